@@ -1,0 +1,84 @@
+"""standout: find the few arms that stand out from the many, with few pulls and a guarantee."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from standout.core.identification import Identification, Interval
+    from standout.core.identify import identify
+    from standout.core.methods import METHODS, Method
+    from standout.core.noise import Bernoulli, Bounded, Gaussian
+    from standout.core.problem import MAD_SCALE, Problem, Side
+    from standout.core.run import Run
+    from standout.core.stopping import StopReason
+    from standout.errors import (
+        InstanceError,
+        MeasureError,
+        MethodError,
+        ProblemError,
+        RewardError,
+        StandoutError,
+    )
+    from standout.simulation import Instance, Simulation, simulate
+
+__version__ = "0.1.0"
+
+# Names are fetched when first used, so that `import standout` and the command
+# line's help stay quick: compiling machinery is loaded only by what needs it.
+_HOMES = {
+    "standout.core.identification": ("Identification", "Interval"),
+    "standout.core.identify": ("identify",),
+    "standout.core.methods": ("METHODS", "Method"),
+    "standout.core.noise": ("Bernoulli", "Bounded", "Gaussian"),
+    "standout.core.problem": ("MAD_SCALE", "Problem", "Side"),
+    "standout.core.run": ("Run",),
+    "standout.core.stopping": ("StopReason",),
+    "standout.errors": (
+        "InstanceError",
+        "MeasureError",
+        "MethodError",
+        "ProblemError",
+        "RewardError",
+        "StandoutError",
+    ),
+    "standout.simulation": ("Instance", "Simulation", "simulate"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "MAD_SCALE",
+    "METHODS",
+    "Bernoulli",
+    "Bounded",
+    "Gaussian",
+    "Identification",
+    "Instance",
+    "InstanceError",
+    "Interval",
+    "MeasureError",
+    "Method",
+    "MethodError",
+    "Problem",
+    "ProblemError",
+    "RewardError",
+    "Run",
+    "Side",
+    "Simulation",
+    "StandoutError",
+    "StopReason",
+    "identify",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'standout' has no attribute {name!r}")
+    return getattr(importlib.import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

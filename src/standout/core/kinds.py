@@ -1,0 +1,44 @@
+"""The numbers that kernels dispatch on.
+
+A function passed to a compiled kernel would never hit Numba's cache, an
+integer does.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class RuleKind(IntEnum):
+    """Which arms to pull next."""
+
+    LUCB = 0
+    ELIM = 1
+    LUCB_RELEASED = 2
+    ELIM_RELEASED = 3
+    RANDOM = 4
+    ROUND_ROBIN = 5
+    WEIGHTED_ROUND_ROBIN = 6
+
+
+class IntervalKind(IntEnum):
+    """How an arm's interval is made from its rewards."""
+
+    HOEFFDING = 0
+    RELEASED = 1
+    ZHUANG = 2
+
+
+class RangeKind(IntEnum):
+    """How the threshold's interval is made from the arms' intervals."""
+
+    ALGORITHM1 = 0
+    MEAN_STD = 1
+
+
+class Verdict(IntEnum):
+    """What is certain of one arm."""
+
+    UNDECIDED = 0
+    NORMAL = 1
+    OUTLIER = 2

@@ -1,0 +1,205 @@
+"""Methods: a rule with its intervals and its threshold. The registry of all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from standout.core.kinds import IntervalKind, RangeKind, RuleKind
+from standout.core.noise import Gaussian
+from standout.core.problem import Problem
+from standout.core.state import Spec
+from standout.errors import MethodError
+
+ZHU = "Zhu, Katariya & Nowak 2020"
+ZHUANG = "Zhuang, Wang & Wang 2017"
+SUBSET_FLOOR = 15
+"""Smallest subset that the paper's experiments use."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """How to choose pulls and when to stop.
+
+    `subset` = (lambda, epsilon) makes the threshold from a random subset of
+    max(lambda * floor(n * epsilon) + 1, 15) arms (ROAI-lambda-n-epsilon, § 6).
+    Each chosen arm is pulled `batch` times, or `growth` times its pulls so far
+    if that is more; batch = 1, growth = 0 is the paper.
+    """
+
+    name: str
+    rule: RuleKind
+    summary: str
+    reference: str
+    interval: IntervalKind = IntervalKind.HOEFFDING
+    range: RangeKind = RangeKind.ALGORITHM1
+    keeps_decisions: bool = False
+    intersects: bool = False
+    needs_bounded_rewards: bool = False
+    can_subset: bool = False
+    is_guaranteed: bool = True
+    subset: tuple[float, float] | None = None
+    batch: int = 1
+    growth: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.batch < 1 or self.batch != int(self.batch):
+            raise MethodError(f"batch must be a whole number of at least 1, not {self.batch}")
+        if not 0 <= self.growth <= 1:
+            raise MethodError(f"growth must lie between 0 and 1, not {self.growth:g}")
+        if self.subset is not None:
+            self._check_subset(*self.subset)
+
+    def _check_subset(self, multiple: float, epsilon: float) -> None:
+        if not self.can_subset:
+            raise MethodError(f"{self.name} has no subset option; roai-lucb and roai-elim have")
+        if multiple < 2:
+            raise MethodError(
+                f"lambda must be at least 2, not {multiple:g}; below that outliers can be "
+                "the majority of the subset"
+            )
+        if not 0 <= epsilon < 0.5:
+            raise MethodError(f"epsilon must lie in [0, 0.5), not {epsilon:g}")
+
+    def subset_size(self, n_arms: int) -> int:
+        """Number of arms that the threshold is made from."""
+        if self.subset is None:
+            return n_arms
+        multiple, epsilon = self.subset
+        # 1e-9: an epsilon written as 0.1 must not lose an arm to binary rounding.
+        return min(n_arms, max(int(multiple * int(n_arms * epsilon + 1e-9)) + 1, SUBSET_FLOOR))
+
+    def label(self) -> str:
+        """The text that `parse_method` reads back."""
+        options = []
+        if self.subset is not None:
+            options += [f"lambda={self.subset[0]:g}", f"epsilon={self.subset[1]:g}"]
+        if self.batch != 1:
+            options.append(f"batch={self.batch}")
+        if self.growth:
+            options.append(f"growth={self.growth:g}")
+        return self.name + (":" + ",".join(options) if options else "")
+
+    def spec(self, problem: Problem, n_arms: int) -> Spec:
+        """The constants that the kernels need for `problem` on `n_arms` arms."""
+        problem.check_arms(n_arms)
+        if self.needs_bounded_rewards and isinstance(problem.noise, Gaussian):
+            raise MethodError(
+                f"{self.name} is defined for bounded rewards only; "
+                "use bernoulli or bounded:A,B noise, or another method"
+            )
+        return Spec(
+            rule=int(self.rule),
+            interval=int(self.interval),
+            range=int(self.range),
+            keeps_decisions=self.keeps_decisions,
+            intersects=self.intersects,
+            n_arms=int(n_arms),
+            k=float(problem.k),
+            factor=float(problem.factor),
+            delta=float(problem.delta),
+            sigma=float(problem.noise.sigma),
+            batch=int(self.batch),
+            growth=float(self.growth),
+        )
+
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method(
+            name="roai-lucb",
+            rule=RuleKind.LUCB,
+            summary="pulls the arms at the boundaries of median, MAD and threshold, in rounds",
+            reference=f"{ZHU}, Algorithm 3",
+            can_subset=True,
+        ),
+        Method(
+            name="roai-elim",
+            rule=RuleKind.ELIM,
+            summary="pulls every arm until median, MAD and threshold no longer need it",
+            reference=f"{ZHU}, Algorithm 2",
+            keeps_decisions=True,
+            intersects=True,
+            can_subset=True,
+        ),
+        Method(
+            name="roai-lucb-released",
+            rule=RuleKind.LUCB_RELEASED,
+            interval=IntervalKind.RELEASED,
+            summary="ROAILUCB as in the authors' code: one random candidate per step",
+            reference=f"{ZHU}, released code",
+            can_subset=True,
+        ),
+        Method(
+            name="roai-elim-released",
+            rule=RuleKind.ELIM_RELEASED,
+            interval=IntervalKind.RELEASED,
+            summary="ROAIElim as in the authors' code: one random active arm per step, no memory",
+            reference=f"{ZHU}, released code",
+            can_subset=True,
+        ),
+        Method(
+            name="random",
+            rule=RuleKind.RANDOM,
+            summary="uniform sampling with the same threshold and stop rule; the baseline",
+            reference=f"{ZHU}, § 7",
+        ),
+        Method(
+            name="rr",
+            rule=RuleKind.ROUND_ROBIN,
+            interval=IntervalKind.ZHUANG,
+            range=RangeKind.MEAN_STD,
+            summary="round robin with the mean + k std threshold (not robust)",
+            reference=ZHUANG,
+            needs_bounded_rewards=True,
+        ),
+        Method(
+            name="wrr",
+            rule=RuleKind.WEIGHTED_ROUND_ROBIN,
+            interval=IntervalKind.ZHUANG,
+            range=RangeKind.MEAN_STD,
+            summary="round robin, undecided arms up to rho times per visit; mean + k std",
+            reference=ZHUANG,
+            needs_bounded_rewards=True,
+        ),
+    )
+}
+DEFAULT_METHOD = "roai-lucb"
+
+
+def parse_method(text: str) -> Method:
+    """Read `roai-lucb` or `roai-lucb:lambda=2,epsilon=0.1,batch=5`.
+
+    >>> parse_method("random:batch=10").batch
+    10
+    """
+    name, _, rest = text.strip().partition(":")
+    method = METHODS.get(name.strip().lower())
+    if method is None:
+        raise MethodError(f"no method {name!r}; there are {', '.join(METHODS)}")
+    options: dict[str, float] = {}
+    for part in filter(None, rest.split(",")):
+        key, _, value = part.partition("=")
+        try:
+            options[key.strip()] = float(value)
+        except ValueError:
+            raise MethodError(f"method option {part!r} must look like batch=5") from None
+    unknown = set(options) - {"lambda", "epsilon", "batch", "growth"}
+    if unknown:
+        raise MethodError(
+            f"no method option {', '.join(sorted(unknown))}; "
+            "there are lambda, epsilon, batch, growth"
+        )
+    if ("lambda" in options) != ("epsilon" in options):
+        raise MethodError("lambda and epsilon go together: e.g. roai-lucb:lambda=2,epsilon=0.1")
+    subset = (options["lambda"], options["epsilon"]) if "lambda" in options else None
+    batch = options.get("batch", method.batch)
+    if batch != int(batch):
+        raise MethodError(f"batch must be a whole number of at least 1, not {batch:g}")
+    growth = options.get("growth", method.growth)
+    return replace(method, subset=subset, batch=int(batch), growth=growth)
+
+
+def as_method(method: str | Method) -> Method:
+    """A method as given, or read from its text."""
+    return method if isinstance(method, Method) else parse_method(method)

@@ -1,0 +1,108 @@
+"""What is asked: which arms stand out, how sure, under which noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from standout.core.noise import NOISE_FORMS, Noise, parse_noise
+from standout.errors import ProblemError
+
+MAD_SCALE = 1.4826
+"""1/Phi^-1(3/4): makes the MAD of normal values estimate their standard deviation."""
+
+MIN_ARMS = 3
+
+
+class Side(StrEnum):
+    """Which outliers are looked for."""
+
+    HIGH = "high"
+    LOW = "low"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """An arm stands out when its mean exceeds median + k * mad_scale * MAD of all means.
+
+    `side="low"` looks for means below median - k * mad_scale * MAD: the mirror
+    image, that is the same question about the negated means.
+
+    >>> Problem(noise="bernoulli", k=3).factor
+    4.4478
+    """
+
+    noise: Noise
+    k: float = 3.0
+    delta: float = 0.05
+    mad_scale: float = MAD_SCALE
+    side: Side = Side.HIGH
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "noise", _as_noise(self.noise))
+        object.__setattr__(self, "side", _as_side(self.side))
+        for name in ("k", "delta", "mad_scale"):
+            object.__setattr__(self, name, _as_number(name, getattr(self, name)))
+        if self.k < 1:
+            raise ProblemError(f"k must be at least 1, not {self.k:g} (2 or 3 are usual)")
+        if not 0 < self.delta < 1:
+            raise ProblemError(
+                f"delta must lie between 0 and 1, not {self.delta:g}; "
+                "it is the accepted probability of a wrong answer, e.g. 0.05"
+            )
+        if self.mad_scale <= 0:
+            raise ProblemError(
+                f"mad_scale must be positive, not {self.mad_scale:g}; "
+                f"1 is the plain MAD, {MAD_SCALE} matches a standard deviation"
+            )
+
+    @property
+    def factor(self) -> float:
+        """What the MAD is multiplied with: the only place where mad_scale is applied."""
+        return self.k * self.mad_scale
+
+    def check_arms(self, n_arms: int) -> None:
+        """Refuse a number of arms for which the question has no meaning."""
+        if n_arms < MIN_ARMS:
+            raise ProblemError(
+                f"at least {MIN_ARMS} arms are needed to speak of a median and its deviation, "
+                f"not {n_arms}"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "k": self.k,
+            "mad_scale": self.mad_scale,
+            "delta": self.delta,
+            "side": str(self.side),
+            "noise": self.noise.spec(),
+        }
+
+
+def _as_noise(value: object) -> Noise:
+    if isinstance(value, Noise):
+        return value
+    if isinstance(value, str):
+        return parse_noise(value)
+    raise ProblemError(f"noise must be a noise family, not {value!r}; use {NOISE_FORMS}")
+
+
+def _as_side(value: object) -> Side:
+    try:
+        return Side(str(value))
+    except ValueError:
+        choices = ", ".join(Side)
+        raise ProblemError(f"side must be one of {choices}, not {value!r}") from None
+
+
+def _as_number(name: str, value: object) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise ProblemError(f"{name} must be a number, not {value!r}") from None
+    if not math.isfinite(number):
+        raise ProblemError(f"{name} must be finite, not {number}")
+    return number

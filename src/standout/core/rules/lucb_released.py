@@ -1,0 +1,31 @@
+"""ROAILUCB as in the released code: one arm per step, drawn from the candidate multiset."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from standout.core.jit import kernel
+from standout.core.rules.boundary import boundary_arms, threshold_arms
+from standout.core.state import Spec, State
+
+_MOST = 20
+"""Ten candidates on each of two sides."""
+
+
+@kernel
+def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
+    """One of the candidates, each as likely as often as it stands in the multiset."""
+    candidates = np.empty(_MOST, dtype=np.int64)
+    count = 0
+    for side in range(len(state.signs)):
+        found = boundary_arms(state, side, rng)
+        for j in range(len(found)):
+            candidates[count] = found[j]
+            count += 1
+        pair = threshold_arms(spec, state, side, rng)
+        for j in range(len(pair)):
+            if pair[j] >= 0:
+                candidates[count] = pair[j]
+                count += 1
+    state.chosen[0] = candidates[int(rng.random() * count)]
+    return 1

@@ -1,0 +1,128 @@
+"""A run that can be stepped by hand: choose, observe, update, decided?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from standout.core import engine
+from standout.core.identification import Identification, identification
+from standout.core.methods import Method, as_method
+from standout.core.problem import Problem, Side
+from standout.core.state import PULLS, UNDECIDED, State, new_state
+from standout.core.stopping import StopReason
+from standout.errors import ProblemError
+
+NO_LIMIT = 2**62
+
+
+def start_state(problem: Problem, method: Method, n_arms: int, rng: np.random.Generator) -> State:
+    """A fresh state; draws the subset that makes the threshold, if the method has one."""
+    signs = (-1.0,) if problem.side is Side.LOW else (1.0,)
+    size = method.subset_size(n_arms)
+    omega = None
+    if size < n_arms:
+        omega = np.sort(rng.permutation(n_arms)[:size]).astype(np.int64)
+    return new_state(n_arms, signs, omega)
+
+
+class Run:
+    """One run of a method on a problem.
+
+    >>> import numpy as np
+    >>> problem = Problem(noise="gaussian:0.1", k=2)
+    >>> run = Run(problem, ["a", "b", "c", "d", "e"], "roai-lucb", np.random.default_rng(1))
+    >>> truth = {"a": 0.0, "b": 0.1, "c": 0.2, "d": 0.3, "e": 5.0}
+    >>> rewards = np.random.default_rng(2)
+    >>> while not run.is_decided:
+    ...     for arm, amount in run.choose():
+    ...         for _ in range(amount):
+    ...             run.observe(arm, rewards.normal(truth[arm], 0.1))
+    ...     run.update()
+    >>> run.identification().outliers
+    ('e',)
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        arms: Sequence[str],
+        method: str | Method,
+        rng: np.random.Generator,
+        *,
+        budget: int | None = None,
+    ) -> None:
+        self.problem = problem
+        self.method = as_method(method)
+        self.arms = check_arms(arms)
+        self.budget = check_budget(budget)
+        self.spec = self.method.spec(problem, len(self.arms))
+        self.rng = rng
+        self.state = start_state(problem, self.method, len(self.arms), rng)
+        self._index = {name: i for i, name in enumerate(self.arms)}
+
+    def choose(self) -> list[tuple[str, int]]:
+        """Which arms to pull next, and how often each; empty when the run has ended."""
+        if self.reason is not StopReason.RUNNING:
+            return []
+        room = NO_LIMIT if self.budget is None else self.budget - self.pulls
+        count = engine.begin_round(self.spec, self.state, room, self.rng)
+        return [(self.arms[self.state.chosen[j]], int(self.state.amount[j])) for j in range(count)]
+
+    def observe(self, arm: str, reward: float) -> None:
+        """Count one reward; it takes effect on intervals with `update`."""
+        index = self._index.get(arm)
+        if index is None:
+            raise ProblemError(f"no arm {arm!r} in this run")
+        engine.observe(self.spec, self.state, index, self.problem.noise.check_reward(reward))
+
+    def update(self) -> None:
+        """Bring intervals, threshold and verdicts up to date."""
+        engine.end_round(self.spec, self.state)
+
+    @property
+    def pulls(self) -> int:
+        """Rewards counted so far."""
+        return int(self.state.counters[PULLS])
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether every arm is decided."""
+        return bool(self.state.counters[UNDECIDED] == 0)
+
+    @property
+    def reason(self) -> StopReason:
+        """Why the run has ended, or that it is still running."""
+        if self.is_decided:
+            return StopReason.DECIDED
+        if self.budget is not None and self.pulls >= self.budget:
+            return StopReason.BUDGET
+        return StopReason.RUNNING
+
+    def identification(self, reason: StopReason | None = None) -> Identification:
+        """The answer as of the last `update`."""
+        guess = np.zeros(len(self.arms), dtype=np.bool_)
+        engine.best_guess(self.spec, self.state, guess)
+        return identification(self.spec, self.state, self.arms, guess, reason or self.reason)
+
+
+def check_arms(arms: Sequence[str]) -> tuple[str, ...]:
+    """Arm names as a tuple of distinct texts, or say which one is not."""
+    names = tuple(str(arm) for arm in arms)
+    if len(set(names)) != len(names):
+        seen: set[str] = set()
+        for name in names:
+            if name in seen:
+                raise ProblemError(f"arm {name!r} is named twice; give each arm its own name")
+            seen.add(name)
+    return names
+
+
+def check_budget(budget: int | None) -> int | None:
+    """A budget as a positive whole number."""
+    if budget is None:
+        return None
+    if budget != int(budget) or budget < 1:
+        raise ProblemError(f"budget must be a whole number of at least 1 pull, not {budget}")
+    return int(budget)

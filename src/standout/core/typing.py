@@ -1,0 +1,14 @@
+"""Short names for the array types of the kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Codes = NDArray[np.int8]
+Array = NDArray[Any]

@@ -1,0 +1,54 @@
+"""Every error that standout raises for a user's mistake.
+
+::
+
+    StandoutError
+    ├── ProblemError       a question that cannot be asked (k, delta, noise, arms, ...)
+    ├── InstanceError      an instance that cannot be built or read
+    ├── MethodError        a method, interval or option that does not exist or does not fit
+    ├── RewardError        a reward that the noise family cannot produce
+    └── MeasureError       the user's own measure() failed; what was seen is kept
+
+Each message says what was wrong and what to change. The command line prints it
+as one line; anything that is not a `StandoutError` is a bug of ours.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from standout.core.identification import Identification
+
+
+class StandoutError(Exception):
+    """Base of all errors caused by what was given to standout."""
+
+
+class ProblemError(StandoutError, ValueError):
+    """The question itself is not valid."""
+
+
+class InstanceError(StandoutError, ValueError):
+    """An instance name or file is not valid."""
+
+
+class MethodError(StandoutError, ValueError):
+    """No such method, or it cannot be used for this problem."""
+
+
+class RewardError(StandoutError, ValueError):
+    """A reward is not a number that the noise family allows."""
+
+
+class MeasureError(StandoutError, RuntimeError):
+    """`measure` raised or gave an unusable reward.
+
+    `arm` names the arm, `partial` is the `Identification` of all that had been
+    observed until then; the original exception is the `__cause__`.
+    """
+
+    def __init__(self, message: str, arm: str, partial: Identification) -> None:
+        super().__init__(message)
+        self.arm = arm
+        self.partial = partial

@@ -1,0 +1,185 @@
+"""What an instance is, and what gives one for each run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from standout.core import robust
+from standout.core.noise import Gaussian, Noise
+from standout.core.problem import MIN_ARMS, Problem
+from standout.core.typing import Flags, Floats
+from standout.errors import InstanceError
+
+
+@dataclass(frozen=True)
+class NumberedArms(Sequence[str]):
+    """The names `arm-1` ... `arm-n` with leading zeros, made when asked for.
+
+    A million strings would cost more than the million means they name.
+
+    >>> list(NumberedArms(10))[:2], NumberedArms(10)[-1]
+    (['arm-01', 'arm-02'], 'arm-10')
+    """
+
+    n_arms: int
+
+    def __len__(self) -> int:
+        return self.n_arms
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        number = range(1, self.n_arms + 1)[index]
+        if isinstance(number, range):
+            return tuple(self._name(i) for i in number)
+        return self._name(number)
+
+    def _name(self, number: int) -> str:
+        return f"arm-{number:0{len(str(self.n_arms))}d}"
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """The true means of named arms and the noise around them; no method ever sees it.
+
+    `means` (and `sigmas`) are read-only. `sigmas`, if given, are the standard
+    deviations of each arm's own Gaussian rewards, none larger than `noise.sigma`,
+    which is all that a method is told.
+    """
+
+    name: str
+    arms: Sequence[str]
+    means: Floats
+    noise: Noise
+    sigmas: Floats | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "means", _read_only(self.means))
+        self._check_means()
+        if self.sigmas is not None:
+            object.__setattr__(self, "sigmas", _read_only(self.sigmas))
+            self._check_sigmas(self.sigmas)
+
+    @property
+    def n_arms(self) -> int:
+        """The paper's n."""
+        return self.means.size
+
+    def threshold(self, problem: Problem) -> float:
+        """theta of the true means."""
+        return robust.threshold(self.means, problem.factor, problem.side)
+
+    def truth(self, problem: Problem) -> Flags:
+        """S as a mask: the only right answer to `problem`."""
+        return robust.outliers(self.means, problem.factor, problem.side)
+
+    def min_gap(self, problem: Problem) -> float:
+        """Delta^theta_*, the distance of the threshold to the nearest mean."""
+        return robust.min_gap(self.means, problem.factor, problem.side)
+
+    def _check_means(self) -> None:
+        if self.means.ndim != 1 or self.means.size < MIN_ARMS:
+            raise InstanceError(
+                f"{self.name}: at least {MIN_ARMS} arms are needed, not {self.means.size}"
+            )
+        if len(self.arms) != self.means.size:
+            raise InstanceError(f"{self.name}: {len(self.arms)} names for {self.means.size} means")
+        if not isinstance(self.arms, NumberedArms) and len(set(self.arms)) < len(self.arms):
+            raise InstanceError(f"{self.name}: two arms have the same name")
+        self._refuse(~np.isfinite(self.means), "has a mean that is not a finite number")
+        low, high = self.noise.support
+        self._refuse(
+            (self.means < low) | (self.means > high),
+            f"has a mean outside [{low:g}, {high:g}], impossible with {self.noise.name} noise",
+        )
+
+    def _check_sigmas(self, sigmas: Floats) -> None:
+        if not isinstance(self.noise, Gaussian):
+            raise InstanceError(
+                f"{self.name}: a sigma per arm only goes with gaussian noise, "
+                f"not {self.noise.spec()}; leave it out or use gaussian:SIGMA"
+            )
+        if sigmas.shape != self.means.shape:
+            raise InstanceError(f"{self.name}: {sigmas.size} sigmas for {self.means.size} means")
+        self._refuse(~(np.isfinite(sigmas) & (sigmas > 0)), "needs a sigma above 0")
+        self._refuse(
+            sigmas > self.noise.sigma,
+            f"has a sigma above the {self.noise.sigma:g} of {self.noise.spec()}",
+        )
+
+    def _refuse(self, wrong: Flags, complaint: str) -> None:
+        if wrong.any():
+            first = int(np.argmax(wrong))
+            value = f"mean {self.means[first]:g}"
+            raise InstanceError(f"{self.name}: arm {self.arms[first]!r} ({value}) {complaint}")
+
+
+class InstanceFamily(Protocol):
+    """Gives the instance of each run: always the same one, or a new one drawn at random."""
+
+    @property
+    def name(self) -> str:
+        """How the family is asked for."""
+
+    @property
+    def is_random(self) -> bool:
+        """Whether two runs may have different means."""
+
+    @property
+    def noise(self) -> Noise:
+        """The noise of every instance of the family."""
+
+    @property
+    def default_k(self) -> float:
+        """The k to use unless another is wanted."""
+
+    @property
+    def default_delta(self) -> float:
+        """The delta to use unless another is wanted."""
+
+    def draw(self, rng: np.random.Generator) -> Instance:
+        """The instance of one run; a fixed family leaves `rng` alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class FixedFamily:
+    """The same instance in every run."""
+
+    instance: Instance
+    default_k: float = 3.0
+    default_delta: float = 0.05
+    is_random: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        """The instance's own."""
+        return self.instance.name
+
+    @property
+    def noise(self) -> Noise:
+        """The instance's own."""
+        return self.instance.noise
+
+    def draw(self, rng: np.random.Generator) -> Instance:
+        """The instance itself."""
+        return self.instance
+
+
+def make_instance(name: str, means: ArrayLike, noise: Noise) -> Instance:
+    """An instance whose arms are only numbered."""
+    values = np.asarray(means, dtype=np.float64)
+    return Instance(name, NumberedArms(values.size), values, noise)
+
+
+def _read_only(values: Floats) -> Floats:
+    # A copy: the caller's own array must stay writable and apart.
+    array = np.array(values, dtype=np.float64)
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,53 @@
+"""The tight loop: the shared loop body driven by simulated rewards."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from standout.core.engine import begin_round, best_guess, end_round, observe
+from standout.core.jit import kernel
+from standout.core.state import PULLS, UNDECIDED, Spec, State
+from standout.core.typing import Array, Ints
+from standout.simulation.rewards import Rewards, draw
+
+
+@kernel
+def play(
+    spec: Spec,
+    state: State,
+    rewards: Rewards,
+    budget: int,
+    max_rounds: int,
+    checkpoints: Ints,
+    first_checkpoint: int,
+    guesses: Array,
+    reward_rng: np.random.Generator,
+    rule_rng: np.random.Generator,
+) -> int:
+    """Play up to `max_rounds` rounds; gives the number of checkpoints passed so far.
+
+    Row c of `guesses` becomes the best guess after `checkpoints[c]` pulls: that
+    of the last round that was complete by then. It goes on where a former call
+    left off, so that a caller can look at the clock in between.
+    """
+    passed = first_checkpoint
+    for _ in range(max_rounds):
+        if state.counters[UNDECIDED] == 0 or state.counters[PULLS] >= budget:
+            break
+        count = begin_round(spec, state, budget - state.counters[PULLS], rule_rng)
+        size = 0
+        for j in range(count):
+            size += state.amount[j]
+        while passed < len(checkpoints) and checkpoints[passed] < state.counters[PULLS] + size:
+            best_guess(spec, state, guesses[passed])
+            passed += 1
+        for j in range(count):
+            arm = state.chosen[j]
+            for _ in range(state.amount[j]):
+                observe(spec, state, arm, draw(rewards, arm, reward_rng))
+        end_round(spec, state)
+    if state.counters[UNDECIDED] == 0 or state.counters[PULLS] >= budget:
+        while passed < len(checkpoints):
+            best_guess(spec, state, guesses[passed])
+            passed += 1
+    return passed

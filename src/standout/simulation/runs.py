@@ -1,0 +1,111 @@
+"""One simulated run, and a worker's share of many."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from standout.core.engine import best_guess
+from standout.core.methods import Method
+from standout.core.problem import Problem
+from standout.core.run import NO_LIMIT, start_state
+from standout.core.state import PULLS, ROUNDS, UNDECIDED
+from standout.core.typing import Flags, Ints
+from standout.simulation.instances import InstanceFamily
+from standout.simulation.play import play
+from standout.simulation.rewards import rewards_of
+
+_SLICE = 4_000_000
+"""Arms visited between two looks at the clock: well under a second of work."""
+
+
+class Stopped(Exception):
+    """Raised inside a run when the whole simulation has been called off."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """Runs `first` ... `last - 1` of one method: the unit of work given to a process."""
+
+    family: InstanceFamily
+    problem: Problem
+    method: Method
+    seed: int
+    first: int
+    last: int
+    budget: int
+    checkpoints: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """What is kept of one run."""
+
+    index: int
+    pulls: int
+    rounds: int
+    is_stopped: bool
+    is_wrong: bool
+    errors: Flags
+    seconds: float
+    threshold: float
+    min_gap: float
+
+
+def streams(seed: int, run: int) -> list[np.random.Generator]:
+    """Independent generators of a run: the instance's, the rewards' and the method's own.
+
+    They depend on the seed and the run's number alone, so that any division of
+    the runs among processes, and any other method, sees the same.
+    """
+    sequence = np.random.SeedSequence(seed, spawn_key=(run,))
+    return [np.random.default_rng(child) for child in sequence.spawn(3)]
+
+
+def play_share(share: Share, is_called_off: Callable[[], bool]) -> list[RunRecord]:
+    """All runs of a share."""
+    return [play_run(share, run, is_called_off) for run in range(share.first, share.last)]
+
+
+def play_run(share: Share, run: int, is_called_off: Callable[[], bool]) -> RunRecord:
+    """Draw the instance, play the method on it, compare its answers with the truth."""
+    begin = time.perf_counter()
+    instance_rng, reward_rng, rule_rng = streams(share.seed, run)
+    instance = share.family.draw(instance_rng)
+    rewards = rewards_of(instance.means, instance.noise, instance.sigmas)
+    spec = share.method.spec(share.problem, instance.n_arms)
+    state = start_state(share.problem, share.method, instance.n_arms, rule_rng)
+    checkpoints: Ints = np.array(share.checkpoints, dtype=np.int64)
+    guesses = np.zeros((len(checkpoints), instance.n_arms), dtype=np.bool_)
+    rounds = max(1, _SLICE // instance.n_arms)
+    passed = 0
+    while state.counters[UNDECIDED] > 0 and state.counters[PULLS] < share.budget:
+        if is_called_off():
+            raise Stopped
+        passed = play(
+            spec, state, rewards, share.budget, rounds,
+            checkpoints, passed, guesses, reward_rng, rule_rng,
+        )  # fmt: skip
+    answer = np.zeros(instance.n_arms, dtype=np.bool_)
+    best_guess(spec, state, answer)
+    truth = instance.truth(share.problem)
+    stopped = bool(state.counters[UNDECIDED] == 0)
+    return RunRecord(
+        index=run,
+        pulls=int(state.counters[PULLS]),
+        rounds=int(state.counters[ROUNDS]),
+        is_stopped=stopped,
+        is_wrong=stopped and bool((answer != truth).any()),
+        errors=(guesses != truth).any(axis=1),
+        seconds=time.perf_counter() - begin,
+        threshold=instance.threshold(share.problem),
+        min_gap=instance.min_gap(share.problem),
+    )
+
+
+def budget_or_none(budget: int | None) -> int:
+    """The budget as the kernels take it."""
+    return NO_LIMIT if budget is None else budget

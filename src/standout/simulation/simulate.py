@@ -1,0 +1,189 @@
+"""Many runs of several methods on an instance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from standout.core.methods import DEFAULT_METHOD, Method, as_method
+from standout.core.problem import Problem
+from standout.core.run import check_budget
+from standout.core.typing import Floats
+from standout.errors import ProblemError
+from standout.simulation.instances import InstanceFamily, parse_instance
+from standout.simulation.runs import RunRecord, Share, budget_or_none
+from standout.simulation.workers import play_all
+
+Progress = Callable[[str, int, int], None]
+"""Called with a method's label, its finished runs and all its runs."""
+
+_SHARES_PER_JOB = 16
+
+
+@dataclass(frozen=True)
+class MethodResult:
+    """What many runs of one method gave."""
+
+    method: str
+    records: tuple[RunRecord, ...] = field(repr=False)
+    checkpoints: tuple[int, ...]
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return len(self.records)
+
+    @property
+    def stopped(self) -> int:
+        """Runs that decided every arm."""
+        return sum(record.is_stopped for record in self.records)
+
+    @property
+    def wrong(self) -> int:
+        """Stopped runs whose answer is not the truth."""
+        return sum(record.is_wrong for record in self.records)
+
+    @property
+    def pulls(self) -> Floats:
+        """Pulls of each run."""
+        return np.array([record.pulls for record in self.records], dtype=np.float64)
+
+    @property
+    def error_rate(self) -> Floats:
+        """Share of runs whose best guess is wrong, at each checkpoint."""
+        return np.mean([record.errors for record in self.records], axis=0, dtype=np.float64)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        pulls = self.pulls
+        spread = float(pulls.std(ddof=1) / np.sqrt(len(pulls))) if len(pulls) > 1 else None
+        return {
+            "method": self.method,
+            "runs": self.runs,
+            "stopped": self.stopped,
+            "wrong": self.wrong,
+            "pulls_mean": float(pulls.mean()),
+            "pulls_se": spread,
+            "pulls_median": float(np.median(pulls)),
+            "rounds_mean": float(np.mean([record.rounds for record in self.records])),
+            "seconds": sum(record.seconds for record in self.records),
+            "checkpoints": list(self.checkpoints),
+            "error_rate": [float(rate) for rate in self.error_rate],
+        }
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """The results of all methods, with what they were run on."""
+
+    instance: dict[str, Any]
+    problem: Problem
+    results: tuple[MethodResult, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "instance": self.instance,
+            "problem": self.problem.to_dict(),
+            "results": [result.to_dict() for result in self.results],
+        }
+
+
+def simulate(
+    instance: str | InstanceFamily,
+    methods: str | Method | Sequence[str | Method] = DEFAULT_METHOD,
+    problem: Problem | None = None,
+    *,
+    runs: int = 100,
+    seed: int = 0,
+    budget: int | None = None,
+    checkpoints: Sequence[int] = (),
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Simulation:
+    """Play each method `runs` times on `instance`.
+
+    Run r draws its instance, rewards and choices from streams that depend on
+    `seed` and r only: the same whatever `jobs` is and whichever other methods
+    are run. Without `problem` the instance's own (the paper's) is used.
+    With `jobs` > 1 call it from under `if __name__ == "__main__":`, as for any
+    use of processes.
+
+    >>> found = simulate("fig1:gap=0.6", ["roai-lucb", "random"], runs=2, seed=1)
+    >>> [result.wrong for result in found.results]
+    [0, 0]
+    """
+    family = parse_instance(instance) if isinstance(instance, str) else instance
+    problem = problem or default_problem(family)
+    chosen = [as_method(m) for m in _as_list(methods)]
+    marks = check_checkpoints(checkpoints)
+    limit = budget_or_none(check_budget(budget))
+    for name, value in (("runs", runs), ("jobs", jobs)):
+        if value < 1:
+            raise ProblemError(f"{name} must be at least 1, not {value}")
+    if seed < 0:
+        raise ProblemError(f"seed must not be negative, not {seed}")
+
+    size = max(1, -(-runs // (_SHARES_PER_JOB * jobs)))
+    shares = [
+        Share(family, problem, method, seed, first, min(first + size, runs), limit, marks)
+        for method in chosen
+        for first in range(0, runs, size)
+    ]
+    records: dict[str, list[RunRecord]] = {method.label(): [] for method in chosen}
+
+    def keep(share: Share, played: list[RunRecord]) -> None:
+        label = share.method.label()
+        records[label].extend(played)
+        if progress is not None:
+            progress(label, len(records[label]), runs)
+
+    play_all(shares, jobs, keep)
+    results = []
+    for label, played in records.items():
+        played.sort(key=lambda record: record.index)
+        results.append(MethodResult(label, tuple(played), marks))
+    return Simulation(describe(family, problem, results[0].records), problem, tuple(results))
+
+
+def default_problem(family: InstanceFamily, **changes: Any) -> Problem:
+    """The problem that the instance's experiment asks, with `changes`."""
+    defaults: dict[str, Any] = {
+        "noise": family.noise,
+        "k": family.default_k,
+        "delta": family.default_delta,
+    }
+    return Problem(**(defaults | changes))
+
+
+def describe(
+    family: InstanceFamily, problem: Problem, records: Sequence[RunRecord]
+) -> dict[str, Any]:
+    """The instance in numbers; for a random one the means over the runs' draws."""
+    example = family.draw(np.random.default_rng(0))
+    truth = np.flatnonzero(example.truth(problem))
+    return {
+        "name": family.name,
+        "n_arms": example.n_arms,
+        "threshold": float(np.mean([record.threshold for record in records])),
+        "outliers": [example.arms[int(i)] for i in truth],
+        "min_gap": float(np.mean([record.min_gap for record in records])),
+    }
+
+
+def check_checkpoints(checkpoints: Sequence[int]) -> tuple[int, ...]:
+    """Checkpoints as increasing positive whole numbers."""
+    marks = tuple(int(mark) for mark in checkpoints)
+    if any(mark < 1 for mark in marks) or list(marks) != sorted(set(marks)):
+        raise ProblemError("checkpoints must be increasing whole numbers of pulls, e.g. 1000,2000")
+    return marks
+
+
+def _as_list(methods: str | Method | Sequence[str | Method]) -> Sequence[str | Method]:
+    listed = [methods] if isinstance(methods, str | Method) else list(methods)
+    if not listed:
+        raise ProblemError("name at least one method")
+    return listed

@@ -1,0 +1,90 @@
+"""Playing shares in this process or in several, with the same results."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from multiprocessing.synchronize import Event
+
+from standout.simulation.runs import RunRecord, Share, Stopped, play_share
+
+_WORTH_A_POOL = 4.0
+"""Seconds of remaining work below which starting processes does not pay."""
+
+_called_off: Event | None = None
+
+
+def play_all(
+    shares: Sequence[Share], jobs: int, on_done: Callable[[Share, list[RunRecord]], None]
+) -> None:
+    """Play every share and hand its records to `on_done`, in any order.
+
+    Work begins in this process; a pool is started once the rest is known to be
+    long. Ctrl-C ends the workers and is then raised again.
+    """
+    rest = list(shares)
+    begin = time.perf_counter()
+    done = 0
+    while rest:
+        elapsed = time.perf_counter() - begin
+        remaining = elapsed / done * len(rest) if done else 0.0
+        if jobs > 1 and len(rest) > 1 and remaining > _WORTH_A_POOL:
+            _play_in_pool(rest, jobs, on_done)
+            return
+        share = rest.pop(0)
+        on_done(share, play_share(share, _never))
+        done += 1
+
+
+def _play_in_pool(
+    shares: list[Share], jobs: int, on_done: Callable[[Share, list[RunRecord]], None]
+) -> None:
+    # Spawned, not forked: a forked child may hold locks of Numba's threads.
+    context = multiprocessing.get_context("spawn")
+    called_off = context.Event()
+    workers = min(jobs, len(shares))
+    with ProcessPoolExecutor(workers, context, _prepare_worker, (called_off,)) as pool:
+        waiting = iter(shares)
+        running: dict[Future[list[RunRecord]], Share] = {}
+        try:
+            # A few shares ahead of the workers, so that a called-off run has little to drop.
+            while _top_up(pool, waiting, running, 2 * workers):
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    on_done(running.pop(future), future.result())
+        except BaseException:
+            called_off.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def _top_up(
+    pool: ProcessPoolExecutor,
+    waiting: Iterator[Share],
+    running: dict[Future[list[RunRecord]], Share],
+    limit: int,
+) -> bool:
+    """Keep up to `limit` shares under way; whether any is."""
+    while len(running) < limit and (share := next(waiting, None)) is not None:
+        running[pool.submit(_play_in_worker, share)] = share
+    return bool(running)
+
+
+def _prepare_worker(called_off: Event) -> None:
+    global _called_off
+    _called_off = called_off
+    # The parent decides about Ctrl-C; a worker that died of it would break the pool.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _play_in_worker(share: Share) -> list[RunRecord]:
+    try:
+        return play_share(share, _called_off.is_set if _called_off is not None else _never)
+    except Stopped:
+        return []
+
+
+def _never() -> bool:
+    return False

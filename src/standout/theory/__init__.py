@@ -1,0 +1,47 @@
+"""Bounds on the number of pulls, for means that are known.
+
+The pulls that the paper's algorithms need at most (`upper`), that any correct
+algorithm needs at least (`lower`), and the bounds of the algorithms with the
+mean and the standard deviation (`mean_std`).
+"""
+
+from standout.theory.gaps import Gaps, compute_gaps
+from standout.theory.lower import (
+    LowerBound,
+    LowerTheorem,
+    Membership,
+    check_membership,
+    lower_bound,
+    top_arms_bound,
+)
+from standout.theory.mean_std import (
+    MeanStdGaps,
+    compute_mean_std_gaps,
+    quota_step,
+    rr_bound,
+    threshold_constant,
+    variance_constant,
+    wrr_bound,
+)
+from standout.theory.upper import LogForm, upper_bound, upper_bound_per_arm
+
+__all__ = [
+    "Gaps",
+    "LogForm",
+    "LowerBound",
+    "LowerTheorem",
+    "MeanStdGaps",
+    "Membership",
+    "check_membership",
+    "compute_gaps",
+    "compute_mean_std_gaps",
+    "lower_bound",
+    "quota_step",
+    "rr_bound",
+    "threshold_constant",
+    "top_arms_bound",
+    "upper_bound",
+    "upper_bound_per_arm",
+    "variance_constant",
+    "wrr_bound",
+]
