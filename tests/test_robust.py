@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from standout.core import robust
 from standout.core.problem import Side
-from tests import naive_theory as naive
+from tests.naive import theory as naive
 
 # Quarters give many ties and exact sums; the others give all the rest.
 quarters = st.integers(-20, 20).map(lambda i: i / 4)

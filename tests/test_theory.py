@@ -13,7 +13,7 @@ from standout.core.problem import MAD_SCALE, Side
 from standout.simulation.instances.figures import fig1_means
 from standout.simulation.instances.normal import contaminated_means
 from standout.theory import LogForm, LowerTheorem
-from tests import naive_theory as naive
+from tests.naive import theory as naive
 
 eighths = st.integers(-30, 30).map(lambda i: i / 8)
 ordinary = st.floats(-100, 100).map(lambda x: round(x, 3))

