@@ -4,7 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from standout.core.intervals import hoeffding_radius, released_radius, zhuang_radius
+from standout.core.intervals.hoeffding import (
+    hoeffding_radius,
+    released_radius,
+    zhuang_radius,
+)
 from tests.naive import radii
 
 pytestmark = pytest.mark.kernel
