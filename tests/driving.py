@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from standout.core.methods import METHODS, Method
 from standout.core.problem import Problem, Side
-from standout.core.run import Run
+from standout.core.run import Run, start_state
+from standout.core.state import State
 
 NAMES = list(METHODS)
 VARIANTS = [*METHODS.values()] + [
@@ -67,3 +68,13 @@ def new_run(method: Method, n: int, seed: int = 0, side: Side = Side.HIGH, **lim
     problem = problem_for(method, side)
     arms = [f"arm-{i}" for i in range(n)]
     return Run(problem, arms, method, np.random.default_rng(seed), **limits)
+
+
+def blank_state(method: str, problem: Problem, n: int, omega: Sequence[int] | None = None) -> State:
+    """A state before the first pull, its threshold made from the arms in `omega`."""
+    state = start_state(problem, METHODS[method], n, np.random.default_rng(0))
+    if omega is None:
+        return state
+    in_omega = np.zeros(n, dtype=np.bool_)
+    in_omega[list(omega)] = True
+    return state._replace(omega=np.array(omega, dtype=np.int64), in_omega=in_omega)

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from standout.core.methods import METHODS
 from standout.core.problem import Problem
 from standout.core.rules.boundary import boundary_arms, critical_pair, threshold_arms
-from standout.core.state import THRESHOLD, State, new_state
+from standout.core.state import THRESHOLD, State
 from standout.core.threshold import update_threshold
+from tests.driving import blank_state
 from tests.naive import lucb, order
 from tests.naive.threshold import algorithm1
 from tests.strategies import interval_lists, quarters
@@ -24,8 +25,7 @@ Ends = tuple[list[float], list[float]]
 
 
 def state_with(estimate: list[float], ends: Ends, omega: list[int] | None) -> State:
-    chosen = None if omega is None else np.array(omega, dtype=np.int64)
-    state = new_state(len(estimate), (1.0,), chosen)
+    state = blank_state("roai-lucb", PROBLEM, len(estimate), omega)
     state.estimate[0] = estimate
     state.lower[0], state.upper[0] = ends
     return state

@@ -40,7 +40,7 @@ def three_values(rng: np.random.Generator, mean: float) -> float:
     return round(4 * mean + rng.uniform(-0.5, 0.5)) / 4
 
 
-def adopt(state: State, naive: NaiveRun) -> None:
+def adopt(state: State, naive: NaiveRun, row: int = 0) -> None:
     """Check the twin's intervals, then go on from the kernel's.
 
     They agree up to rounding, and rounding decides about ties: with the same
@@ -48,13 +48,13 @@ def adopt(state: State, naive: NaiveRun) -> None:
     """
     naive.update_intervals()
     near = 1e-9 * naive.sigma
-    assert state.estimate[0].tolist() == pytest.approx(naive.estimate, rel=1e-12, abs=near)
-    assert state.lower[0].tolist() == pytest.approx(naive.lower, rel=1e-9, abs=near)
-    assert state.upper[0].tolist() == pytest.approx(naive.upper, rel=1e-9, abs=near)
-    naive.lower = state.lower[0].tolist()
-    naive.upper = state.upper[0].tolist()
+    assert state.estimate[row].tolist() == pytest.approx(naive.estimate, rel=1e-12, abs=near)
+    assert state.lower[row].tolist() == pytest.approx(naive.lower, rel=1e-9, abs=near)
+    assert state.upper[row].tolist() == pytest.approx(naive.upper, rel=1e-9, abs=near)
+    naive.lower = state.lower[row].tolist()
+    naive.upper = state.upper[row].tolist()
     naive.update_threshold()
-    theta = (float(state.bounds[0, THRESHOLD_LOWER]), float(state.bounds[0, THRESHOLD_UPPER]))
+    theta = (float(state.bounds[row, THRESHOLD_LOWER]), float(state.bounds[row, THRESHOLD_UPPER]))
     assert theta == pytest.approx(naive.theta, rel=1e-9, abs=near)
     naive.theta = theta
     naive.update_verdicts()
@@ -106,7 +106,7 @@ def test_without_ties(name: str, n: int) -> None:
         assert naive.best_guess() == {n - 1}
 
 
-@pytest.mark.parametrize("side", Side)
+@pytest.mark.parametrize("side", [Side.HIGH, Side.LOW])
 @pytest.mark.parametrize("name", RADII)
 def test_with_ties(name: str, side: Side) -> None:
     noise = "bounded:-1,0" if side is Side.LOW else "bernoulli"
@@ -163,3 +163,58 @@ def test_rewards_that_drift(name: str) -> None:
         )
     # Only intersected intervals can leave their own estimate behind.
     assert failed == (name == "roai-elim")
+
+
+def joint_verdict(high: str, low: str) -> str:
+    if "outlier" in (high, low):
+        return "outlier"
+    return "normal" if high == low == "normal" else "undecided"
+
+
+def joint_choices(name: str, high: NaiveRun, low: NaiveRun, undecided: set[int]):  # type: ignore[no-untyped-def]
+    if high.rounds == 0:
+        return high.allowed()
+    if name == "roai-lucb":
+        return {one | other for one in high.allowed() for other in low.allowed()}
+    if name == "roai-elim":
+        sides = high.a_med | high.a_mad | low.a_med | low.a_mad
+        return {frozenset(sides | undecided)}
+    return high.allowed() | low.allowed()
+
+
+@pytest.mark.parametrize("n", [9, 10])
+@pytest.mark.parametrize("name", [name for name in RADII if name not in ("rr", "wrr")])
+def test_both_sides(name: str, n: int) -> None:
+    """Both questions at once: a twin for each side, one of them with negated rewards."""
+    problem = Problem(noise="gaussian:0.05", k=3, k_low=1.5, delta=0.1, side=Side.BOTH)
+    method = METHODS[name]
+    rng, reward_rng = np.random.default_rng(0), np.random.default_rng(1)
+    spec, state = method.spec(problem, n), start_state(problem, method, n, rng)
+    twins = [
+        NaiveRun(name, n, problem.k, k * problem.mad_scale, problem.delta, 0.05, range(n))
+        for k in (3, 1.5)
+    ]
+    means = [-0.5, *np.linspace(0.1, 0.4, n - 2), 0.95]
+    verdicts = ["undecided"] * n
+    for _ in range(ROUNDS_PLAYED):
+        if state.counters[UNDECIDED] == 0:
+            break
+        count = begin_round(spec, state, NO_LIMIT, rng)
+        chosen = state.chosen[:count].tolist()
+        undecided = {i for i in range(n) if verdicts[i] == "undecided"}
+        assert len(set(chosen)) == count
+        assert frozenset(chosen) in joint_choices(name, *twins, undecided)
+        for arm in chosen:
+            value = float(reward_rng.normal(means[arm], 0.05))
+            observe(spec, state, arm, value)
+            for twin, sign in zip(twins, (1, -1), strict=True):
+                twin.observe(arm, sign * value)
+        end_round(spec, state)
+        for row, twin in enumerate(twins):
+            adopt(state, twin, row)
+        verdicts = [joint_verdict(twins[0].verdicts[i], twins[1].verdicts[i]) for i in range(n)]
+        assert [WORDS[Verdict(int(v))] for v in state.verdict] == verdicts
+    guess = np.zeros(n, dtype=np.bool_)
+    best_guess(spec, state, guess)
+    assert set(np.flatnonzero(guess).tolist()) == twins[0].best_guess() | twins[1].best_guess()
+    assert np.flatnonzero(guess).tolist() == [0, n - 1]

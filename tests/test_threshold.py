@@ -18,9 +18,9 @@ from standout.core.state import (
     THRESHOLD_LOWER,
     THRESHOLD_UPPER,
     State,
-    new_state,
 )
 from standout.core.threshold import update_threshold
+from tests.driving import blank_state
 from tests.naive import mean_std as naive_mean_std
 from tests.naive.threshold import algorithm1
 from tests.strategies import interval_lists, quarters
@@ -31,8 +31,7 @@ PROBLEM = Problem(noise="bernoulli", k=2)
 
 
 def state_with(lower: list[float], upper: list[float], omega: list[int] | None) -> State:
-    chosen = None if omega is None else np.array(omega, dtype=np.int64)
-    state = new_state(len(lower), (1.0,), chosen)
+    state = blank_state("roai-lucb", PROBLEM, len(lower), omega)
     state.lower[0] = lower
     state.upper[0] = upper
     return state
@@ -103,7 +102,7 @@ def test_mean_std_interval(arms: list[tuple[float, int]], k: float, delta: float
     means = [mean for mean, _ in arms]
     pulls = [count for _, count in arms]
     problem = Problem(noise="bounded:-5,5", k=k, delta=delta)
-    state = new_state(len(arms), (1.0,))
+    state = blank_state("rr", problem, len(arms))
     state.estimate[0] = means
     state.pulls[:] = pulls
     state.counters[PULLS] = sum(pulls)
@@ -116,7 +115,7 @@ def test_mean_std_interval(arms: list[tuple[float, int]], k: float, delta: float
 
 @pytest.mark.parametrize("method", ["roai-lucb", "rr"])
 def test_without_pulls_nothing_is_known(method: str) -> None:
-    state = new_state(5, (1.0,))
+    state = blank_state(method, PROBLEM, 5)
     update_threshold(METHODS[method].spec(PROBLEM, 5), state, 0)
     assert state.bounds[0, THRESHOLD_LOWER] == -np.inf
     assert state.bounds[0, THRESHOLD_UPPER] == np.inf

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+import standout
+
+
+def test_every_public_name_can_be_had() -> None:
+    assert len(set(standout.__all__)) == len(standout.__all__)
+    for name in standout.__all__:
+        assert getattr(standout, name) is not None
+        assert name in dir(standout)
+
+
+def test_the_list_is_complete() -> None:
+    """Nothing is offered that is not in `__all__`, and every error of ours is."""
+    assert set(standout._HOME_OF) | {"__version__"} >= set(standout.__all__)
+    assert set(standout._HOME_OF) <= set(standout.__all__)
+    for name, value in vars(standout.errors).items():
+        if isinstance(value, type) and issubclass(value, standout.StandoutError):
+            assert name in standout.__all__
+
+
+def test_an_unknown_name() -> None:
+    with pytest.raises(AttributeError, match="module 'standout' has no attribute 'nothing'"):
+        standout.nothing  # noqa: B018
+
+
+def test_the_version() -> None:
+    assert re.fullmatch(r"\d+\.\d+\.\d+", standout.__version__)
+
+
+def test_importing_does_not_load_the_compiler() -> None:
+    code = "import standout, sys; print('numba' in sys.modules, 'numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
