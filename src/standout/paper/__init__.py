@@ -1,0 +1,1 @@
+"""The paper's experiments: each figure again, beside what the paper says about it."""

@@ -1,0 +1,43 @@
+"""Claims of the paper with our measure and a verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """Whether what was measured bears the claim out."""
+
+    HOLDS = "holds"
+    PARTLY = "partly"
+    FAILS = "fails"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One point of the paper: what it says, what was measured, the verdict and its reason."""
+
+    id: str
+    figure: str
+    claim: str
+    measured: str
+    verdict: Verdict
+    reason: str
+
+    def to_dict(self) -> dict[str, str]:
+        """As in claims.json, where the reason ends the measure."""
+        return {
+            "id": self.id,
+            "figure": self.figure,
+            "claim": self.claim,
+            "measured": f"{self.measured}. {self.reason}",
+            "verdict": str(self.verdict),
+        }
+
+
+def judge(fully: bool, partly: bool) -> Verdict:
+    """Holds, or at least partly, or not."""
+    if fully:
+        return Verdict.HOLDS
+    return Verdict.PARTLY if partly else Verdict.FAILS

@@ -1,0 +1,61 @@
+"""Who plays in the figures: the paper's methods, as published and as released.
+
+The text describes whole rounds with the radius of section 3; the authors' code,
+which drew the printed curves, pulls one random candidate per step with a
+slightly smaller radius. Random, RR and WRR have no such two versions: they stand
+beside both. Random has the code's radius, since it is the code's baseline.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from standout.core.kinds import IntervalKind
+from standout.core.methods import METHODS, Method
+
+PUBLISHED = "published"
+RELEASED = "released"
+EITHER = "either"
+VERSIONS = (PUBLISHED, RELEASED)
+
+
+@dataclass(frozen=True)
+class Player:
+    """A method under the name it has in the figures. `speed` is about its µs per pull and arm."""
+
+    name: str
+    version: str
+    method: Method
+    speed: float
+
+    @property
+    def key(self) -> str:
+        """A name of its own in tables and caches."""
+        return f"{self.name}-{self.version}"
+
+
+RANDOM = replace(
+    METHODS["random"],
+    interval=IntervalKind.RELEASED,
+    summary="uniform sampling with the released code's radius",
+)
+
+ROBUST = (
+    Player("LUCB", PUBLISHED, METHODS["roai-lucb"], 0.02),
+    Player("Elim", PUBLISHED, METHODS["roai-elim"], 0.01),
+    Player("LUCB", RELEASED, METHODS["roai-lucb-released"], 0.10),
+    Player("Elim", RELEASED, METHODS["roai-elim-released"], 0.05),
+    Player("Random", EITHER, RANDOM, 0.05),
+)
+"""Methods for the threshold median + k MAD."""
+
+MEAN_STD = (
+    Player("RR", EITHER, METHODS["rr"], 0.02),
+    Player("WRR", EITHER, METHODS["wrr"], 0.02),
+)
+"""Methods for the threshold mean + k std, for bounded rewards only."""
+
+
+def seen_in(version: str, players: tuple[Player, ...]) -> list[Player]:
+    """The players that stand in the panel of `version`."""
+    return [player for player in players if player.version in (version, EITHER)]

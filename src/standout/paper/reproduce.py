@@ -1,0 +1,97 @@
+"""Making the figures: play, compute, draw, judge, write."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from standout.paper import fig1, fig2, fig3, fig4, fig5
+from standout.paper.claims import Claim
+from standout.paper.figure import FigureModule, Job
+from standout.paper.files import write_atomically
+from standout.paper.play import make_plan
+from standout.paper.reference import Comparison
+from standout.paper.report import Shown, comparison_table, report_html
+from standout.paper.settings import Settings, check_figures, prepare_folder
+from standout.paper.store import Store
+from standout.paper.style import check_matplotlib, render
+
+FIGURES: dict[str, FigureModule] = {
+    module.NAME: module for module in (fig1, fig2, fig3, fig4, fig5)
+}
+
+Progress = Callable[[str, float, float], None]
+"""Called with a figure's name, the work done and all its work, in planned seconds."""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What came out: the judged claims, the comparisons and the files written."""
+
+    claims: tuple[Claim, ...]
+    comparisons: tuple[Comparison, ...]
+    files: tuple[Path, ...]
+
+
+def reproduce(
+    figures: Sequence[str], settings: Settings, progress: Progress | None = None
+) -> Reproduction:
+    """Make the named figures in `settings.out`; none or `all` makes every one.
+
+    Runs are kept in the folder `cache` as they finish. Called again after an
+    interrupt, it plays only what is missing.
+    """
+    names = check_figures(figures)
+    check_matplotlib()
+    prepare_folder(settings.out)
+    shown = [_make(FIGURES[name], settings, progress) for name in names]
+    files = [path for figure in shown for path in figure.files]
+    claims = [claim for figure in shown for claim in figure.claims]
+    comparisons = [each for figure in shown for each in figure.comparisons]
+
+    listed = json.dumps([claim.to_dict() for claim in claims], ensure_ascii=False, indent=2)
+    out = settings.out
+    files += [
+        write_atomically(out / "claims.json", listed + "\n"),
+        write_atomically(out / "reference.csv", comparison_table(comparisons).to_csv()),
+        write_atomically(out / "report.html", report_html(shown, settings.command(names))),
+    ]
+    return Reproduction(tuple(claims), tuple(comparisons), tuple(files))
+
+
+def _make(module: FigureModule, settings: Settings, progress: Progress | None) -> Shown:
+    runs = settings.runs_of(module.NAME)
+    plan = make_plan(module.parts(), runs, Store(settings.out / "cache", settings.seed))
+    # Runs from the store do not count: they would make the time left look short.
+    total = plan.cost + runs * module.OWN_SECONDS
+    done = 0.0
+
+    def tick(amount: float) -> None:
+        nonlocal done
+        done += amount
+        if progress is not None:
+            progress(module.NAME, min(done, total), total)
+
+    tick(0.0)
+    played = plan.play(settings.jobs, tick)
+    tables = module.compute(played, Job(runs, settings.seed, tick))
+    files = [
+        write_atomically(settings.out / f"{name}.csv", table.to_csv())
+        for name, table in tables.items()
+    ]
+    pictures = {}
+    for name, figure in module.draw(tables).items():
+        pictures[name] = render(figure, "png")
+        files.append(write_atomically(settings.out / f"{name}.png", pictures[name]))
+        files.append(write_atomically(settings.out / f"{name}.pdf", render(figure, "pdf")))
+    return Shown(
+        title=module.TITLE,
+        about=module.ABOUT,
+        runs=runs,
+        pictures=pictures,
+        claims=tuple(module.claims(tables)),
+        comparisons=tuple(module.comparisons(tables)),
+        files=tuple(files),
+    )
