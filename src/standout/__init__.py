@@ -14,14 +14,19 @@ if TYPE_CHECKING:
     from standout.core.run import Run
     from standout.core.stopping import StopReason
     from standout.errors import (
+        BatchError,
         InstanceError,
         MeasureError,
         MethodError,
         ProblemError,
         RewardError,
         StandoutError,
+        StorageError,
+        StudyError,
+        TicketError,
     )
     from standout.simulation import Instance, Simulation, simulate
+    from standout.study import Status, Study, Ticket
 
 __version__ = "0.1.0"
 
@@ -36,20 +41,26 @@ _HOMES = {
     "standout.core.run": ("Run",),
     "standout.core.stopping": ("StopReason",),
     "standout.errors": (
+        "BatchError",
         "InstanceError",
         "MeasureError",
         "MethodError",
         "ProblemError",
         "RewardError",
         "StandoutError",
+        "StorageError",
+        "StudyError",
+        "TicketError",
     ),
     "standout.simulation": ("Instance", "Simulation", "simulate"),
+    "standout.study": ("Status", "Study", "Ticket"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "MAD_SCALE",
     "METHODS",
+    "BatchError",
     "Bernoulli",
     "Bounded",
     "Gaussian",
@@ -67,7 +78,13 @@ __all__ = [
     "Side",
     "Simulation",
     "StandoutError",
+    "Status",
     "StopReason",
+    "StorageError",
+    "Study",
+    "StudyError",
+    "Ticket",
+    "TicketError",
     "identify",
     "simulate",
 ]

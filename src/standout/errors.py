@@ -7,7 +7,11 @@
     ├── InstanceError      an instance that cannot be built or read
     ├── MethodError        a method, interval or option that does not exist or does not fit
     ├── RewardError        a reward that the noise family cannot produce
-    └── MeasureError       the user's own measure() failed; what was seen is kept
+    ├── MeasureError       the user's own measure() failed; what was seen is kept
+    └── StudyError         a study that cannot do what was asked of it
+        ├── StorageError   a database that cannot be reached, read or trusted
+        ├── TicketError    a ticket that does not exist, or was told another value
+        └── BatchError     one of many rewards is bad, so that none was counted
 
 Each message says what was wrong and what to change. The command line prints it
 as one line; anything that is not a `StandoutError` is a bug of ours.
@@ -52,3 +56,23 @@ class MeasureError(StandoutError, RuntimeError):
         super().__init__(message)
         self.arm = arm
         self.partial = partial
+
+
+class StudyError(StandoutError, RuntimeError):
+    """A study cannot do what was asked of it."""
+
+
+class StorageError(StudyError):
+    """The database cannot be reached, is locked, damaged, foreign or of a newer version."""
+
+
+class TicketError(StudyError, ValueError):
+    """No such ticket, or it was told another value before."""
+
+
+class BatchError(StudyError, ValueError):
+    """One of many rewards is bad; none of them was counted. `index` says which (from 0)."""
+
+    def __init__(self, message: str, index: int) -> None:
+        super().__init__(message)
+        self.index = index

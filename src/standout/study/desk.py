@@ -1,0 +1,171 @@
+"""A study in memory: the core's state with what is pending. No database here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from standout.core import engine
+from standout.core.identification import Identification, identification
+from standout.core.methods import Method
+from standout.core.problem import Problem
+from standout.core.run import NO_LIMIT, start_state
+from standout.core.state import ROUNDS, UNDECIDED, State
+from standout.core.stopping import StopReason
+from standout.study.kernels import observe_many
+from standout.study.memory import restore_omega
+from standout.study.rounds import LiveRound
+
+
+@dataclass
+class Totals:
+    """The counters of a study. `seq` goes up with every change."""
+
+    seq: int = 0
+    pulls: int = 0
+    surplus: int = 0
+    log: int = 0
+    tickets: int = 0
+    failed: int = 0
+    last_round: int = 0
+
+
+class Desk:
+    """Everything that the next ask or tell needs to know."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        method: Method,
+        arms: Sequence[str],
+        budget: int | None,
+        pause_after: int | None,
+        ordered: bool,
+        rng: np.random.Generator,
+    ) -> None:
+        n_arms = len(arms)
+        self.problem = problem
+        self.method = method
+        self.spec = method.spec(problem, n_arms)
+        self.arms = tuple(arms)
+        self.index = {name: i for i, name in enumerate(self.arms)}
+        self.budget = budget
+        self.pause_after = pause_after
+        self.ordered = ordered
+        self.rng = rng
+        self.state: State = start_state(problem, method, n_arms, rng)
+        self.certified = np.zeros(n_arms, dtype=np.int8)
+        self.pending = np.zeros(n_arms, dtype=np.int64)
+        self.failures = np.zeros(n_arms, dtype=np.int64)
+        self.streak = np.zeros(n_arms, dtype=np.int64)
+        self.paused: dict[int, str] = {}
+        self.rounds: list[LiveRound] = []
+        self.totals = Totals()
+        self.reason = StopReason.RUNNING
+        self.stopped_at: float | None = None
+        self.changes = Changes()
+
+    def rebuild_omega(self) -> None:
+        """After reading: the threshold's subset as the arms' flags say."""
+        self.state = restore_omega(self.state)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the study has ended, for good."""
+        return self.reason is not StopReason.RUNNING
+
+    @property
+    def out(self) -> int:
+        """Pulls handed out and owed a reward."""
+        return sum(live.out for live in self.rounds)
+
+    @property
+    def room(self) -> int:
+        """How many more pulls the budget allows, counting those that are pending."""
+        if self.budget is None:
+            return NO_LIMIT
+        return self.budget - self.totals.pulls - self.out
+
+    def observe(self, arms: Sequence[int], rewards: Sequence[float]) -> None:
+        """Count rewards in this order."""
+        positions = np.array(arms, dtype=np.int64)
+        observe_many(self.spec, self.state, positions, np.array(rewards, dtype=np.float64))
+        self.streak[positions] = 0
+        self.changes.arms.update(arms)
+
+    def live_round(self, number: int) -> LiveRound | None:
+        """The round under way with this number."""
+        return next((live for live in self.rounds if live.id == number), None)
+
+    def close_rounds(self) -> bool:
+        """Let go of the rounds whose rewards are all in; whether there was any."""
+        over = [live for live in self.rounds if live.is_over]
+        if over:
+            self.rounds = [live for live in self.rounds if not live.is_over]
+            self.changes.closed.extend(live.id for live in over)
+        return bool(over)
+
+    def settle(self, now: float, *, update: bool) -> None:
+        """After rewards: bring verdicts up to date where a round has ended, stop if decided."""
+        update |= self.close_rounds()
+        if self.is_stopped:
+            return
+        spent = self.budget is not None and self.totals.pulls >= self.budget
+        if (update or spent) and self._is_ready(spent):
+            engine.end_round(self.spec, self.state)
+            fresh = (self.certified == 0) & (self.state.verdict != 0)
+            self.certified[fresh] = self.state.verdict[fresh]
+            self.changes.is_wide = True
+        if self.state.counters[UNDECIDED] == 0:
+            self.stop(StopReason.DECIDED, now)
+        elif spent:
+            self.stop(StopReason.BUDGET, now)
+
+    def _is_ready(self, spent: bool) -> bool:
+        """Verdicts wait until every arm that can be measured has a reward."""
+        if spent or self.state.counters[ROUNDS] > 0:
+            return True
+        waiting = self.state.pulls == 0
+        waiting[list(self.paused)] = False
+        return not waiting.any()
+
+    def stop(self, reason: StopReason, now: float) -> None:
+        """End the study; pulls that are pending may still come in."""
+        self.reason = reason
+        self.stopped_at = now
+        for live in self.rounds:
+            live.give_up()
+        self.close_rounds()
+
+    def pause(self, arm: int, why: str) -> None:
+        """Hand out no more pulls of `arm`."""
+        self.paused[arm] = why
+        for live in self.rounds:
+            live.drop_arm(arm)
+        self.changes.arms.add(arm)
+
+    def identification(self) -> Identification:
+        """The answer; what was certified once stays so."""
+        guess = np.zeros(len(self.arms), dtype=np.bool_)
+        engine.best_guess(self.spec, self.state, guess)
+        sticky = self.state._replace(
+            verdict=np.where(self.certified != 0, self.certified, self.state.verdict)
+        )
+        guess |= self.certified == 2
+        guess &= self.certified != 1
+        return identification(self.spec, sticky, self.arms, guess, self.reason)
+
+
+@dataclass
+class Changes:
+    """What has to be written down when the transaction ends."""
+
+    arms: set[int] = field(default_factory=set)
+    planned: list[LiveRound] = field(default_factory=list)
+    closed: list[int] = field(default_factory=list)
+    is_wide: bool = False
+    """Whether any arm may have changed."""
+    is_planned: bool = False
+    """Whether the random numbers have moved on."""

@@ -1,0 +1,132 @@
+"""Between the core's `State` and the rows of a database.
+
+Nothing here names what a method remembers: every array of the state that has
+an entry per arm is kept with the arm, everything else with the run. Only what
+is scratch space, or follows from the rest, is left out; a field that a later
+version adds is therefore kept without a change here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from standout.core.methods import Method
+from standout.core.problem import Problem
+from standout.core.run import start_state
+from standout.core.state import ROUNDS, TOUCHED, Spec, State
+from standout.core.threshold import update_threshold
+from standout.core.typing import Floats, Ints
+
+OWN_COLUMNS = ("pulls", "sums")
+"""Kept in columns of their own, where SQL can add them up."""
+
+NOT_KEPT = frozenset(
+    (
+        "signs",  # from the problem
+        "omega", "touched",  # from the flags in_omega and is_touched
+        "deviation_lower", "deviation_upper",  # from the intervals
+        "centre", "scratch", "work", "is_wanted", "chosen", "amount",  # scratch
+    )
+)  # fmt: skip
+
+
+class Layout:
+    """Which field goes where, found by looking at states of two sizes."""
+
+    def __init__(self, problem: Problem, method: Method) -> None:
+        sizes = (101, 103)
+        small, large = (
+            start_state(problem, method, size, np.random.default_rng(0)) for size in sizes
+        )
+        self.per_arm: list[tuple[str, int]] = []
+        self.per_run: list[str] = []
+        self._seen: State | None = None
+        self._last: list[Any] = []
+        for name in State._fields:
+            if name in NOT_KEPT or name in OWN_COLUMNS:
+                continue
+            shape, other = getattr(small, name).shape, getattr(large, name).shape
+            grows = [axis for axis in range(len(shape)) if shape[axis] != other[axis]]
+            if grows:
+                self.per_arm.append((name, grows[0]))
+            else:
+                self.per_run.append(name)
+
+    def fields(self, state: State) -> list[list[Any]]:
+        """Name and number of values of each field in an arm's list."""
+        return [
+            [name, int(np.prod(np.moveaxis(getattr(state, name), axis, 0).shape[1:]))]
+            for name, axis in self.per_arm
+        ]
+
+    def table(self, state: State, positions: Ints | slice = slice(None)) -> Floats:
+        """All that is kept of these arms, one row each."""
+        parts = []
+        for values in self._views(state):
+            part = values[positions]
+            parts.append(part.reshape(len(part), -1))
+        return np.concatenate(parts, axis=1, dtype=np.float64)
+
+    def _views(self, state: State) -> list[Any]:
+        """The fields with the arms' axis first, looked up once per state."""
+        if self._seen is not state:
+            self._seen = state
+            self._last = [np.moveaxis(getattr(state, name), axis, 0) for name, axis in self.per_arm]
+        return self._last
+
+    def unpack_arms(
+        self, state: State, positions: Ints, texts: Sequence[str], fields: list[list[Any]]
+    ) -> None:
+        """The reverse of `pack_arms`; fields that this version does not know are passed over."""
+        if not len(positions):
+            return
+        rows = np.array(json.loads("[" + ",".join(texts) + "]"), dtype=np.float64)
+        axes = dict(self.per_arm)
+        start = 0
+        for name, width in fields:
+            if name in axes:
+                target = np.moveaxis(getattr(state, name), axes[name], 0)
+                part = rows[:, start : start + width].reshape(len(positions), *target.shape[1:])
+                target[positions] = part.astype(target.dtype)
+            start += width
+
+    def pack_run(self, state: State) -> str:
+        """What belongs to no arm."""
+        return json.dumps({name: getattr(state, name).tolist() for name in self.per_run})
+
+    def unpack_run(self, state: State, text: str) -> None:
+        """The reverse of `pack_run`."""
+        values = json.loads(text)
+        for name in self.per_run:
+            if name in values:
+                target = getattr(state, name)
+                target[...] = np.array(values[name], dtype=target.dtype)
+
+
+def restore_derived(spec: Spec, state: State) -> None:
+    """Work out what is not kept, after arms and run have been read."""
+    touched = np.flatnonzero(state.is_touched)
+    state.touched[: len(touched)] = touched
+    state.counters[TOUCHED] = len(touched)
+    if state.counters[ROUNDS] == 0:
+        return
+    kept = state.bounds.copy()
+    for side in range(len(state.signs)):
+        update_threshold(spec, state, side)
+    # The threshold of RR depends on the pulls too, which may have gone on since.
+    state.bounds[...] = kept
+
+
+def restore_omega(state: State) -> State:
+    """The same state with `omega` as its flags say."""
+    return state._replace(omega=np.flatnonzero(state.in_omega).astype(np.int64))
+
+
+def copy_state(state: State) -> State:
+    """A state that can be played with."""
+    copies: list[Any] = [np.array(values) for values in state]
+    return State(*copies)

@@ -1,0 +1,135 @@
+"""What to hand out next, with pulls pending.
+
+With nothing pending a round is begun as in the simulator, so that one worker
+who asks and tells one by one takes the same decisions. While rewards are
+pending and more is asked, the next round is planned on a copy of the state in
+which each pending pull has brought its arm's current mean: intervals shrink as
+if it were in, and other arms come up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from standout.core import engine
+from standout.core.state import CURSOR, ROUNDS, UNDECIDED, State
+from standout.core.typing import Ints
+from standout.study.desk import Desk
+from standout.study.kernels import observe_many
+from standout.study.memory import copy_state
+from standout.study.rounds import LiveRound, new_round
+
+CARRIED_FIELDS = ("quota",)
+"""Where a rule stands in its schedule: planning ahead moves it on for good."""
+
+
+def take_pulls(desk: Desk, count: int) -> list[tuple[LiveRound, int]]:
+    """Up to `count` pulls to hand out, fewer when the budget or the study ends."""
+    pulls: list[tuple[LiveRound, int]] = []
+    ahead: _Ahead | None = None
+    while len(pulls) < count and not desk.is_stopped and desk.room > 0:
+        pull = _next_planned(desk)
+        if pull is None:
+            if desk.rounds and ahead is None:
+                ahead = _Ahead(desk)
+            if not _plan(desk, ahead):
+                break
+            continue
+        live, arm = pull
+        desk.pending[arm] += 1
+        desk.changes.arms.add(arm)
+        pulls.append((live, arm))
+    return pulls
+
+
+def _next_planned(desk: Desk) -> tuple[LiveRound, int] | None:
+    for take in (lambda live: live.take_planned(desk.pending), LiveRound.take_returned):
+        for live in desk.rounds:
+            arm = take(live)
+            if arm is not None:
+                return live, arm
+    return None
+
+
+def _plan(desk: Desk, ahead: _Ahead | None) -> bool:
+    """Begin another round; False when there is nothing sensible to measure."""
+    if ahead is None:
+        arms, amounts = _begin(desk, desk.state)
+        desk.changes.is_wide = True
+    else:
+        arms, amounts = ahead.begin(desk)
+    arms, amounts = _without_paused(desk, arms, amounts)
+    if not len(arms):
+        arms = _least_measured(desk)
+        amounts = np.ones(len(arms), dtype=np.int64)
+    if not len(arms):
+        return False
+    desk.totals.last_round += 1
+    live = new_round(desk.totals.last_round, arms, amounts)
+    desk.rounds.append(live)
+    desk.changes.planned.append(live)
+    desk.changes.is_planned = True
+    return True
+
+
+def _begin(desk: Desk, state: State) -> tuple[Ints, Ints]:
+    count = engine.begin_round(desk.spec, state, desk.room, desk.rng)
+    return state.chosen[:count].copy(), state.amount[:count].copy()
+
+
+def _without_paused(desk: Desk, arms: Ints, amounts: Ints) -> tuple[Ints, Ints]:
+    if not desk.paused:
+        return arms, amounts
+    keep = ~np.isin(arms, list(desk.paused))
+    return arms[keep], amounts[keep]
+
+
+def _least_measured(desk: Desk) -> Ints:
+    """The undecided arms that can be measured, those with the fewest pulls first."""
+    wanted = desk.state.verdict == 0
+    wanted[list(desk.paused)] = False
+    arms = np.flatnonzero(wanted)
+    pulls = desk.state.pulls[arms] + desk.pending[arms]
+    return arms[np.argsort(pulls, kind="stable")]
+
+
+class _Ahead:
+    """The state as if all that is pending were in."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.state = copy_state(desk.state)
+        self.seen = np.zeros_like(desk.pending)
+
+    def begin(self, desk: Desk) -> tuple[Ints, Ints]:
+        """Plan a round on the copy; the rule's place in its schedule is carried back."""
+        none: Ints = np.zeros(0, dtype=np.int64)
+        if desk.state.counters[ROUNDS] == 0:
+            # Nothing is known yet: go round all arms once more.
+            wanted = np.ones(len(desk.arms), dtype=np.bool_)
+            wanted[list(desk.paused)] = False
+            arms = np.flatnonzero(wanted)
+            order = np.argsort((desk.state.pulls + desk.pending)[arms], kind="stable")
+            return arms[order], np.ones(len(arms), dtype=np.int64)
+        self._catch_up(desk)
+        if self.state.counters[UNDECIDED] == 0:
+            return none, none
+        arms, amounts = _begin(desk, self.state)
+        desk.state.counters[CURSOR] = self.state.counters[CURSOR]
+        for name in CARRIED_FIELDS:
+            kept, ahead = getattr(desk.state, name), getattr(self.state, name)
+            moved = np.flatnonzero(kept != ahead)
+            kept[moved] = ahead[moved]
+            desk.changes.arms.update(moved.tolist())
+        return arms, amounts
+
+    def _catch_up(self, desk: Desk) -> None:
+        state = self.state
+        known = state.pulls > 0
+        middle = float(np.mean(state.sums[known] / state.pulls[known])) if known.any() else 0.0
+        fresh = np.flatnonzero(desk.pending > self.seen)
+        arms = np.repeat(fresh, (desk.pending - self.seen)[fresh])
+        means = np.full(len(desk.arms), middle)
+        means[known] = state.sums[known] / state.pulls[known]
+        observe_many(desk.spec, state, arms, means[arms])
+        self.seen = desk.pending.copy()
+        engine.end_round(desk.spec, state)

@@ -1,0 +1,161 @@
+"""The tables of a study database: one definition for SQLite and PostgreSQL.
+
+A database may hold several studies. What grows with the rewards (`rewards`,
+`failures`) is an append-only log; what is needed to go on (`runs`, `arms`,
+`tickets`, `rounds`) grows with the arms and with what is pending.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    Index,
+    Integer,
+    MetaData,
+    SmallInteger,
+    String,
+    Table,
+    Text,
+)
+
+
+class TicketStatus(IntEnum):
+    """Where a ticket stands. A ticket whose reward is counted leaves the table for the log."""
+
+    PENDING = 0
+    """Handed out, owed a reward."""
+    HELD = 1
+    """Told, but not counted yet: in an ordered study, an earlier pull of its arm is pending."""
+    EXPIRED = 2
+    """Its lease ran out and the pull was handed out again, as another ticket."""
+    CANCELLED = 3
+    """Another ticket brought this pull's reward first."""
+    FAILED = 4
+    """Given back without a reward."""
+
+
+metadata = MetaData()
+
+schema = Table(
+    "standout_schema",
+    metadata,
+    Column("version", Integer, nullable=False),
+)
+
+studies = Table(
+    "standout_studies",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("name", Text, nullable=False),
+    Column("created", Double, nullable=False),
+    Column("problem", Text, nullable=False),
+    Column("method", Text, nullable=False),
+    # Names and widths of what `arms.memory` lists.
+    Column("fields", Text, nullable=False),
+    Column("budget", BigInteger),
+    Column("lease", Double, nullable=False),
+    Column("pause_after", Integer),
+    # Whether an arm's rewards are counted in the order of asking.
+    Column("ordered", Boolean, nullable=False),
+)
+
+runs = Table(
+    "standout_runs",
+    metadata,
+    Column("study", Integer, primary_key=True, autoincrement=False),
+    # Goes up with every change; an arm carries the value at its own last change.
+    Column("seq", BigInteger, nullable=False),
+    Column("pulls", BigInteger, nullable=False),
+    Column("surplus", BigInteger, nullable=False),
+    Column("log", BigInteger, nullable=False),
+    Column("tickets", BigInteger, nullable=False),
+    Column("failed", BigInteger, nullable=False),
+    Column("last_round", BigInteger, nullable=False),
+    Column("rng", Text, nullable=False),
+    Column("scalars", Text, nullable=False),
+    Column("live", Text, nullable=False),
+    Column("reason", String(32), nullable=False),
+    Column("stopped", Double),
+)
+
+arms = Table(
+    "standout_arms",
+    metadata,
+    Column("study", Integer, primary_key=True, autoincrement=False),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("name", Text, nullable=False),
+    Column("pulls", BigInteger, nullable=False),
+    Column("total", Double, nullable=False),
+    Column("verdict", SmallInteger, nullable=False),
+    Column("pending", Integer, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("streak", Integer, nullable=False),
+    Column("paused", Text),
+    Column("memory", Text, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Index("standout_arms_seq", "study", "seq"),
+    sqlite_with_rowid=False,
+)
+
+tickets = Table(
+    "standout_tickets",
+    metadata,
+    Column("study", Integer, primary_key=True, autoincrement=False),
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("arm", Integer, nullable=False),
+    # The first ticket of this pull; a pull handed out again keeps its slot.
+    Column("slot", BigInteger, nullable=False),
+    Column("round", BigInteger, nullable=False),
+    Column("status", SmallInteger, nullable=False),
+    Column("worker", Text, nullable=False),
+    Column("asked", Double, nullable=False),
+    Column("expires", Double, nullable=False),
+    Column("value", Double),
+    Index("standout_tickets_arm", "study", "arm"),
+    Index("standout_tickets_expires", "study", "status", "expires"),
+    sqlite_with_rowid=False,
+)
+
+rounds = Table(
+    "standout_rounds",
+    metadata,
+    Column("study", Integer, primary_key=True, autoincrement=False),
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("arms", Text, nullable=False),
+    Column("amounts", Text, nullable=False),
+)
+
+rewards = Table(
+    "standout_rewards",
+    metadata,
+    Column("study", Integer, primary_key=True, autoincrement=False),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("time", Double, nullable=False),
+    Column("arm", Integer, nullable=False),
+    Column("value", Double, nullable=False),
+    Column("ticket", BigInteger),
+    Column("asked", Double),
+    Column("worker", Text, nullable=False),
+    # False only for a reward beyond the budget: kept, but in no total.
+    Column("counted", Boolean, nullable=False),
+    Index("standout_rewards_ticket", "study", "ticket", unique=True),
+    sqlite_with_rowid=False,
+)
+
+failures = Table(
+    "standout_failures",
+    metadata,
+    Column("study", Integer, primary_key=True, autoincrement=False),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("time", Double, nullable=False),
+    Column("arm", Integer, nullable=False),
+    Column("ticket", BigInteger, nullable=False),
+    Column("worker", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    sqlite_with_rowid=False,
+)

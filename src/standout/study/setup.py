@@ -1,0 +1,143 @@
+"""Creating and finding studies in a database."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, func, insert, select
+
+from standout.core.methods import Method, as_method, parse_method
+from standout.core.problem import Problem
+from standout.core.run import check_arms, check_budget
+from standout.errors import ProblemError, StudyError
+from standout.study import schema
+from standout.study.desk import Desk
+from standout.study.ledger import Ledger
+from standout.study.storage import Storage
+
+DAY = 86400.0
+_STUDIES, _ARMS = schema.studies, schema.arms
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study that is about to be created, checked."""
+
+    desk: Desk
+    name: str
+    lease: float
+
+
+def plan(
+    arms: Sequence[str],
+    problem: Problem,
+    method: str | Method,
+    name: str,
+    budget: int | None,
+    lease: float,
+    pause_after: int | None,
+    ordered: bool,
+    seed: int | np.random.Generator,
+) -> Plan:
+    """Check everything before a file is touched."""
+    chosen = as_method(method)
+    if parse_method(chosen.label()) != chosen:
+        raise StudyError(f"a study keeps its method by name, and {chosen.name!r} differs from it")
+    if pause_after is not None and (pause_after != int(pause_after) or pause_after < 1):
+        raise StudyError(f"pause_after must be a whole number of at least 1, not {pause_after}")
+    for arm in arms:
+        check_name(str(arm), "arm")
+    check_name(name, "study")
+    rng = np.random.default_rng(seed)
+    desk = Desk(problem, chosen, check_arms(arms), check_budget(budget), pause_after, ordered, rng)
+    return Plan(desk, name, check_lease(lease))
+
+
+def check_lease(seconds: float) -> float:
+    """A lease as a positive number of seconds."""
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise StudyError(f"a lease must be a positive number of seconds, not {seconds!r}")
+    return float(seconds)
+
+
+def check_name(name: str, what: str) -> None:
+    """Refuse what a database or a command line cannot carry."""
+    if not name:
+        raise ProblemError(f"the name of {what if what == 'arm' else 'the ' + what} is empty")
+    if "\x00" in name:
+        raise ProblemError(f"{what} {name!r} contains the character NUL, which cannot be stored")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise ProblemError(
+            f"{what} {name!r} contains half of a surrogate pair, which is no text"
+        ) from None
+
+
+def create(connection: Connection, storage: Storage, plan: Plan) -> Ledger:
+    """Write a new study, inside the caller's transaction."""
+    desk = plan.desk
+    if not storage.is_sqlite:
+        connection.exec_driver_sql(f"LOCK TABLE {_STUDIES.name} IN EXCLUSIVE MODE")
+    names = connection.execute(select(_STUDIES.c.name)).scalars().all()
+    if plan.name in names:
+        raise StudyError(
+            f"{storage.shown} holds a study {plan.name!r} already; open it, or give another name"
+        )
+    key = 1 + (connection.execute(select(func.max(_STUDIES.c.id))).scalar() or 0)
+    ledger = Ledger(key, desk)
+    connection.execute(
+        insert(_STUDIES).values(
+            id=key,
+            name=plan.name,
+            created=storage.now(connection),
+            problem=json.dumps(desk.problem.to_dict()),
+            method=desk.method.label(),
+            fields=json.dumps(ledger.fields),
+            budget=desk.budget,
+            lease=plan.lease,
+            pause_after=desk.pause_after,
+            ordered=desk.ordered,
+        )
+    )
+    ledger.create(connection)
+    return ledger
+
+
+def find(connection: Connection, storage: Storage, name: str | None) -> tuple[Ledger, str, float]:
+    """The study of this name, or the only one."""
+    row = choose(connection, storage, name)
+    found = connection.execute(
+        select(_ARMS.c.name).where(_ARMS.c.study == row.id).order_by(_ARMS.c.position)
+    )
+    desk = Desk(
+        Problem(**json.loads(row.problem)),
+        parse_method(row.method),
+        found.scalars().all(),
+        row.budget,
+        row.pause_after,
+        row.ordered,
+        np.random.default_rng(0),
+    )
+    return Ledger(row.id, desk, json.loads(row.fields)), row.name, row.lease
+
+
+def choose(connection: Connection, storage: Storage, name: str | None) -> Any:
+    """The row of the study that is meant."""
+    rows = connection.execute(select(_STUDIES).order_by(_STUDIES.c.id)).all()
+    if not rows:
+        raise StudyError(f"{storage.shown} holds no study")
+    if name is None:
+        if len(rows) > 1:
+            names = ", ".join(repr(row.name) for row in rows)
+            raise StudyError(f"{storage.shown} holds several studies; name one of {names}")
+        return rows[0]
+    for row in rows:
+        if row.name == name:
+            return row
+    raise StudyError(f"{storage.shown} holds no study {name!r}")

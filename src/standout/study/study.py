@@ -1,0 +1,335 @@
+"""A live study: ask what to measure, tell what came out, from anywhere, at any time."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+from sqlalchemy import Connection, bindparam, func, select, update
+
+from standout.core.identification import Identification
+from standout.core.methods import DEFAULT_METHOD, Method
+from standout.core.problem import Problem
+from standout.core.state import ROUNDS
+from standout.errors import BatchError, RewardError, StudyError, TicketError
+from standout.study import schema, setup, telling, tickets
+from standout.study.ledger import Ledger
+from standout.study.schema import TicketStatus
+from standout.study.status import Status
+from standout.study.storage import PATIENCE, Storage
+from standout.study.telling import Item, Receipt
+from standout.study.tickets import Ticket, ticket_id, worker_name
+
+if TYPE_CHECKING:
+    from standout.study.history import History
+    from standout.study.verify import Verification
+
+Clock = Callable[[], float]
+_TICKETS = schema.tickets
+_EXPIRED = (
+    select(func.count())
+    .select_from(_TICKETS)
+    .where(
+        _TICKETS.c.study == bindparam("key"),
+        _TICKETS.c.status == int(TicketStatus.PENDING),
+        _TICKETS.c.expires <= bindparam("now"),
+    )
+)
+
+
+class Study:
+    """One study in a database; make it with `Study.create`, find it with `Study.open`.
+
+    Any number of processes and threads may use the same study at once. A
+    method returns when what it did is on disk.
+
+    >>> import tempfile, os
+    >>> place = os.path.join(tempfile.mkdtemp(), "bags.db")
+    >>> study = Study.create(place, ["ash", "elm", "fir"], Problem(noise="bernoulli", k=2))
+    >>> ticket = study.ask()[0]
+    >>> _ = study.tell(ticket, 1.0)
+    >>> study.status().pulls
+    1
+    """
+
+    def __init__(self, storage: Storage, ledger: Ledger, name: str, lease: float) -> None:
+        self.name = name
+        self.lease = lease
+        self._storage = storage
+        self._ledger = ledger
+        self._lock = threading.RLock()
+
+    @classmethod
+    def create(
+        cls,
+        place: str | os.PathLike[str],
+        arms: Sequence[str],
+        problem: Problem,
+        method: str | Method = DEFAULT_METHOD,
+        *,
+        name: str = "main",
+        budget: int | None = None,
+        seed: int | np.random.Generator = 0,
+        lease: float = setup.DAY,
+        pause_after: int | None = None,
+        ordered: bool = False,
+        patience: float = PATIENCE,
+        clock: Clock | None = None,
+    ) -> Study:
+        """Begin a study in a file, or in a PostgreSQL database given by its URL.
+
+        A ticket is handed out again `lease` seconds after it was asked for;
+        `pause_after` failures of an arm in a row pause it. With `ordered`, an
+        arm's rewards are counted in the order in which its pulls were handed
+        out: needed for the guarantee when workers measure in parallel and slow
+        measurements have other values than quick ones. `seed` drives the
+        method's own random choices.
+        """
+        plan = setup.plan(arms, problem, method, name, budget, lease, pause_after, ordered, seed)
+        storage = Storage(place, create=True, patience=patience, clock=clock)
+        with storage.write() as connection:
+            ledger = setup.create(connection, storage, plan)
+        return cls(storage, ledger, name, plan.lease)
+
+    @classmethod
+    def open(
+        cls,
+        place: str | os.PathLike[str],
+        name: str | None = None,
+        *,
+        patience: float = PATIENCE,
+        clock: Clock | None = None,
+    ) -> Study:
+        """Find a study; `name` is needed only where a database holds several."""
+        storage = Storage(place, patience=patience, clock=clock)
+        with storage.read() as connection:
+            ledger, name, lease = setup.find(connection, storage, name)
+        study = cls(storage, ledger, name, lease)
+        if ledger.fields != ledger.layout.fields(ledger.desk.state):
+            with study._writing() as (connection, _):
+                ledger.renew_fields(connection)
+        return study
+
+    def ask(
+        self, n: int = 1, *, worker: str | None = None, lease: float | None = None
+    ) -> list[Ticket]:
+        """Up to `n` pulls to measure; none when the study has stopped or must wait.
+
+        Parallel workers get different arms as far as that is useful. Fewer than
+        `n` come when the budget, with what is pending, leaves no room.
+        """
+        if n != int(n) or n < 1:
+            raise StudyError(f"ask for a whole number of at least 1 ticket, not {n}")
+        seconds = self.lease if lease is None else setup.check_lease(lease)
+        who = tickets.clean(worker or worker_name())
+        with self._writing() as (connection, now):
+            return tickets.hand_out(connection, self._ledger, int(n), who, seconds, now)
+
+    def tell(
+        self,
+        ticket: Ticket | int | None = None,
+        reward: float | None = None,
+        *,
+        arm: str | None = None,
+        worker: str | None = None,
+    ) -> Receipt:
+        """Tell the reward of a ticket or, without asking, of an arm (`arm=`)."""
+        if (ticket is None) == (arm is None):
+            raise TicketError("tell the reward of a ticket or of an arm")
+        if reward is None:
+            raise RewardError("no reward given")
+        try:
+            return self.tell_many([(arm if ticket is None else ticket, reward)], worker=worker)  # type: ignore[list-item]
+        except BatchError as error:
+            raise (error.__cause__ or TicketError(str(error))) from None
+
+    def tell_many(
+        self, rewards: Iterable[tuple[Ticket | int | str, float]], *, worker: str | None = None
+    ) -> Receipt:
+        """Tell many rewards at once: all are counted or, if one is bad, none.
+
+        Each is a pair of a ticket (or its number) and a reward; an arm's name
+        in place of the ticket tells a reward that was measured without asking.
+        """
+        items = [self._item(key, reward, i) for i, (key, reward) in enumerate(rewards)]
+        if not items:
+            return Receipt()
+        who = tickets.clean(worker or worker_name())
+        with self._writing() as (connection, now):
+            return telling.tell(connection, self._ledger, items, who, now)
+
+    def _item(self, key: Ticket | int | str, reward: float, place: int) -> Item:
+        desk = self._ledger.desk
+        try:
+            value = desk.problem.noise.check_reward(reward)
+            arm = key.arm if isinstance(key, Ticket) else key if isinstance(key, str) else None
+            position = None
+            if arm is not None:
+                position = desk.index.get(arm)
+                if position is None:
+                    raise TicketError(f"no arm {arm!r} in this study")
+            number = None if isinstance(key, str) else ticket_id(key)
+        except (RewardError, TicketError) as error:
+            raise BatchError(str(error), place) from error
+        return Item(value, number, position)
+
+    def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
+        """Give a ticket back without a reward, and say why; its pull is handed out again."""
+        who = tickets.clean(worker or worker_name())
+        with self._writing() as (connection, now):
+            tickets.fail(connection, self._ledger, ticket_id(ticket), reason, who, now)
+
+    def renew(self, given: Iterable[Ticket | int], lease: float | None = None) -> None:
+        """Extend the leases of pending tickets from now."""
+        seconds = self.lease if lease is None else setup.check_lease(lease)
+        self._set_expiry(given, seconds)
+
+    def release(self, given: Iterable[Ticket | int]) -> None:
+        """End the leases of pending tickets now: the next to ask gets their pulls."""
+        self._set_expiry(given, 0.0)
+
+    def _set_expiry(self, given: Iterable[Ticket | int], seconds: float) -> None:
+        numbers = [ticket_id(ticket) for ticket in given]
+        if not numbers:
+            return
+        statement = (
+            update(_TICKETS)
+            .where(
+                _TICKETS.c.study == self._ledger.key,
+                _TICKETS.c.id == bindparam("ticket"),
+                _TICKETS.c.status == int(TicketStatus.PENDING),
+            )
+            .values(expires=bindparam("until"))
+        )
+        with self._writing() as (connection, now):
+            until = now + seconds
+            connection.execute(statement, [{"ticket": n, "until": until} for n in numbers])
+
+    def pause(self, arm: str, reason: str = "paused by hand") -> None:
+        """Hand out no more pulls of `arm`, until `resume`."""
+        position = self._position(arm)
+        with self._writing() as (_, now):
+            self._ledger.desk.pause(position, tickets.clean(reason))
+            self._ledger.desk.settle(now, update=False)
+
+    def resume(self, arm: str) -> None:
+        """Hand out pulls of a paused arm again."""
+        position = self._position(arm)
+        with self._writing():
+            desk = self._ledger.desk
+            desk.paused.pop(position, None)
+            desk.streak[position] = 0
+            desk.changes.arms.add(position)
+
+    def _position(self, arm: str) -> int:
+        position = self._ledger.desk.index.get(arm)
+        if position is None:
+            raise StudyError(f"no arm {arm!r} in this study")
+        return position
+
+    def status(self) -> Status:
+        """How the study stands; costs O(arms), whatever the number of rewards."""
+        with self._reading() as (connection, now):
+            key = self._ledger.key
+            expired = connection.execute(_EXPIRED, {"key": key, "now": now}).scalar_one()
+            desk = self._ledger.desk
+            found = desk.identification()
+            return Status(
+                name=self.name,
+                pulls=desk.totals.pulls,
+                pending=desk.out,
+                expired=int(expired),
+                surplus=desk.totals.surplus,
+                budget=desk.budget,
+                outliers=found.outliers,
+                normal=found.normal,
+                undecided=found.undecided,
+                threshold=found.threshold,
+                stopped=desk.is_stopped,
+                reason=str(desk.reason),
+                rounds=int(desk.state.counters[ROUNDS]),
+                failures={
+                    desk.arms[i]: int(desk.failures[i]) for i in np.flatnonzero(desk.failures)
+                },
+                paused={desk.arms[i]: why for i, why in sorted(desk.paused.items())},
+            )
+
+    def identification(self) -> Identification:
+        """The answer so far, as `identify` gives it."""
+        with self._reading():
+            return self._ledger.desk.identification()
+
+    def history(self) -> History:
+        """Every reward ever told, in the order of telling."""
+        from standout.study.history import read_history
+
+        with self._reading() as (connection, _):
+            return read_history(connection, self._ledger)
+
+    def verify(self) -> Verification:
+        """Recompute all totals from the log and compare."""
+        from standout.study.verify import verify
+
+        with self._lock:
+            self._ledger.forget()
+            with self._reading() as (connection, _):
+                return verify(connection, self._ledger)
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The arms' names."""
+        return self._ledger.desk.arms
+
+    @property
+    def problem(self) -> Problem:
+        """What is asked."""
+        return self._ledger.desk.problem
+
+    @property
+    def method(self) -> Method:
+        """How pulls are chosen."""
+        return self._ledger.desk.method
+
+    @contextmanager
+    def _writing(self) -> Iterator[tuple[Connection, float]]:
+        with self._lock:
+            try:
+                with self._storage.write() as connection:
+                    self._ledger.sync(connection, lock=not self._storage.is_sqlite)
+                    yield connection, self._storage.now(connection)
+                    self._ledger.flush(connection)
+            except BaseException:
+                self._ledger.forget()
+                raise
+
+    @contextmanager
+    def _reading(self) -> Iterator[tuple[Connection, float]]:
+        with self._lock:
+            try:
+                with self._storage.read() as connection:
+                    self._ledger.sync(connection, lock=False)
+                    yield connection, self._storage.now(connection)
+            except BaseException:
+                self._ledger.forget()
+                raise
+
+    def close(self) -> None:
+        """Let go of the database; the study itself stays."""
+        with self._lock:
+            self._storage.close()
+
+    def __enter__(self) -> Study:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Study({self.name!r} at {self._storage.shown!r})"
+
+    def __reduce__(self) -> NoReturn:
+        raise StudyError("a Study cannot be sent to another process; open it there by its place")

@@ -1,0 +1,249 @@
+"""Rewards: checked all together, then counted all together.
+
+The rules, in the order in which they apply to a reward that comes with a ticket:
+
+1. The ticket was told before: the same value is harmless, another is an error.
+2. The pull has no reward yet (the ticket is pending, or expired and whoever got
+   the pull after it has not told): this is the pull's reward. If the pull was
+   handed out again, that other ticket is cancelled.
+3. Otherwise (the pull got its reward through another ticket, or the ticket was
+   given back) the reward is one more pull, as if told without asking.
+
+A reward told without asking is counted while pulls counted + pulls pending are
+below the budget; beyond that it is logged as surplus and is in no total. So
+pulls counted + pulls pending never exceed the budget.
+
+In an ordered study the rewards of an arm are counted in the order in which its
+pulls were handed out: one that overtakes an earlier pull of the same arm is
+logged at once, but waits until that one is told, given back or its lease has
+run out (see `holding`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, bindparam, or_, select, update
+
+from standout.errors import BatchError
+from standout.study import schema
+from standout.study.bulk import FEW, insert_columns
+from standout.study.holding import COLUMNS, OPEN, Slots, barrier, drop_tickets
+from standout.study.ledger import Ledger
+from standout.study.schema import TicketStatus
+from standout.study.tickets import set_status
+
+_TICKETS, _REWARDS = schema.tickets, schema.rewards
+_MINE = _TICKETS.c.study == bindparam("key")
+_ALL = select(*COLUMNS).where(_MINE)
+_OF_SAME_ARM = _ALL.where(
+    _TICKETS.c.arm
+    == select(_TICKETS.c.arm)
+    .where(_TICKETS.c.study == bindparam("key"), _TICKETS.c.id == bindparam("ticket"))
+    .scalar_subquery(),
+    or_(_TICKETS.c.status.in_(OPEN), _TICKETS.c.id == bindparam("ticket")),
+)
+_TOLD = select(_REWARDS.c.ticket, _REWARDS.c.value).where(_REWARDS.c.study == bindparam("key"))
+_HOLD = (
+    update(_TICKETS)
+    .where(_MINE, _TICKETS.c.id == bindparam("ticket"))
+    .values(status=int(TicketStatus.HELD), value=bindparam("told"))
+)
+_LOG = ("study", "seq", "time", "arm", "value", "ticket", "asked", "worker", "counted")
+
+
+class Item(NamedTuple):
+    """A reward as given: with a ticket, with an arm, or with both."""
+
+    value: float
+    ticket: int | None = None
+    arm: int | None = None
+
+
+@dataclass
+class Receipt:
+    """What became of told rewards."""
+
+    counted: int = 0
+    """Taken into the totals (or waiting for an earlier pull of the same arm)."""
+    repeated: int = 0
+    """Told before with the same value: nothing done."""
+    surplus: int = 0
+    """Beyond the budget: logged, but in no total."""
+
+
+def tell(
+    connection: Connection, ledger: Ledger, items: Sequence[Item], worker: str, now: float
+) -> Receipt:
+    """Count all items or, with one bad one among them, none."""
+    asked = [item.ticket for item in items if item.ticket is not None]
+    rows = _find_tickets(connection, ledger.key, asked)
+    told = _find_told(connection, ledger.key, [t for t in asked if _may_be_told(rows.get(t))])
+    fresh = _check(ledger, items, rows, told)
+    receipt = Receipt(repeated=len(items) - len(fresh))
+    if fresh:
+        _Telling(connection, ledger, rows, worker, now).run(fresh, receipt)
+    return receipt
+
+
+def _may_be_told(row: Any) -> bool:
+    return row is None or row.status == TicketStatus.HELD
+
+
+def _find_tickets(connection: Connection, key: int, numbers: Sequence[int]) -> dict[int, Any]:
+    """The tickets and their arms' other open ones (all tickets, when many are told)."""
+    if not numbers:
+        return {}
+    if len(numbers) > FEW:
+        found = connection.execute(_ALL, {"key": key}).all()
+        return {row.id: row for row in found}
+    rows: dict[int, Any] = {}
+    for number in numbers:
+        for row in connection.execute(_OF_SAME_ARM, {"key": key, "ticket": number}):
+            rows[row.id] = row
+    return rows
+
+
+def _find_told(connection: Connection, key: int, numbers: Sequence[int]) -> dict[int, float]:
+    """Values of tickets that are in the log."""
+    told: dict[int, float] = {}
+    for start in range(0, len(numbers), 500):
+        part = numbers[start : start + 500]
+        found = connection.execute(_TOLD.where(_REWARDS.c.ticket.in_(part)), {"key": key})
+        told.update((row.ticket, row.value) for row in found)
+    return told
+
+
+def _check(
+    ledger: Ledger, items: Sequence[Item], rows: dict[int, Any], told: dict[int, float]
+) -> list[Item]:
+    """The items that are new; an error for the first bad one."""
+    arms = ledger.desk.arms
+    fresh: list[Item] = []
+    seen = dict(told)
+    for place, item in enumerate(items):
+        number = item.ticket
+        if number is None:
+            fresh.append(item)
+        elif number in seen:
+            if seen[number] != item.value:
+                raise BatchError(
+                    f"ticket {number} was told {seen[number]!r} before, not {item.value!r}; "
+                    "a told reward is never changed",
+                    place,
+                )
+        elif number not in rows:
+            raise BatchError(f"there is no ticket {number} in this study", place)
+        elif item.arm is not None and item.arm != rows[number].arm:
+            raise BatchError(
+                f"ticket {number} is for arm {arms[rows[number].arm]!r}, not {arms[item.arm]!r}",
+                place,
+            )
+        else:
+            seen[number] = item.value
+            fresh.append(item)
+    return fresh
+
+
+class _Telling:
+    """One batch of checked rewards on its way into the study."""
+
+    def __init__(
+        self, connection: Connection, ledger: Ledger, rows: dict[int, Any], worker: str, now: float
+    ) -> None:
+        self.connection, self.ledger, self.desk = connection, ledger, ledger.desk
+        self.rows, self.worker, self.now = rows, worker, now
+        self.slots: dict[int, Slots] = defaultdict(Slots)
+        for row in rows.values():
+            self.slots[row.arm].add(row)
+        self.held_before = {t for slots in self.slots.values() for t, _ in slots.held.values()}
+        self.barrier = barrier(self.desk, now)
+        self.log: list[tuple[Any, ...]] = []
+        self.cancelled: list[int] = []
+        self.gone: list[int] = []
+
+    def run(self, items: Sequence[Item], receipt: Receipt) -> None:
+        """Log, count, and bring rounds and verdicts up to date."""
+        extra: list[Item] = []
+        rounds: dict[int, int] = defaultdict(int)
+        arms: set[int] = set()
+        for item in items:
+            row = self.rows.get(item.ticket) if item.ticket is not None else None
+            slots = self.slots[row.arm] if row is not None else None
+            if row is not None and slots is not None and row.slot in slots.pending:
+                owner, _ = slots.pending.pop(row.slot)
+                if owner != row.id:
+                    self.cancelled.append(owner)
+                slots.held[row.slot] = (row.id, item.value)
+                rounds[row.round] += 1
+                arms.add(row.arm)
+                self.desk.pending[row.arm] -= 1
+                self._log(item.value, row.arm, row, True)
+            else:
+                extra.append(item)
+        for number, filled in rounds.items():
+            live = self.desk.live_round(number)
+            if live is not None:
+                live.out -= filled
+        filled = len(self.log)
+        self.desk.totals.pulls += filled
+        counted = self._take_extra(extra)
+        receipt.counted = filled + counted
+        receipt.surplus = len(extra) - counted
+        self._release(sorted(arms))
+        self._write()
+        self.desk.settle(self.now, update=counted > 0)
+
+    def _log(self, value: float, arm: int, row: Any, counted: bool) -> None:
+        totals = self.desk.totals
+        totals.log += 1
+        ticket, asked = (None, None) if row is None else (row.id, row.asked)
+        self.log.append(
+            (self.ledger.key, totals.log, self.now, arm, value, ticket, asked, self.worker, counted)
+        )
+
+    def _take_extra(self, items: Sequence[Item]) -> int:
+        """Rewards that fill no pending pull: one more pull each, while the budget has room."""
+        room = self.desk.room
+        counted: list[tuple[int, float]] = []
+        for item in items:
+            row = self.rows.get(item.ticket) if item.ticket is not None else None
+            arm = item.arm if row is None else row.arm
+            assert arm is not None
+            fits = len(counted) < room
+            if fits:
+                counted.append((arm, item.value))
+            self._log(item.value, arm, row, fits)
+            if row is not None:
+                self.gone.append(row.id)
+        self.desk.totals.pulls += len(counted)
+        self.desk.totals.surplus += len(items) - len(counted)
+        if counted:
+            self.desk.observe(*zip(*counted, strict=True))
+        return len(counted)
+
+    def _release(self, arms: Sequence[int]) -> None:
+        """Count what no longer waits for an earlier pull; remember what still does."""
+        order: list[tuple[int, float]] = []
+        holds: list[dict[str, Any]] = []
+        for arm in arms:
+            for number, value in self.slots[arm].pop_ready(self.barrier):
+                order.append((arm, value))
+                self.gone.append(number)
+            for number, value in self.slots[arm].held.values():
+                if number not in self.held_before:
+                    holds.append({"key": self.ledger.key, "ticket": number, "told": value})
+        self.desk.changes.arms.update(arms)
+        if order:
+            self.desk.observe(*zip(*order, strict=True))
+        if holds:
+            self.connection.execute(_HOLD, holds)
+
+    def _write(self) -> None:
+        key = self.ledger.key
+        insert_columns(self.connection, _REWARDS, _LOG, self.log, len(self.log))
+        set_status(self.connection, key, self.cancelled, TicketStatus.CANCELLED)
+        drop_tickets(self.connection, key, self.gone)

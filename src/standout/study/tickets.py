@@ -1,0 +1,176 @@
+"""Tickets: handing out pulls, and what becomes of those that bring no reward."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, select, update
+
+from standout.errors import TicketError
+from standout.study import schema
+from standout.study.bulk import insert_columns
+from standout.study.desk import Desk
+from standout.study.holding import release_held
+from standout.study.ledger import Ledger
+from standout.study.planner import take_pulls
+from standout.study.schema import TicketStatus
+
+_TICKETS = schema.tickets
+_PENDING = int(TicketStatus.PENDING)
+_NAMES = ("study", "id", "arm", "slot", "round", "status", "worker", "asked", "expires")
+_EXPIRED = (
+    select(_TICKETS.c.id, _TICKETS.c.arm, _TICKETS.c.slot, _TICKETS.c.round)
+    .where(
+        _TICKETS.c.study == bindparam("key"),
+        _TICKETS.c.status == _PENDING,
+        _TICKETS.c.expires <= bindparam("now"),
+    )
+    .order_by(_TICKETS.c.expires, _TICKETS.c.id)
+    .limit(bindparam("count"))
+)
+_SET_STATUS = (
+    update(_TICKETS)
+    .where(_TICKETS.c.study == bindparam("key"), _TICKETS.c.id == bindparam("ticket"))
+    .values(status=bindparam("becomes"))
+)
+FIND = select(_TICKETS).where(
+    _TICKETS.c.study == bindparam("key"), _TICKETS.c.id == bindparam("ticket")
+)
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """One pull handed out: measure `arm` once and tell its reward before `expires`.
+
+    `expires` is in seconds since 1970. After it the pull may be handed out to
+    someone else; a reward told later is still taken.
+    """
+
+    id: int
+    arm: str
+    expires: float = float("inf")
+
+
+def ticket_id(ticket: Ticket | int) -> int:
+    """The number of a ticket."""
+    number = ticket.id if isinstance(ticket, Ticket) else ticket
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise TicketError(f"{ticket!r} is not a ticket")
+    return number
+
+
+def worker_name() -> str:
+    """Who asks, unless told otherwise: machine and process."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def clean(text: str) -> str:
+    """Free text as both databases can store it."""
+    return text.encode("utf-8", "replace").decode().replace("\x00", "\ufffd")
+
+
+def set_status(
+    connection: Connection, key: int, numbers: Sequence[int], status: TicketStatus
+) -> None:
+    """Move tickets to another status."""
+    if numbers:
+        connection.execute(
+            _SET_STATUS,
+            [{"key": key, "ticket": number, "becomes": int(status)} for number in numbers],
+        )
+
+
+def hand_out(
+    connection: Connection, ledger: Ledger, count: int, worker: str, lease: float, now: float
+) -> list[Ticket]:
+    """Expired pulls first, then what the method wants."""
+    desk = ledger.desk
+    if desk.is_stopped:
+        return []
+    pulls = _take_expired(connection, ledger, count, now)
+    if not desk.is_stopped:
+        taken = take_pulls(desk, count - len(pulls))
+        pulls += [(arm, None, live.id) for live, arm in taken]
+    first = desk.totals.tickets + 1
+    desk.totals.tickets += len(pulls)
+    expires = now + lease
+    made = []
+    rows = []
+    for number, (arm, slot, live_id) in enumerate(pulls, start=first):
+        made.append(Ticket(number, desk.arms[arm], expires))
+        slot = number if slot is None else slot
+        rows.append((ledger.key, number, arm, slot, live_id, _PENDING, worker, now, expires))
+    if rows:
+        insert_columns(connection, _TICKETS, _NAMES, rows, len(rows))
+    return made
+
+
+def _take_expired(
+    connection: Connection, ledger: Ledger, count: int, now: float
+) -> list[tuple[int, int | None, int]]:
+    """Pulls whose lease has run out; those of a paused arm are given up."""
+    desk = ledger.desk
+    found = connection.execute(_EXPIRED, {"key": ledger.key, "now": now, "count": count}).all()
+    set_status(connection, ledger.key, [row.id for row in found], TicketStatus.EXPIRED)
+    again: list[tuple[int, int | None, int]] = []
+    for row in found:
+        if row.arm in desk.paused:
+            close_slot(connection, ledger, row, now)
+        else:
+            again.append((row.arm, row.slot, row.round))
+    if len(again) < len(found):
+        desk.settle(now, update=False)
+    return again
+
+
+def close_slot(connection: Connection, ledger: Ledger, row: Any, now: float) -> None:
+    """A pull will bring no reward: whatever waited behind it is counted now."""
+    desk = ledger.desk
+    desk.pending[row.arm] -= 1
+    desk.changes.arms.add(row.arm)
+    live = desk.live_round(row.round)
+    if live is not None:
+        live.out -= 1
+    release_held(connection, ledger, row.arm, now)
+
+
+def fail(
+    connection: Connection, ledger: Ledger, number: int, reason: str, worker: str, now: float
+) -> None:
+    """Give a ticket back. Giving it back twice is harmless."""
+    desk = ledger.desk
+    row = connection.execute(FIND, {"key": ledger.key, "ticket": number}).one_or_none()
+    if row is None or row.status == TicketStatus.HELD:
+        known = 1 <= number <= desk.totals.tickets
+        raise TicketError(
+            f"ticket {number} has been told already" if known else f"no ticket {number}"
+        )
+    if row.status == TicketStatus.FAILED:
+        return
+    set_status(connection, ledger.key, [number], TicketStatus.FAILED)
+    desk.totals.failed += 1
+    values = (ledger.key, desk.totals.failed, now, row.arm, number, worker, clean(reason))
+    names = ("study", "seq", "time", "arm", "ticket", "worker", "reason")
+    insert_columns(connection, schema.failures, names, [values], 1)
+    desk.failures[row.arm] += 1
+    desk.streak[row.arm] += 1
+    desk.changes.arms.add(row.arm)
+    _pause_if_often(desk, row.arm, reason)
+    if row.status != TicketStatus.PENDING:
+        return  # The pull was handed out again or has its reward: nothing to give back.
+    live = desk.live_round(row.round)
+    if live is not None and row.arm not in desk.paused and not desk.is_stopped:
+        live.returned.append(row.arm)
+    close_slot(connection, ledger, row, now)
+    desk.settle(now, update=False)
+
+
+def _pause_if_often(desk: Desk, arm: int, reason: str) -> None:
+    often = desk.pause_after is not None and desk.streak[arm] >= desk.pause_after
+    if often and arm not in desk.paused:
+        why = f"{desk.streak[arm]} failures in a row"
+        desk.pause(arm, clean(f"{why}: {reason}" if reason else why))

@@ -1,0 +1,436 @@
+"""What a study promises, on both storages."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from standout import Problem
+from standout.errors import BatchError, ProblemError, RewardError, StudyError, TicketError
+from standout.study import Study, Ticket
+from tests.study.conftest import Clock
+
+ARMS = ["ash", "elm", "fir", "oak", "yew"]
+MEANS = {"ash": 0.0, "elm": 0.1, "fir": 0.2, "oak": 0.3, "yew": 5.0}
+SIGMA = 0.03
+PROBLEM = Problem(noise="gaussian:0.03", k=2)
+
+
+def make(place: str, **options: object) -> Study:
+    return Study.create(place, ARMS, PROBLEM, "roai-lucb", **options)  # type: ignore[arg-type]
+
+
+def finish(study: Study, batch: int = 1, seed: int = 0, limit: int = 5000) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(limit):
+        tickets = study.ask(batch)
+        if not tickets:
+            return
+        study.tell_many([(t, rng.normal(MEANS[t.arm], SIGMA)) for t in tickets])
+    raise AssertionError("the study does not end")
+
+
+@pytest.mark.parametrize("batch", [1, 7, 24])
+def test_a_study_finds_what_stands_out(place: str, batch: int) -> None:
+    with make(place) as study:
+        finish(study, batch)
+        status = study.status()
+        assert status.outliers == ("yew",)
+        assert status.normal == ("ash", "elm", "fir", "oak")
+        assert status.stopped
+        assert status.reason == "decided"
+        assert status.pending == 0
+        found = study.identification()
+        assert found.outliers == ("yew",)
+        assert found.pulls == status.pulls == len(study.history())
+        assert study.verify().problems == ()
+
+
+def test_opening_goes_on_where_it_was(place: str) -> None:
+    """Two handles that take turns see what one handle sees alone."""
+    alone = make(place, name="alone")
+    make(place, name="turns").close()
+    rewards = np.random.default_rng(3)
+    for _ in range(50):
+        with Study.open(place, "turns") as other:
+            mine, theirs = alone.ask(), other.ask()
+            assert [t.arm for t in mine] == [t.arm for t in theirs]
+            if not mine:
+                break
+            reward = rewards.normal(MEANS[mine[0].arm], SIGMA)
+            alone.tell(mine[0], reward)
+            other.tell(theirs[0], reward)
+    with Study.open(place, "turns") as other:
+        a, b = alone.identification(), other.identification()
+        assert a.to_dict() == b.to_dict()
+        np.testing.assert_array_equal(a.lower, b.lower)
+        np.testing.assert_array_equal(a.means, b.means)
+
+
+def test_two_open_handles_stay_in_step(place: str) -> None:
+    one = make(place)
+    two = Study.open(place)
+    rng = np.random.default_rng(1)
+    for turn in range(60):
+        asker, teller = (one, two) if turn % 2 else (two, one)
+        for ticket in asker.ask(3):
+            teller.tell(ticket, rng.normal(MEANS[ticket.arm], SIGMA))
+    assert one.status() == two.status()
+    assert one.verify().problems == two.verify().problems == ()
+
+
+def test_same_ticket_told_twice(place: str) -> None:
+    study = make(place)
+    (ticket,) = study.ask()
+    assert study.tell(ticket, 0.5).counted == 1
+    again = study.tell(ticket, 0.5)
+    assert (again.counted, again.repeated) == (0, 1)
+    with pytest.raises(TicketError, match=r"told 0.5 before"):
+        study.tell(ticket, 0.75)
+    assert study.status().pulls == 1
+    assert len(study.history()) == 1
+
+
+def test_unknown_tickets_and_arms(place: str) -> None:
+    study = make(place)
+    with pytest.raises(TicketError, match="no ticket 7"):
+        study.tell(7, 1.0)
+    with pytest.raises(TicketError, match="no arm 'palm'"):
+        study.tell(arm="palm", reward=1.0)
+    with pytest.raises(TicketError, match="ticket or of an arm"):
+        study.tell(reward=1.0)
+    with pytest.raises(TicketError, match="is not a ticket"):
+        study.tell(7.5, 1.0)  # type: ignore[arg-type]
+    (ticket,) = study.ask()
+    with pytest.raises(TicketError, match="is for arm 'ash', not 'elm'"):
+        study.tell(Ticket(ticket.id, "elm"), 1.0)
+    assert study.status().pulls == 0
+
+
+@pytest.mark.parametrize(
+    "reward", [float("nan"), float("inf"), -float("inf"), "1.0", None, b"1", [1.0], 1j, object()]
+)
+def test_odd_rewards_are_refused(place: str, reward: object) -> None:
+    study = make(place)
+    (ticket,) = study.ask()
+    with pytest.raises(RewardError):
+        study.tell(ticket, reward)  # type: ignore[arg-type]
+    with pytest.raises(BatchError):
+        study.tell_many([(ticket, reward)])  # type: ignore[list-item]
+    assert study.status().pulls == 0
+    study.tell(ticket, np.float32(1.5))
+    assert study.history()["reward"].tolist() == [1.5]
+
+
+def test_a_batch_with_one_bad_reward_counts_nothing(place: str) -> None:
+    study = make(place)
+    tickets = study.ask(5)
+    good = [(t, 1.0) for t in tickets]
+    for bad, match in [
+        ((999, 1.0), "no ticket 999"),
+        ((tickets[0], 2.0), r"told 1.0 before"),
+        (("palm", 1.0), "no arm"),
+        ((tickets[1], float("nan")), "not finite"),
+    ]:
+        with pytest.raises(BatchError, match=match) as caught:
+            study.tell_many([*good, bad])  # type: ignore[list-item]
+        assert caught.value.index == 5
+        assert study.status().pulls == 0
+    assert study.tell_many(good).counted == 5
+    assert study.tell_many([*good, *good]).repeated == 10
+    assert study.verify().problems == ()
+
+
+def test_batch_is_spread(place: str) -> None:
+    study = make(place)
+    first = Counter(t.arm for t in study.ask(5))
+    assert first == Counter(ARMS)
+    # Nothing is known yet: the next tickets go round again.
+    assert Counter(t.arm for t in study.ask(10)) == dict.fromkeys(ARMS, 2)
+
+
+def test_pending_pulls_are_accounted_for(place: str) -> None:
+    study = make(place)
+    rng = np.random.default_rng(5)
+    study.tell_many([(t, rng.normal(MEANS[t.arm], SIGMA)) for t in study.ask(5)])
+    arms = [study.ask()[0].arm for _ in range(12)]
+    assert len(set(arms)) >= 3
+    assert study.status().pending == 12
+    assert study.verify().problems == ()
+
+
+def test_budget_is_exact(place: str) -> None:
+    study = make(place, budget=23)
+    tickets = study.ask(100)
+    assert len(tickets) == 23
+    assert study.ask() == []
+    assert not study.status().stopped
+    # While all room is promised, a reward told without asking is logged but not counted.
+    assert study.tell(arm="ash", reward=0.0).surplus == 1
+    study.tell_many([(t, MEANS[t.arm]) for t in tickets])
+    status = study.status()
+    assert (status.pulls, status.surplus, status.reason) == (23, 1, "budget")
+    assert study.tell(arm="ash", reward=0.0).surplus == 1
+    assert study.status().pulls == 23
+    assert study.history()["counted"].sum() == 23
+    assert study.verify().problems == ()
+
+
+def test_rewards_without_asking(place: str) -> None:
+    study = make(place)
+    rng = np.random.default_rng(2)
+    for _ in range(80):
+        study.tell_many([(arm, rng.normal(MEANS[arm], SIGMA)) for arm in ARMS])
+    status = study.status()
+    assert status.pulls == 400
+    assert status.outliers == ("yew",)
+    assert status.reason == "decided"
+    assert study.ask() == []
+    assert study.verify().problems == ()
+
+
+def test_expired_lease_is_handed_out_again(place: str, clock: Clock) -> None:
+    study = make(place, clock=clock, lease=100)
+    (old,) = study.ask(worker="lost")
+    clock.now += 99
+    assert study.ask()[0].arm != old.arm
+    clock.now += 2
+    assert study.status().expired == 1
+    (new,) = study.ask()
+    assert (new.arm, new.id != old.id) == (old.arm, True)
+    assert study.status().pending == 2
+    # The late reward is taken once; the second ticket of the pull is no longer needed.
+    assert study.tell(old, 1.0).counted == 1
+    assert study.tell(old, 1.0).repeated == 1
+    assert study.status().pending == 1
+    # Its worker may have measured already: that reward is one more pull.
+    assert study.tell(new, 2.0).counted == 1
+    assert study.status().pulls == 2
+    assert study.verify().problems == ()
+
+
+def test_late_reward_when_the_second_came_first(place: str, clock: Clock) -> None:
+    study = make(place, clock=clock, lease=100, budget=5)
+    old = study.ask(5)
+    clock.now += 101
+    new = study.ask(5)
+    assert [t.arm for t in new] == [t.arm for t in old]
+    assert study.ask() == []
+    study.tell_many([(t, MEANS[t.arm]) for t in new])
+    # The budget is used up: the late rewards are kept, and counted nowhere.
+    assert study.tell_many([(t, 0.0) for t in old]).surplus == 5
+    assert study.status().pulls == 5
+    assert study.verify().problems == ()
+
+
+def test_renew_and_release(place: str, clock: Clock) -> None:
+    study = make(place, clock=clock, lease=100)
+    one, two = study.ask(2)
+    clock.now += 90
+    study.renew([one])
+    clock.now += 20
+    assert [t.arm for t in study.ask()] == [two.arm]
+    study.release([one])
+    assert [t.arm for t in study.ask()] == [one.arm]
+
+
+def test_failed_ticket_is_handed_out_again(place: str) -> None:
+    study = make(place)
+    tickets = study.ask(5)
+    study.fail(tickets[0], "dropped the plate")
+    study.fail(tickets[0], "dropped the plate")
+    assert study.status().failures == {"ash": 1}
+    study.tell_many([(t, MEANS[t.arm]) for t in tickets[1:]])
+    (again,) = study.ask()
+    assert again.arm == "ash"
+    study.tell(again, 0.0)
+    assert study.status().rounds == 1
+    with pytest.raises(TicketError, match="told already"):
+        study.fail(again)
+    with pytest.raises(TicketError, match="no ticket"):
+        study.fail(99)
+    # Who gave a ticket back and has a reward after all: one more pull.
+    assert study.tell(tickets[0], 0.1).counted == 1
+    assert study.verify().problems == ()
+
+
+def test_repeated_failures_pause_an_arm(place: str) -> None:
+    study = make(place, pause_after=3)
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        tickets = study.ask(3)
+        for ticket in tickets:
+            if ticket.arm == "oak":
+                study.fail(ticket, "no such tree")
+            else:
+                study.tell(ticket, rng.normal(MEANS[ticket.arm], SIGMA))
+    status = study.status()
+    assert status.failures["oak"] >= 3
+    assert status.paused == {"oak": "3 failures in a row: no such tree"}
+    assert "oak" in status.undecided
+    assert study.verify().problems == ()
+    study.resume("oak")
+    assert study.status().paused == {}
+    finish(study)
+    assert study.status().outliers == ("yew",)
+
+
+def test_all_arms_paused(place: str) -> None:
+    study = make(place)
+    for arm in ARMS:
+        study.pause(arm)
+    assert study.ask(3) == []
+    assert not study.status().stopped
+    with pytest.raises(StudyError, match="no arm"):
+        study.pause("palm")
+    study.resume("elm")
+    assert [t.arm for t in study.ask(2)] == ["elm", "elm"]
+
+
+def test_rewards_of_an_arm_count_in_the_order_of_asking(place: str, clock: Clock) -> None:
+    """A reward that overtakes an earlier pull of its arm waits for it, whatever its value."""
+    study = make(place, ordered=True, clock=clock, lease=100)
+    for ticket in study.ask(5):
+        study.tell(ticket, MEANS[ticket.arm])
+    tickets = study.ask(40)
+    arm = Counter(t.arm for t in tickets).most_common(1)[0][0]
+    first, second, third = [t for t in tickets if t.arm == arm][:3]
+    before = study.identification().pulls_by_arm[ARMS.index(arm)]
+
+    def counted() -> int:
+        return int(study._ledger.desk.state.pulls[ARMS.index(arm)] - before)
+
+    study.tell(second, 1.0)
+    assert (counted(), study.status().pulls) == (0, 6)
+    assert study.verify().problems == ()
+    assert study.tell(second, 1.0).repeated == 1
+    with pytest.raises(TicketError, match="told already"):
+        study.fail(second)
+    study.tell(first, 2.0)
+    assert counted() == 2
+    study.tell([t for t in tickets if t.arm == arm][3], 3.0)
+    study.fail(third, "gave up")
+    assert counted() == 3
+    # A pull blocks no longer than its lease.
+    rest = [t for t in tickets if t.arm == arm][4:]
+    study.tell(rest[1], 3.0)
+    assert counted() == 3
+    clock.now += 101
+    study.tell(rest[2], 3.0)
+    assert counted() == 5
+    assert study.verify().problems == ()
+
+
+def test_a_verdict_never_flips_and_a_stop_stays(place: str) -> None:
+    study = make(place)
+    spare = study.ask(5) + study.ask(5)
+    study.tell_many([(t, MEANS[t.arm]) for t in spare[:5]])
+    finish(study, batch=3)
+    before = study.status()
+    assert before.stopped
+    # Rewards that would turn the answer round come too late to do so.
+    for _ in range(30):
+        study.tell(arm="yew", reward=-50.0)
+        study.tell(arm="ash", reward=50.0)
+    late = [t for t in spare[5:] if study.status().pending]
+    study.tell_many([(t, 0.0) for t in late])
+    after = study.status()
+    assert (after.outliers, after.normal, after.reason) == (
+        before.outliers,
+        before.normal,
+        "decided",
+    )
+    assert after.pulls > before.pulls
+    assert Study.open(place).status() == after
+    assert study.verify().problems == ()
+
+
+def test_several_studies_in_one_database(place: str) -> None:
+    make(place, name="one")
+    make(place, name="two").tell(arm="ash", reward=1.0)
+    with pytest.raises(StudyError, match="'one', 'two'"):
+        Study.open(place)
+    assert Study.open(place, "one").status().pulls == 0
+    assert Study.open(place, "two").status().pulls == 1
+    with pytest.raises(StudyError, match="already"):
+        make(place, name="one")
+    with pytest.raises(StudyError, match="no study 'three'"):
+        Study.open(place, "three")
+
+
+def test_bad_settings(place: str) -> None:
+    for options in ({"lease": 0}, {"lease": float("nan")}, {"pause_after": 0}, {"name": ""}):
+        with pytest.raises((StudyError, ProblemError)):
+            make(place, **options)
+    with pytest.raises(ProblemError, match="named twice"):
+        Study.create(place, ["a", "b", "a"], PROBLEM)
+    study = make(place)
+    with pytest.raises(StudyError, match="at least 1"):
+        study.ask(0)
+    with pytest.raises(StudyError, match="positive"):
+        study.ask(lease=-1)
+
+
+def test_threads_share_a_study(place: str) -> None:
+    study = make(place, budget=200)
+    errors: list[BaseException] = []
+
+    def work(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        try:
+            while tickets := study.ask(2):
+                for ticket in tickets:
+                    study.tell(ticket, rng.normal(MEANS[ticket.arm] / 50, SIGMA))
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert study.status().pulls == 200
+    assert study.verify().problems == ()
+
+
+def test_history_as_tables(place: str) -> None:
+    study = make(place)
+    for ticket in study.ask(3, worker="bench 1"):
+        study.tell(ticket, 0.5, worker="bench 2")
+    study.tell(arm="yew", reward=0.75)
+    history = study.history()
+    frame = history.to_pandas()
+    assert frame["arm"].tolist() == ["ash", "elm", "fir", "yew"]
+    assert frame["reward"].tolist() == [0.5, 0.5, 0.5, 0.75]
+    assert frame["ticket"].tolist() == [1, 2, 3, 0]
+    assert frame["worker"].tolist()[:3] == ["bench 2"] * 3
+    assert (frame["time"] >= frame["asked"]).tolist() == [True, True, True, False]
+    import pyarrow as pa
+
+    assert pa.table(history).num_rows == 4
+    assert len(make(place, name="empty").history().to_pandas()) == 0
+
+
+def test_verify_finds_a_tampered_total(place: str) -> None:
+    study = make(place)
+    study.tell_many([(t, 1.0) for t in study.ask(5)])
+    assert study.verify()
+    with study._storage.write() as connection:
+        connection.exec_driver_sql("UPDATE standout_arms SET total = 7.5 WHERE position = 2")
+    (problem,) = study.verify().problems
+    assert "arm 'fir': 1 pulls, sum 7.5, but 1 and 1.0 by the log" in problem
+
+
+@pytest.mark.parametrize(
+    "statement", ["UPDATE standout_rewards SET value = 3", "DELETE FROM standout_rewards"]
+)
+def test_the_log_refuses_to_be_edited(place: str, statement: str) -> None:
+    study = make(place)
+    study.tell_many([(t, 1.0) for t in study.ask(5)])
+    with pytest.raises(StudyError, match="append-only"), study._storage.write() as connection:
+        connection.exec_driver_sql(statement)
+    assert study.verify()
