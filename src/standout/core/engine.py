@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.intervals import arm_interval
+from standout.core.intervals import arm_interval, count_reward
 from standout.core.jit import kernel
-from standout.core.kinds import Verdict
+from standout.core.kinds import RangeKind, Verdict
 from standout.core.rules import choose
+from standout.core.sorted import replace_value, sort_again
 from standout.core.state import (
     PULLS,
     ROUNDS,
@@ -31,20 +32,23 @@ from standout.core.typing import Flags
 _UNDECIDED = int(Verdict.UNDECIDED)
 _NORMAL = int(Verdict.NORMAL)
 _OUTLIER = int(Verdict.OUTLIER)
+_EXACT = int(RangeKind.EXACT)
+_FEW = 12
+"""Changed intervals up to which moving single values beats sorting again."""
 
 
 @kernel
 def begin_round(spec: Spec, state: State, room: int, rng: np.random.Generator) -> int:
     """Fill `state.chosen[:count]` and `state.amount[:count]`; at most `room` pulls in all.
 
-    The first round pulls every arm that has no reward yet once, whatever the rule.
+    The first round brings every arm to the initial number of pulls, whatever the rule.
     """
     count = 0
     if state.counters[ROUNDS] == 0:
         for i in range(spec.n_arms):
-            if state.pulls[i] == 0:
+            if state.pulls[i] < spec.initial:
                 state.chosen[count] = i
-                state.amount[count] = 1
+                state.amount[count] = spec.initial - state.pulls[i]
                 count += 1
     if count == 0:
         count = choose(spec, state, rng)
@@ -63,8 +67,7 @@ def begin_round(spec: Spec, state: State, room: int, rng: np.random.Generator) -
 @kernel
 def observe(spec: Spec, state: State, arm: int, reward: float) -> None:
     """Count one reward of `arm`."""
-    state.pulls[arm] += 1
-    state.sums[arm] += reward
+    count_reward(spec, state, arm, reward)
     state.counters[PULLS] += 1
     if not state.is_touched[arm]:
         state.is_touched[arm] = True
@@ -75,14 +78,20 @@ def observe(spec: Spec, state: State, arm: int, reward: float) -> None:
 @kernel
 def end_round(spec: Spec, state: State) -> None:
     """Bring intervals, threshold and verdicts up to date with the rewards."""
-    for j in range(state.counters[TOUCHED]):
+    touched = state.counters[TOUCHED]
+    is_exact = spec.range == _EXACT
+    few = touched <= _FEW
+    for j in range(touched):
         arm = state.touched[j]
         state.is_touched[arm] = False
         lower, upper = arm_interval(spec, state, arm)
         for side in range(len(state.signs)):
-            _set_interval(spec, state, side, arm, lower, upper)
+            _set_interval(spec, state, side, arm, lower, upper, is_exact and few)
     state.counters[TOUCHED] = 0
     for side in range(len(state.signs)):
+        if is_exact and not few:
+            sort_again(state.sorted_lower[side], state.lower[side], state.omega)
+            sort_again(state.sorted_upper[side], state.upper[side], state.omega)
         update_threshold(spec, state, side)
     _update_verdicts(spec, state)
     state.counters[ROUNDS] += 1
@@ -90,45 +99,55 @@ def end_round(spec: Spec, state: State) -> None:
 
 @kernel
 def _set_interval(
-    spec: Spec, state: State, side: int, arm: int, lower: float, upper: float
+    spec: Spec, state: State, side: int, arm: int, lower: float, upper: float, keep_sorted: bool
 ) -> None:
     """Store an arm's interval, oriented so that the side's outliers are high."""
     sign = state.signs[side]
     if sign < 0:
         lower, upper = -upper, -lower
+    old_lower = state.lower[side, arm]
+    old_upper = state.upper[side, arm]
     if spec.intersects:
-        joint_lower = max(lower, state.lower[side, arm])
-        joint_upper = min(upper, state.upper[side, arm])
+        joint_lower = max(lower, old_lower)
+        joint_upper = min(upper, old_upper)
         # An empty intersection means that some interval has failed already; the
         # guarantee is void for this run, so go on from the newest interval alone.
         if joint_lower <= joint_upper:
             lower, upper = joint_lower, joint_upper
     state.lower[side, arm] = lower
     state.upper[side, arm] = upper
+    if keep_sorted and state.in_omega[arm]:
+        replace_value(state.sorted_lower[side], old_lower, lower)
+        replace_value(state.sorted_upper[side], old_upper, upper)
     state.estimate[side, arm] = sign * state.sums[arm] / state.pulls[arm]
 
 
 @kernel
 def _update_verdicts(spec: Spec, state: State) -> None:
-    """Certify each arm whose interval lies apart from the threshold's on every side."""
+    """Certify each arm whose interval lies apart from the threshold's on every side.
+
+    With a tolerance they may overlap by that much: an arm so near the threshold
+    may go either way, and goes by its estimate.
+    """
     verdict = state.verdict
-    lower = state.lower
-    upper = state.upper
     sides = len(state.signs)
     undecided = 0
     for arm in range(spec.n_arms):
         if spec.keeps_decisions and verdict[arm] != _UNDECIDED:
             continue
-        below = 0
-        above = False
+        normal = 0
+        outlier = False
         for side in range(sides):
-            if lower[side, arm] > state.bounds[side, THRESHOLD_UPPER]:
-                above = True
-            elif upper[side, arm] < state.bounds[side, THRESHOLD_LOWER]:
-                below += 1
-        if above:
+            above = state.lower[side, arm] > state.bounds[side, THRESHOLD_UPPER] - spec.tolerance
+            below = state.upper[side, arm] < state.bounds[side, THRESHOLD_LOWER] + spec.tolerance
+            if above and below:
+                above = state.estimate[side, arm] > state.bounds[side, THRESHOLD]
+                below = not above
+            outlier = outlier or above
+            normal += below
+        if outlier:
             verdict[arm] = _OUTLIER
-        elif below == sides:
+        elif normal == sides:
             verdict[arm] = _NORMAL
         else:
             verdict[arm] = _UNDECIDED

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from functools import partial
 
 import numpy as np
 
+from standout.core.executor import measure_round
 from standout.core.identification import Identification
 from standout.core.methods import DEFAULT_METHOD, Method
 from standout.core.problem import Problem
 from standout.core.run import Run
 from standout.core.stopping import StopReason
-from standout.errors import MeasureError, RewardError
+from standout.errors import MeasureError
 
 Progress = Callable[[Run], None]
 
@@ -26,6 +28,7 @@ def identify(
     budget: int | None = None,
     seed: int | np.random.Generator = 0,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> Identification:
     """Find the arms that stand out by calling `measure(arm)` as seldom as possible.
 
@@ -34,21 +37,21 @@ def identify(
     If `measure` raises, or gives something that is no reward, a `MeasureError`
     names the arm and carries what had been found until then as `.partial`.
     With Ctrl-C the answer so far is returned, with reason `interrupted`.
+    `executor` (threads, processes, Dask's `client.get_executor()`) measures the
+    pulls of a round side by side; the answer does not depend on it.
 
     >>> rng = np.random.default_rng(7)
     >>> means = {"ash": 0.1, "elm": 0.2, "fir": 0.3, "oak": 0.2, "yew": 0.95}
-    >>> found = identify(
-    ...     lambda arm: rng.normal(means[arm], 0.05), list(means), Problem(noise="gaussian:0.05", k=2)
-    ... )
+    >>> problem = Problem(noise="gaussian:0.05", k=2)
+    >>> found = identify(lambda arm: rng.normal(means[arm], 0.05), list(means), problem)
     >>> found.outliers, str(found.reason)
     (('yew',), 'decided')
     """
     run = Run(problem, arms, method, np.random.default_rng(seed), budget=budget)
     try:
         while chosen := run.choose():
-            for arm, amount in chosen:
-                for _ in range(amount):
-                    _measure_once(run, measure, arm)
+            for arm, give_reward in _pulls(measure, chosen, run.pulls, executor):
+                _observe(run, arm, give_reward)
             run.update()
             if progress is not None:
                 progress(run)
@@ -58,24 +61,27 @@ def identify(
     return run.identification()
 
 
-def _measure_once(run: Run, measure: Callable[[str], float], arm: str) -> None:
+def _pulls(
+    measure: Callable[[str], float],
+    chosen: Sequence[tuple[str, int]],
+    first: int,
+    executor: Executor | None,
+) -> Iterator[tuple[str, Callable[[], float]]]:
+    """Each pull's arm, with a function that gives its reward or raises."""
+    if executor is not None:
+        yield from measure_round(executor, measure, chosen, first)
+        return
+    for arm, amount in chosen:
+        for _ in range(amount):
+            yield arm, partial(measure, arm)
+
+
+def _observe(run: Run, arm: str, give_reward: Callable[[], float]) -> None:
     try:
-        reward = measure(arm)
-        if not isinstance(reward, numbers.Real) or isinstance(reward, bool | np.bool_):
-            reward = _as_reward(reward)
-        run.observe(arm, float(reward))
-    except KeyboardInterrupt:
-        raise
+        run.observe(arm, give_reward())
     except Exception as error:
         run.update()
-        partial = run.identification(StopReason.INTERRUPTED)
+        seen = run.identification(StopReason.INTERRUPTED)
         raise MeasureError(
-            f"measuring arm {arm!r} failed after {run.pulls} pulls: {error}", arm, partial
+            f"measuring arm {arm!r} failed after {run.pulls} pulls: {error}", arm, seen
         ) from error
-
-
-def _as_reward(value: object) -> float:
-    """Truth values count as 0 and 1; anything else that is no number is refused."""
-    if isinstance(value, bool | np.bool_):
-        return float(value)
-    raise RewardError(f"measure gave {value!r}, which is not a number")

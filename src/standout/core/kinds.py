@@ -19,6 +19,8 @@ class RuleKind(IntEnum):
     RANDOM = 4
     ROUND_ROBIN = 5
     WEIGHTED_ROUND_ROBIN = 6
+    FOCUS = 7
+    FOCUS_ANYTIME = 8
 
 
 class IntervalKind(IntEnum):
@@ -27,6 +29,11 @@ class IntervalKind(IntEnum):
     HOEFFDING = 0
     RELEASED = 1
     ZHUANG = 2
+    MIXTURE = 3
+    BERNOULLI = 4
+    BERNSTEIN = 5
+    STUDENT = 6
+    HEAVY = 7
 
 
 class RangeKind(IntEnum):
@@ -34,6 +41,7 @@ class RangeKind(IntEnum):
 
     ALGORITHM1 = 0
     MEAN_STD = 1
+    EXACT = 2
 
 
 class Verdict(IntEnum):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from typing import Any
 
+from standout.core.families import INTERVALS, RANGES, best_interval, check_interval
+from standout.core.intervals.mixture import TUNED_FOR, mixture_rho
 from standout.core.kinds import IntervalKind, RangeKind, RuleKind
-from standout.core.noise import Gaussian
 from standout.core.problem import Problem
 from standout.core.state import Spec
 from standout.errors import MethodError
@@ -20,23 +23,25 @@ SUBSET_FLOOR = 15
 class Method:
     """How to choose pulls and when to stop.
 
-    `subset` = (lambda, epsilon) makes the threshold from a random subset of
-    max(lambda * floor(n * epsilon) + 1, 15) arms (ROAI-lambda-n-epsilon, § 6).
-    Each chosen arm is pulled `batch` times, or `growth` times its pulls so far
-    if that is more; batch = 1, growth = 0 is the paper.
+    `interval` None means the tightest that fits the noise. `subset` = (lambda,
+    epsilon) makes the threshold from a random subset of max(lambda * floor(n *
+    epsilon) + 1, 15) arms (ROAI-lambda-n-epsilon, § 6). Each chosen arm is
+    pulled `batch` times, or `growth` times its pulls so far if that is more;
+    batch = 1, growth = 0 is the paper.
     """
 
     name: str
     rule: RuleKind
     summary: str
     reference: str
-    interval: IntervalKind = IntervalKind.HOEFFDING
+    interval: IntervalKind | None = IntervalKind.HOEFFDING
     range: RangeKind = RangeKind.ALGORITHM1
     keeps_decisions: bool = False
     intersects: bool = False
     needs_bounded_rewards: bool = False
     can_subset: bool = False
     is_guaranteed: bool = True
+    starts_together: bool = False
     subset: tuple[float, float] | None = None
     batch: int = 1
     growth: float = 0.0
@@ -68,36 +73,57 @@ class Method:
         # 1e-9: an epsilon written as 0.1 must not lose an arm to binary rounding.
         return min(n_arms, max(int(multiple * int(n_arms * epsilon + 1e-9)) + 1, SUBSET_FLOOR))
 
+    def interval_for(self, problem: Problem) -> IntervalKind:
+        """The interval in use: the method's own, or the tightest for the noise."""
+        return best_interval(problem.noise) if self.interval is None else self.interval
+
     def label(self) -> str:
         """The text that `parse_method` reads back."""
+        plain = METHODS[self.name]
         options = []
         if self.subset is not None:
             options += [f"lambda={self.subset[0]:g}", f"epsilon={self.subset[1]:g}"]
-        if self.batch != 1:
+        if self.interval != plain.interval:
+            options.append(f"interval={_name_of(INTERVALS, self.interval)}")
+        if self.range != plain.range:
+            options.append(f"range={_name_of(RANGES, self.range)}")
+        if self.batch != plain.batch:
             options.append(f"batch={self.batch}")
-        if self.growth:
+        if self.growth != plain.growth:
             options.append(f"growth={self.growth:g}")
         return self.name + (":" + ",".join(options) if options else "")
 
     def spec(self, problem: Problem, n_arms: int) -> Spec:
         """The constants that the kernels need for `problem` on `n_arms` arms."""
         problem.check_arms(n_arms)
-        if self.needs_bounded_rewards and isinstance(problem.noise, Gaussian):
+        noise = problem.noise
+        low, high = noise.support
+        if self.needs_bounded_rewards and not (math.isfinite(low) and math.isfinite(high)):
             raise MethodError(
                 f"{self.name} is defined for bounded rewards only; "
                 "use bernoulli or bounded:A,B noise, or another method"
             )
+        interval = self.interval_for(problem)
+        check_interval(interval, noise)
+        alpha = problem.delta / n_arms
         return Spec(
             rule=int(self.rule),
-            interval=int(self.interval),
+            interval=int(interval),
             range=int(self.range),
             keeps_decisions=self.keeps_decisions,
             intersects=self.intersects,
             n_arms=int(n_arms),
             k=float(problem.k),
-            factor=float(problem.factor),
             delta=float(problem.delta),
-            sigma=float(problem.noise.sigma),
+            alpha=float(alpha),
+            sigma=float(noise.sigma),
+            rho=float(mixture_rho(alpha, TUNED_FOR)),
+            low=float(low),
+            high=float(high),
+            # The paper's intervals are not clipped; ours are.
+            clips=bool(self.intersects and self.range == RangeKind.EXACT),
+            tolerance=float(problem.tolerance),
+            initial=max(1, round(math.log(1 / alpha) / 2)) if self.starts_together else 1,
             batch=int(self.batch),
             growth=float(self.growth),
         )
@@ -106,6 +132,18 @@ class Method:
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
+        Method(
+            name="focus",
+            rule=RuleKind.FOCUS,
+            interval=None,
+            range=RangeKind.EXACT,
+            keeps_decisions=True,
+            intersects=True,
+            starts_together=True,
+            growth=0.01,
+            summary="pulls what shrinks the binding overlap most; tight intervals, exact range",
+            reference="standout, docs/focus.md",
+        ),
         Method(
             name="roai-lucb",
             rule=RuleKind.LUCB,
@@ -164,11 +202,12 @@ METHODS: dict[str, Method] = {
         ),
     )
 }
-DEFAULT_METHOD = "roai-lucb"
+DEFAULT_METHOD = "focus"
+_NUMBERS = ("lambda", "epsilon", "batch", "growth")
 
 
 def parse_method(text: str) -> Method:
-    """Read `roai-lucb` or `roai-lucb:lambda=2,epsilon=0.1,batch=5`.
+    """Read `roai-lucb` or `roai-lucb:lambda=2,epsilon=0.1,interval=mixture,batch=5`.
 
     >>> parse_method("random:batch=10").batch
     10
@@ -177,27 +216,60 @@ def parse_method(text: str) -> Method:
     method = METHODS.get(name.strip().lower())
     if method is None:
         raise MethodError(f"no method {name!r}; there are {', '.join(METHODS)}")
-    options: dict[str, float] = {}
+    options: dict[str, str] = {}
     for part in filter(None, rest.split(",")):
-        key, _, value = part.partition("=")
-        try:
-            options[key.strip()] = float(value)
-        except ValueError:
-            raise MethodError(f"method option {part!r} must look like batch=5") from None
-    unknown = set(options) - {"lambda", "epsilon", "batch", "growth"}
+        key, separator, value = (piece.strip() for piece in part.partition("="))
+        if not separator:
+            raise MethodError(f"method option {part!r} must look like batch=5")
+        options[key] = value
+    return with_options(method, options)
+
+
+def with_options(method: Method, options: dict[str, str]) -> Method:
+    """`method` with options given as texts."""
+    known = (*_NUMBERS, "interval", "range")
+    unknown = sorted(set(options) - set(known))
     if unknown:
-        raise MethodError(
-            f"no method option {', '.join(sorted(unknown))}; "
-            "there are lambda, epsilon, batch, growth"
-        )
-    if ("lambda" in options) != ("epsilon" in options):
+        raise MethodError(f"no method option {', '.join(unknown)}; there are {', '.join(known)}")
+    numbers = {key: _number(key, options[key]) for key in _NUMBERS if key in options}
+    changes: dict[str, Any] = {}
+    if ("lambda" in numbers) != ("epsilon" in numbers):
         raise MethodError("lambda and epsilon go together: e.g. roai-lucb:lambda=2,epsilon=0.1")
-    subset = (options["lambda"], options["epsilon"]) if "lambda" in options else None
-    batch = options.get("batch", method.batch)
-    if batch != int(batch):
-        raise MethodError(f"batch must be a whole number of at least 1, not {batch:g}")
-    growth = options.get("growth", method.growth)
-    return replace(method, subset=subset, batch=int(batch), growth=growth)
+    if "lambda" in numbers:
+        changes["subset"] = (numbers["lambda"], numbers["epsilon"])
+    if "batch" in numbers:
+        if numbers["batch"] != int(numbers["batch"]):
+            raise MethodError(f"batch must be a whole number of at least 1, not {options['batch']}")
+        changes["batch"] = int(numbers["batch"])
+    if "growth" in numbers:
+        changes["growth"] = numbers["growth"]
+    if "interval" in options:
+        changes["interval"] = _pick("interval", INTERVALS, options["interval"])
+    if "range" in options:
+        changes["range"] = _pick("range", RANGES, options["range"])
+    if method.needs_bounded_rewards and ("interval" in changes or "range" in changes):
+        raise MethodError(f"{method.name} has an interval and a threshold of its own")
+    return replace(method, **changes)
+
+
+def _number(key: str, value: str) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise MethodError(f"method option {key} must be a number, not {value!r}")
+    return number
+
+
+def _pick(what: str, choices: dict[str, Any], value: str) -> Any:
+    if value not in choices:
+        raise MethodError(f"no {what} {value!r}; there are {', '.join(choices)}")
+    return choices[value]
+
+
+def _name_of(choices: dict[str, Any], value: Any) -> str:
+    return next(name for name, choice in choices.items() if choice == value)
 
 
 def as_method(method: str | Method) -> Method:

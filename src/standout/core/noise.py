@@ -11,27 +11,27 @@ from standout.errors import ProblemError, RewardError
 
 @dataclass(frozen=True)
 class Noise:
-    """Base of the families. `sigma` is the sub-Gaussian scale of one reward."""
+    """Base of the families.
+
+    `sigma` is the scale of one reward: sub-Gaussian where the family has one,
+    infinite where it is not known. `support` are the smallest and the largest
+    possible reward, and so mean.
+    """
 
     name: ClassVar[str] = ""
-
-    @property
-    def sigma(self) -> float:
-        raise NotImplementedError
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """Smallest and largest possible reward (and so mean)."""
-        return (-math.inf, math.inf)
+    sigma: ClassVar[float] = math.inf
+    support: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
 
     def spec(self) -> str:
         """The text that `parse_noise` reads back."""
         return self.name
 
-    def check_reward(self, value: float) -> float:
+    def check_reward(self, value: object) -> float:
         """Give `value` back as a float, or say why it cannot be a reward."""
+        if isinstance(value, str | bytes):
+            raise RewardError(f"reward {value!r} is not a number")
         try:
-            reward = float(value)
+            reward = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError):
             raise RewardError(f"reward {value!r} is not a number") from None
         if not math.isfinite(reward):
@@ -45,23 +45,46 @@ class Noise:
         return reward
 
 
+def _check_scale(sigma: float) -> None:
+    if not (math.isfinite(sigma) and sigma > 0):
+        raise ProblemError(f"sigma must be a positive number, not {sigma:g}")
+
+
 @dataclass(frozen=True)
 class Gaussian(Noise):
     """Gaussian, or any sub-Gaussian, noise with a known scale."""
 
-    scale: float = 1.0
+    sigma: float = 1.0  # type: ignore[misc]  # a constant of the class in the families above
     name: ClassVar[str] = "gaussian"
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.scale) and self.scale > 0):
-            raise ProblemError(f"sigma must be a positive number, not {self.scale:g}")
-
-    @property
-    def sigma(self) -> float:
-        return self.scale
+        _check_scale(self.sigma)
 
     def spec(self) -> str:
-        return f"gaussian:{self.scale!r}"
+        """`gaussian:SIGMA`."""
+        return f"gaussian:{self.sigma!r}"
+
+
+@dataclass(frozen=True)
+class GaussianUnknown(Noise):
+    """Gaussian noise; each arm has its own scale, and none is known."""
+
+    name: ClassVar[str] = "gaussian"
+
+
+@dataclass(frozen=True)
+class HeavyTailed(Noise):
+    """Any noise whose standard deviation is at most sigma, outliers and all."""
+
+    sigma: float = 1.0  # type: ignore[misc]
+    name: ClassVar[str] = "heavy"
+
+    def __post_init__(self) -> None:
+        _check_scale(self.sigma)
+
+    def spec(self) -> str:
+        """`heavy:SIGMA`."""
+        return f"heavy:{self.sigma!r}"
 
 
 @dataclass(frozen=True)
@@ -69,16 +92,11 @@ class Bernoulli(Noise):
     """Rewards 0 or 1."""
 
     name: ClassVar[str] = "bernoulli"
+    sigma: ClassVar[float] = 0.5
+    support: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
-    @property
-    def sigma(self) -> float:
-        return 0.5
-
-    @property
-    def support(self) -> tuple[float, float]:
-        return (0.0, 1.0)
-
-    def check_reward(self, value: float) -> float:
+    def check_reward(self, value: object) -> float:
+        """Give `value` back as 0.0 or 1.0, or say that it is neither."""
         reward = super().check_reward(value)
         if reward not in (0.0, 1.0):
             raise RewardError(
@@ -102,22 +120,25 @@ class Bounded(Noise):
             )
 
     @property
-    def sigma(self) -> float:
+    def sigma(self) -> float:  # type: ignore[override]
+        """Half the range (Hoeffding)."""
         return (self.high - self.low) / 2
 
     @property
-    def support(self) -> tuple[float, float]:
+    def support(self) -> tuple[float, float]:  # type: ignore[override]
+        """The range."""
         return (self.low, self.high)
 
     def spec(self) -> str:
+        """`bounded:A,B`."""
         return f"bounded:{self.low!r},{self.high!r}"
 
 
-NOISE_FORMS = "bernoulli, gaussian:SIGMA or bounded:A,B"
+NOISE_FORMS = "bernoulli, gaussian:SIGMA, gaussian (sigma unknown), bounded:A,B or heavy:SIGMA"
 
 
 def parse_noise(text: str) -> Noise:
-    """Read `bernoulli`, `gaussian:0.5` or `bounded:0,10`.
+    """Read `bernoulli`, `gaussian:0.5`, `gaussian`, `bounded:0,10` or `heavy:2`.
 
     >>> parse_noise("gaussian:0.5").sigma
     0.5
@@ -134,6 +155,10 @@ def parse_noise(text: str) -> Noise:
             return Bernoulli()
         case "gaussian", [sigma]:
             return Gaussian(sigma)
+        case "gaussian", []:
+            return GaussianUnknown()
         case "bounded", [low, high]:
             return Bounded(low, high)
+        case "heavy", [sigma]:
+            return HeavyTailed(sigma)
     raise ProblemError(f"noise {text!r} is not known; use {NOISE_FORMS}")

@@ -21,6 +21,7 @@ class Side(StrEnum):
 
     HIGH = "high"
     LOW = "low"
+    BOTH = "both"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +29,9 @@ class Problem:
     """An arm stands out when its mean exceeds median + k * mad_scale * MAD of all means.
 
     `side="low"` looks for means below median - k * mad_scale * MAD: the mirror
-    image, that is the same question about the negated means.
+    image, that is the same question about the negated means. `side="both"` asks
+    both; `k_low`, if given, is the low side's own k. Arms within `tolerance` of
+    the threshold may go either way; all others must be right.
 
     >>> Problem(noise="bernoulli", k=3).factor
     4.4478
@@ -39,14 +42,24 @@ class Problem:
     delta: float = 0.05
     mad_scale: float = MAD_SCALE
     side: Side = Side.HIGH
+    k_low: float | None = None
+    tolerance: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "noise", _as_noise(self.noise))
         object.__setattr__(self, "side", _as_side(self.side))
-        for name in ("k", "delta", "mad_scale"):
+        for name in ("k", "delta", "mad_scale", "tolerance"):
             object.__setattr__(self, name, _as_number(name, getattr(self, name)))
         if self.k < 1:
             raise ProblemError(f"k must be at least 1, not {self.k:g} (2 or 3 are usual)")
+        if self.k_low is not None:
+            object.__setattr__(self, "k_low", _as_number("k_low", self.k_low))
+            if self.side is not Side.BOTH:
+                raise ProblemError(f"k_low only goes with side 'both', not '{self.side}'; use k")
+            if self.k_low < 1:
+                raise ProblemError(f"k_low must be at least 1, not {self.k_low:g}")
+        if self.tolerance < 0:
+            raise ProblemError(f"tolerance must not be negative, not {self.tolerance:g}")
         if not 0 < self.delta < 1:
             raise ProblemError(
                 f"delta must lie between 0 and 1, not {self.delta:g}; "
@@ -60,8 +73,17 @@ class Problem:
 
     @property
     def factor(self) -> float:
-        """What the MAD is multiplied with: the only place where mad_scale is applied."""
-        return self.k * self.mad_scale
+        """What the MAD is multiplied with."""
+        return self.factor_of(self.side)
+
+    def factor_of(self, side: Side) -> float:
+        """A side's multiple of the MAD: the only place where mad_scale is applied."""
+        is_low = side is Side.LOW and self.k_low is not None
+        return (self.k_low if is_low else self.k) * self.mad_scale  # type: ignore[operator]
+
+    def sides(self) -> tuple[Side, ...]:
+        """The sides that are looked at, each a question of its own."""
+        return (Side.HIGH, Side.LOW) if self.side is Side.BOTH else (self.side,)
 
     def check_arms(self, n_arms: int) -> None:
         """Refuse a number of arms for which the question has no meaning."""
@@ -78,6 +100,8 @@ class Problem:
             "mad_scale": self.mad_scale,
             "delta": self.delta,
             "side": str(self.side),
+            "k_low": self.k_low,
+            "tolerance": self.tolerance,
             "noise": self.noise.spec(),
         }
 

@@ -8,23 +8,39 @@ import numpy as np
 
 from standout.core import engine
 from standout.core.identification import Identification, identification
+from standout.core.intervals import MOMENTS
 from standout.core.methods import Method, as_method
 from standout.core.problem import Problem, Side
 from standout.core.state import PULLS, UNDECIDED, State, new_state
 from standout.core.stopping import StopReason
+from standout.core.typing import Floats
 from standout.errors import ProblemError
 
 NO_LIMIT = 2**62
 
 
-def start_state(problem: Problem, method: Method, n_arms: int, rng: np.random.Generator) -> State:
+def start_state(
+    problem: Problem,
+    method: Method,
+    n_arms: int,
+    rng: np.random.Generator,
+    costs: Floats | None = None,
+) -> State:
     """A fresh state; draws the subset that makes the threshold, if the method has one."""
-    signs = (-1.0,) if problem.side is Side.LOW else (1.0,)
+    sides = problem.sides()
     size = method.subset_size(n_arms)
     omega = None
     if size < n_arms:
         omega = np.sort(rng.permutation(n_arms)[:size]).astype(np.int64)
-    return new_state(n_arms, signs, omega)
+    n_moments = MOMENTS.get(method.interval_for(problem), 0)
+    return new_state(
+        n_arms,
+        signs=tuple(-1.0 if side is Side.LOW else 1.0 for side in sides),
+        factors=tuple(problem.factor_of(side) for side in sides),
+        omega=omega,
+        n_moments=n_moments,
+        costs=costs,
+    )
 
 
 class Run:

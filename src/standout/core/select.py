@@ -75,8 +75,8 @@ def _quickselect(work: Floats, count: int, rank: int) -> float:
         elif target >= i:
             left = i
         else:
-            return work[target]
-    return work[target]
+            break
+    return float(work[target])
 
 
 @kernel

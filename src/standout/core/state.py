@@ -28,9 +28,15 @@ class Spec(NamedTuple):
     intersects: bool
     n_arms: int
     k: float
-    factor: float
     delta: float
+    alpha: float
     sigma: float
+    rho: float
+    low: float
+    high: float
+    clips: bool
+    tolerance: float
+    initial: int
     batch: int
     growth: float
 
@@ -44,7 +50,10 @@ class State(NamedTuple):
 
     pulls: Ints
     sums: Floats
+    moments: Floats
+    costs: Floats
     signs: Floats
+    factors: Floats
     estimate: Floats
     lower: Floats
     upper: Floats
@@ -52,6 +61,9 @@ class State(NamedTuple):
     deviation_upper: Floats
     bounds: Floats
     guesses: Floats
+    sorted_lower: Floats
+    sorted_upper: Floats
+    levels: Floats
     verdict: Codes
     omega: Ints
     in_omega: Flags
@@ -68,7 +80,14 @@ class State(NamedTuple):
     work: Floats
 
 
-def new_state(n_arms: int, signs: tuple[float, ...], omega: Ints | None = None) -> State:
+def new_state(
+    n_arms: int,
+    signs: tuple[float, ...],
+    factors: tuple[float, ...],
+    omega: Ints | None = None,
+    n_moments: int = 0,
+    costs: Floats | None = None,
+) -> State:
     """A state before the first pull; `omega` are the arms that make the threshold."""
     sides = len(signs)
     if omega is None:
@@ -84,7 +103,10 @@ def new_state(n_arms: int, signs: tuple[float, ...], omega: Ints | None = None) 
     return State(
         pulls=np.zeros(n_arms, dtype=np.int64),
         sums=np.zeros(n_arms),
+        moments=np.zeros((n_arms, n_moments)),
+        costs=np.ones(n_arms) if costs is None else np.array(costs, dtype=np.float64),
         signs=np.array(signs, dtype=np.float64),
+        factors=np.array(factors, dtype=np.float64),
         estimate=np.zeros((sides, n_arms)),
         lower=np.full((sides, n_arms), -np.inf),
         upper=np.full((sides, n_arms), np.inf),
@@ -92,6 +114,9 @@ def new_state(n_arms: int, signs: tuple[float, ...], omega: Ints | None = None) 
         deviation_upper=np.full((sides, n_arms), np.inf),
         bounds=bounds,
         guesses=np.zeros((sides, 2)),
+        sorted_lower=np.full((sides, len(omega)), -np.inf),
+        sorted_upper=np.full((sides, len(omega)), np.inf),
+        levels=np.zeros((sides, 2, 3, 2)),
         verdict=np.zeros(n_arms, dtype=np.int8),
         omega=omega,
         in_omega=in_omega,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from standout.core.exact import exact_range
 from standout.core.jit import kernel
 from standout.core.kinds import RangeKind
 from standout.core.mean_std import mean_std_interval
@@ -22,6 +23,7 @@ from standout.core.state import (
 from standout.core.typing import Floats, Ints
 
 _MEAN_STD = int(RangeKind.MEAN_STD)
+_EXACT = int(RangeKind.EXACT)
 
 
 @kernel
@@ -40,7 +42,7 @@ def median_of(values: Floats, omega: Ints, guess: float, state: State) -> float:
 
 
 @kernel
-def algorithm1(spec: Spec, state: State, side: int) -> None:
+def algorithm1(state: State, side: int) -> None:
     """Algorithm 1 of the paper: intervals of the median, the deviations, the MAD, theta."""
     lower = state.lower[side]
     upper = state.upper[side]
@@ -62,8 +64,8 @@ def algorithm1(spec: Spec, state: State, side: int) -> None:
     bounds[MEDIAN_UPPER] = median_upper
     bounds[MAD_LOWER] = mad_lower
     bounds[MAD_UPPER] = mad_upper
-    bounds[THRESHOLD_LOWER] = median_lower + spec.factor * mad_lower
-    bounds[THRESHOLD_UPPER] = median_upper + spec.factor * mad_upper
+    bounds[THRESHOLD_LOWER] = median_lower + state.factors[side] * mad_lower
+    bounds[THRESHOLD_UPPER] = median_upper + state.factors[side] * mad_upper
 
 
 @kernel
@@ -71,8 +73,10 @@ def update_threshold(spec: Spec, state: State, side: int) -> None:
     """Bring the threshold's interval and estimate up to date with the arms'."""
     if spec.range == _MEAN_STD:
         mean_std_interval(spec, state, side)
+    elif spec.range == _EXACT:
+        exact_range(state, side)
     else:
-        algorithm1(spec, state, side)
+        algorithm1(state, side)
     bounds = state.bounds[side]
     if np.isfinite(bounds[THRESHOLD_LOWER]) and np.isfinite(bounds[THRESHOLD_UPPER]):
         bounds[THRESHOLD] = (bounds[THRESHOLD_LOWER] + bounds[THRESHOLD_UPPER]) / 2

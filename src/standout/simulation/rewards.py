@@ -44,11 +44,11 @@ def draw(rewards: Rewards, arm: int, rng: np.random.Generator) -> float:
         return 1.0 if rng.random() < rewards.first[arm] else 0.0
     if rewards.kind == _BETA:
         if rewards.second[arm] <= 0.0:
-            return rewards.low + rewards.width * rewards.first[arm]
-        a = rewards.first[arm]
-        b = rewards.second[arm]
-        return rewards.low + rewards.width * rng.beta(a, b)
-    return rewards.first[arm] + rewards.second[arm] * rng.standard_normal()
+            share = rewards.first[arm]
+        else:
+            share = rng.beta(rewards.first[arm], rewards.second[arm])
+        return float(rewards.low + rewards.width * share)
+    return float(rewards.first[arm] + rewards.second[arm] * rng.standard_normal())
 
 
 def rewards_of(means: Floats, noise: Noise, sigmas: Floats | None) -> Rewards:

@@ -92,14 +92,15 @@ def play_run(share: Share, run: int, is_called_off: Callable[[], bool]) -> RunRe
     answer = np.zeros(instance.n_arms, dtype=np.bool_)
     best_guess(spec, state, answer)
     truth = instance.truth(share.problem)
+    counts = ~instance.free_arms(share.problem)
     stopped = bool(state.counters[UNDECIDED] == 0)
     return RunRecord(
         index=run,
         pulls=int(state.counters[PULLS]),
         rounds=int(state.counters[ROUNDS]),
         is_stopped=stopped,
-        is_wrong=stopped and bool((answer != truth).any()),
-        errors=(guesses != truth).any(axis=1),
+        is_wrong=stopped and bool(((answer != truth) & counts).any()),
+        errors=((guesses != truth) & counts).any(axis=1),
         seconds=time.perf_counter() - begin,
         threshold=instance.threshold(share.problem),
         min_gap=instance.min_gap(share.problem),

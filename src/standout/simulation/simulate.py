@@ -54,7 +54,10 @@ class MethodResult:
     @property
     def error_rate(self) -> Floats:
         """Share of runs whose best guess is wrong, at each checkpoint."""
-        return np.mean([record.errors for record in self.records], axis=0, dtype=np.float64)
+        rates: Floats = np.mean(
+            [record.errors for record in self.records], axis=0, dtype=np.float64
+        )
+        return rates
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -118,7 +121,8 @@ def simulate(
     """
     family = parse_instance(instance) if isinstance(instance, str) else instance
     problem = problem or default_problem(family)
-    chosen = [as_method(m) for m in _as_list(methods)]
+    # A method named twice is played once: its records are kept by its label.
+    chosen = list(dict.fromkeys(as_method(m) for m in _as_list(methods)))
     marks = check_checkpoints(checkpoints)
     limit = budget_or_none(check_budget(budget))
     for name, value in (("runs", runs), ("jobs", jobs)):

@@ -73,7 +73,7 @@ def _top_up(
 
 
 def _prepare_worker(called_off: Event) -> None:
-    global _called_off
+    global _called_off  # noqa: PLW0603  a process has no other place for it
     _called_off = called_off
     # The parent decides about Ctrl-C; a worker that died of it would break the pool.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -5,6 +5,7 @@ algorithm needs at least (`lower`), and the bounds of the algorithms with the
 mean and the standard deviation (`mean_std`).
 """
 
+from standout.core.mean_std import quota_step, threshold_constant, variance_constant
 from standout.theory.gaps import Gaps, compute_gaps
 from standout.theory.lower import (
     LowerBound,
@@ -17,10 +18,7 @@ from standout.theory.lower import (
 from standout.theory.mean_std import (
     MeanStdGaps,
     compute_mean_std_gaps,
-    quota_step,
     rr_bound,
-    threshold_constant,
-    variance_constant,
     wrr_bound,
 )
 from standout.theory.upper import LogForm, upper_bound, upper_bound_per_arm

@@ -1,21 +1,48 @@
 """Intervals for one arm's mean, valid at all times with probability 1 - delta/n.
 
-One file per family; `arm_interval` picks by `IntervalKind`.
+One file per family; `arm_interval` and `count_reward` pick by `IntervalKind`.
 """
 
 from __future__ import annotations
 
-from standout.core.intervals.hoeffding import (
-    hoeffding_radius,
-    released_radius,
-    zhuang_radius,
-)
+from standout.core.intervals import heavy
+from standout.core.intervals.bernoulli import bernoulli_interval
+from standout.core.intervals.bernstein import bernstein_radius, bernstein_step
+from standout.core.intervals.heavy import heavy_interval, heavy_step
+from standout.core.intervals.hoeffding import hoeffding_radius, released_radius, zhuang_radius
+from standout.core.intervals.mixture import mixture_radius
+from standout.core.intervals.student import student_radius, student_step
 from standout.core.jit import kernel
 from standout.core.kinds import IntervalKind
 from standout.core.state import Spec, State
 
 _RELEASED = int(IntervalKind.RELEASED)
 _ZHUANG = int(IntervalKind.ZHUANG)
+_MIXTURE = int(IntervalKind.MIXTURE)
+_BERNOULLI = int(IntervalKind.BERNOULLI)
+_BERNSTEIN = int(IntervalKind.BERNSTEIN)
+_STUDENT = int(IntervalKind.STUDENT)
+_HEAVY = int(IntervalKind.HEAVY)
+
+MOMENTS = {IntervalKind.BERNSTEIN: 1, IntervalKind.STUDENT: 1, IntervalKind.HEAVY: heavy.SIZE}
+"""Numbers that a family keeps per arm besides pulls and sum."""
+
+
+@kernel
+def count_reward(spec: Spec, state: State, arm: int, reward: float) -> None:
+    """Add one reward to the arm's sums."""
+    pulls = state.pulls[arm]
+    total = state.sums[arm]
+    if spec.interval == _BERNSTEIN:
+        scaled = (reward - spec.low) / (spec.high - spec.low)
+        scaled_total = (total - pulls * spec.low) / (spec.high - spec.low)
+        state.moments[arm, 0] = bernstein_step(pulls, scaled_total, state.moments[arm, 0], scaled)
+    elif spec.interval == _STUDENT:
+        state.moments[arm, 0] = student_step(pulls, total, state.moments[arm, 0], reward)
+    elif spec.interval == _HEAVY:
+        heavy_step(state.moments[arm], pulls, total, reward, spec.alpha, spec.sigma)
+    state.pulls[arm] = pulls + 1
+    state.sums[arm] = total + reward
 
 
 @kernel
@@ -23,13 +50,34 @@ def arm_interval(spec: Spec, state: State, arm: int) -> tuple[float, float]:
     """Ends of the interval of a pulled arm, in the rewards' own orientation."""
     pulls = state.pulls[arm]
     mean = state.sums[arm] / pulls
-    if spec.interval == _RELEASED:
+    kind = spec.interval
+    if kind == _BERNOULLI:
+        scale = spec.high - spec.low
+        successes = (state.sums[arm] - pulls * spec.low) / scale
+        lower, upper = bernoulli_interval(pulls, successes, spec.alpha, spec.rho)
+        return spec.low + scale * lower, spec.low + scale * upper
+    if kind == _HEAVY:
+        return heavy_interval(pulls, mean, state.moments[arm], spec.alpha, spec.sigma)
+    if kind == _MIXTURE:
+        radius = mixture_radius(pulls, spec.alpha, spec.sigma, spec.rho)
+    elif kind == _BERNSTEIN:
+        scale = spec.high - spec.low
+        radius = scale * bernstein_radius(pulls, state.moments[arm, 0], spec.alpha)
+    elif kind == _STUDENT:
+        radius = student_radius(pulls, state.moments[arm, 0], spec.alpha, spec.rho)
+    elif kind == _RELEASED:
         radius = released_radius(pulls, spec.n_arms, spec.delta, spec.sigma)
-    elif spec.interval == _ZHUANG:
+    elif kind == _ZHUANG:
         radius = zhuang_radius(pulls, spec.n_arms, spec.delta, spec.sigma)
     else:
         radius = hoeffding_radius(pulls, spec.n_arms, spec.delta, spec.sigma)
-    return mean - radius, mean + radius
+    lower = mean - radius
+    upper = mean + radius
+    if spec.clips:
+        # A mean outside the range of the rewards is impossible.
+        lower = max(lower, spec.low)
+        upper = min(upper, spec.high)
+    return lower, upper
 
 
-__all__ = ["arm_interval", "hoeffding_radius", "released_radius", "zhuang_radius"]
+__all__ = ["MOMENTS", "arm_interval", "count_reward"]

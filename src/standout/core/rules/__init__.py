@@ -14,6 +14,7 @@ from standout.core.kinds import RuleKind
 from standout.core.rules import (
     elim,
     elim_released,
+    focus,
     lucb,
     lucb_released,
     random,
@@ -29,6 +30,7 @@ _ELIM_RELEASED = int(RuleKind.ELIM_RELEASED)
 _RANDOM = int(RuleKind.RANDOM)
 _ROUND_ROBIN = int(RuleKind.ROUND_ROBIN)
 _WEIGHTED_ROUND_ROBIN = int(RuleKind.WEIGHTED_ROUND_ROBIN)
+_FOCUS = int(RuleKind.FOCUS)
 
 _choose_lucb = lucb.choose
 _choose_elim = elim.choose
@@ -37,6 +39,7 @@ _choose_elim_released = elim_released.choose
 _choose_random = random.choose
 _choose_round_robin = round_robin.choose
 _choose_weighted_round_robin = weighted_round_robin.choose
+_choose_focus = focus.choose
 
 
 @kernel
@@ -56,4 +59,6 @@ def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
         return _choose_round_robin(spec, state, rng)
     if spec.rule == _WEIGHTED_ROUND_ROBIN:
         return _choose_weighted_round_robin(spec, state, rng)
+    if spec.rule == _FOCUS:
+        return _choose_focus(spec, state, rng)
     return 0

@@ -73,16 +73,32 @@ class Instance:
         return self.means.size
 
     def threshold(self, problem: Problem) -> float:
-        """theta of the true means."""
-        return robust.threshold(self.means, problem.factor, problem.side)
+        """theta of the true means (of two, the high one)."""
+        side = problem.sides()[0]
+        return robust.threshold(self.means, problem.factor_of(side), side)
 
     def truth(self, problem: Problem) -> Flags:
         """S as a mask: the only right answer to `problem`."""
-        return robust.outliers(self.means, problem.factor, problem.side)
+        masks = [
+            robust.outliers(self.means, problem.factor_of(side), side) for side in problem.sides()
+        ]
+        union: Flags = np.logical_or.reduce(masks)
+        return union
 
     def min_gap(self, problem: Problem) -> float:
-        """Delta^theta_*, the distance of the threshold to the nearest mean."""
-        return robust.min_gap(self.means, problem.factor, problem.side)
+        """Delta^theta_*, the distance of the nearest mean to a threshold."""
+        return min(
+            robust.min_gap(self.means, problem.factor_of(side), side) for side in problem.sides()
+        )
+
+    def free_arms(self, problem: Problem) -> Flags:
+        """Arms so near a threshold that the problem's tolerance lets them go either way."""
+        free = np.zeros(self.n_arms, dtype=np.bool_)
+        if problem.tolerance > 0:
+            for side in problem.sides():
+                theta = robust.threshold(self.means, problem.factor_of(side), side)
+                free |= np.abs(self.means - theta) <= problem.tolerance
+        return free
 
     def _check_means(self) -> None:
         if self.means.ndim != 1 or self.means.size < MIN_ARMS:

@@ -1,0 +1,64 @@
+"""Which interval goes with which noise, and the names that users give them."""
+
+from __future__ import annotations
+
+from standout.core.kinds import IntervalKind, RangeKind
+from standout.core.noise import (
+    Bernoulli,
+    Bounded,
+    Gaussian,
+    GaussianUnknown,
+    HeavyTailed,
+    Noise,
+)
+from standout.errors import MethodError
+
+INTERVALS: dict[str, IntervalKind | None] = {
+    "auto": None,
+    "hoeffding": IntervalKind.HOEFFDING,
+    "mixture": IntervalKind.MIXTURE,
+    "beta-binomial": IntervalKind.BERNOULLI,
+    "bernstein": IntervalKind.BERNSTEIN,
+    "student": IntervalKind.STUDENT,
+    "heavy": IntervalKind.HEAVY,
+}
+RANGES: dict[str, RangeKind] = {
+    "algorithm1": RangeKind.ALGORITHM1,
+    "exact": RangeKind.EXACT,
+}
+
+_SUB_GAUSSIAN = (Gaussian, Bernoulli, Bounded)
+_VALID: dict[IntervalKind, tuple[type[Noise], ...]] = {
+    IntervalKind.HOEFFDING: _SUB_GAUSSIAN,
+    IntervalKind.RELEASED: _SUB_GAUSSIAN,
+    IntervalKind.ZHUANG: (Bernoulli, Bounded),
+    IntervalKind.MIXTURE: _SUB_GAUSSIAN,
+    IntervalKind.BERNOULLI: (Bernoulli, Bounded),
+    IntervalKind.BERNSTEIN: (Bernoulli, Bounded),
+    IntervalKind.STUDENT: (GaussianUnknown,),
+    IntervalKind.HEAVY: (HeavyTailed, *_SUB_GAUSSIAN),
+}
+_BEST: dict[type[Noise], IntervalKind] = {
+    Gaussian: IntervalKind.MIXTURE,
+    GaussianUnknown: IntervalKind.STUDENT,
+    Bernoulli: IntervalKind.BERNOULLI,
+    Bounded: IntervalKind.BERNSTEIN,
+    HeavyTailed: IntervalKind.HEAVY,
+}
+
+
+def best_interval(noise: Noise) -> IntervalKind:
+    """The tightest interval that is valid for the noise family."""
+    return _BEST[type(noise)]
+
+
+def check_interval(interval: IntervalKind, noise: Noise) -> None:
+    """Refuse an interval that would not be valid for the noise."""
+    if not isinstance(noise, _VALID[interval]):
+        names = [
+            name for name, kind in INTERVALS.items() if kind and isinstance(noise, _VALID[kind])
+        ]
+        raise MethodError(
+            f"the {interval.name.lower()} interval is not valid for {noise.spec()} noise; "
+            f"valid: {', '.join(names)} (focus chooses by itself)"
+        )

@@ -1,0 +1,106 @@
+"""Catoni-type interval: heavy tails, only the variance is bounded.
+
+With psi(x) = sign(x) log(1 + |x| + x^2/2), a predictable centre c_t and any
+lambda, exp(sum psi(lambda (X_t - c_t)) - lambda (y - c_t) - lambda^2 (sigma^2 +
+(y - c_t)^2)/2) is a supermartingale when the variance is at most sigma^2,
+because exp(psi(x)) <= 1 + x + x^2/2 (Catoni 2012; Wang & Ramdas 2023), and the
+same holds for -psi. For a fixed lambda it is a quadratic in y, and only sums
+are kept: one of psi per lambda of a small grid, and those of c_t and c_t^2. The
+interval is the intersection over the grid, which shares alpha.
+"""
+
+from __future__ import annotations
+
+import math
+
+from standout.core.jit import kernel
+from standout.core.typing import Floats
+
+GRID = 8
+_TUNED_FIRST = 32.0
+_TUNED_RATIO = 4.0
+CENTRES, CENTRE_SQUARES = GRID, GRID + 1
+_CENTRE_INDEX = 3
+SIZE = GRID + 2
+"""Numbers kept per arm."""
+
+
+_FAR = 0.5
+"""Slope of the coarse bound, in units of 1/lambda of the weakest lambda."""
+
+
+@kernel
+def grid_strength(index: int, alpha: float, sigma: float) -> float:
+    """lambda of the grid: best for 32, 128, 512, ... pulls."""
+    cost = math.log(2.0 * (GRID + 1) / alpha)
+    return math.sqrt(2.0 * cost / (_TUNED_FIRST * _TUNED_RATIO**index)) / sigma
+
+
+@kernel
+def heavy_centre(pulls: int, moments: Floats, alpha: float, sigma: float) -> float:
+    """A robust estimate of the mean from an arm's sums over `pulls` rewards: the next c_t."""
+    strength = grid_strength(_CENTRE_INDEX, alpha, sigma)
+    return (moments[CENTRES] + moments[_CENTRE_INDEX] / strength) / pulls
+
+
+@kernel
+def heavy_step(
+    moments: Floats, pulls: int, total: float, reward: float, alpha: float, sigma: float
+) -> None:
+    """Add one reward to the sums of an arm that had `pulls` rewards, summing to `total`.
+
+    An arm's first reward serves as the first centre and for nothing else.
+    """
+    if pulls == 0:
+        return
+    centre = total if pulls == 1 else heavy_centre(pulls - 1, moments, alpha, sigma)
+    off = reward - centre
+    for j in range(GRID):
+        x = grid_strength(j, alpha, sigma) * off
+        size = abs(x)
+        moments[j] += math.copysign(math.log1p(size + 0.5 * size * size), x)
+    moments[CENTRES] += centre
+    moments[CENTRE_SQUARES] += centre * centre
+
+
+@kernel
+def coarse_radius(pulls: int, alpha: float, sigma: float) -> float:
+    """Dubins & Savage 1965: |sample mean - y| at all times, only to rule out far y.
+
+    P(some s: S_s - s y >= a + b s sigma^2) <= 1/(1 + a b), on each of two sides.
+    """
+    b = _FAR / (grid_strength(GRID - 1, alpha, sigma) * sigma * sigma)
+    a = (2.0 * (GRID + 1) / alpha - 1.0) / b
+    return a / pulls + b * sigma * sigma
+
+
+@kernel
+def heavy_interval(
+    pulls: int, mean: float, moments: Floats, alpha: float, sigma: float
+) -> tuple[float, float]:
+    """All y that neither the coarse bound nor any lambda of the grid rejects."""
+    cost = math.log(2.0 * (GRID + 1) / alpha)
+    radius = coarse_radius(pulls, alpha, sigma)
+    far_lower = mean - radius
+    far_upper = mean + radius
+    lower = far_lower
+    upper = far_upper
+    used = pulls - 1
+    if used == 0:
+        return lower, upper
+    centre = moments[CENTRES] / used
+    spread = max(0.0, moments[CENTRE_SQUARES] / used - centre * centre)
+    for j in range(GRID):
+        strength = grid_strength(j, alpha, sigma)
+        shift = moments[j] / (strength * used)
+        # With t = y - centre, y is kept if t + lambda/2 t^2 > shift - margin, which holds
+        # right of a root, but also far left of centre: use it where the coarse bound
+        # rules that out. The upper end is the mirror image.
+        margin = cost / (strength * used) + 0.5 * strength * (sigma * sigma + spread)
+        root = 1.0 + 2.0 * strength * (shift - margin)
+        if root >= 0.0 and centre - (1.0 + math.sqrt(root)) / strength <= far_lower:
+            lower = max(lower, centre + (math.sqrt(root) - 1.0) / strength)
+        root = 1.0 - 2.0 * strength * (shift + margin)
+        if root >= 0.0 and centre + (1.0 + math.sqrt(root)) / strength >= far_upper:
+            upper = min(upper, centre + (1.0 - math.sqrt(root)) / strength)
+    return lower, upper
