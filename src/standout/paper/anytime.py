@@ -113,11 +113,12 @@ def _differences(errors: dict[str, Floats], samples: dict[str, Floats]) -> Table
             spread = within.std(axis=0, ddof=1) / np.sqrt(len(within))
             above, below = int(np.sum(curve > 2 * spread)), int(np.sum(curve < -2 * spread))
             rows.append(
-                (version, worse, better, float(curve.mean()), *ends, float(curve.min()),
-                 float(curve.max()), above, below, int(np.sum(np.all(within == 0, axis=1))))
+                (version, worse, better, len(within), float(curve.mean()), *ends,
+                 float(curve.min()), float(curve.max()), above, below,
+                 int(np.sum(np.all(within == 0, axis=1))))
             )  # fmt: skip
     return make_table(
-        "version method baseline difference low high smallest largest "
+        "version method baseline runs difference low high smallest largest "
         "checkpoints_above checkpoints_below equal_runs",
         rows,
     )

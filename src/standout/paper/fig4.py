@@ -71,7 +71,8 @@ def _instances(job: Job) -> Table:
 
 def draw(tables: Tables) -> Mapping[str, Figure]:
     """Fig. 4."""
-    return {"fig4": draw_curves(tables["fig4_curves"], "Fig. 4  Error rate, synthetic means")}
+    title = "Fig. 4  Error rate, synthetic means"
+    return {"fig4": draw_curves(tables["fig4_curves"], tables["fig4_differences"], title)}
 
 
 def claims(tables: Tables) -> list[Claim]:

@@ -82,9 +82,10 @@ def _numbers() -> Table:
 
 def draw(tables: Tables) -> Mapping[str, Figure]:
     """Fig. 5(a) and 5(b)."""
+    title = "Fig. 5(b)  Error rate, wine data"
     return {
         "fig5a": _draw_means(tables["fig5a"], tables["fig5a_numbers"]),
-        "fig5b": draw_curves(tables["fig5_curves"], "Fig. 5(b)  Error rate, wine data"),
+        "fig5b": draw_curves(tables["fig5_curves"], tables["fig5_differences"], title),
     }
 
 
