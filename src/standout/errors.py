@@ -10,6 +10,7 @@
     ├── MeasureError       the user's own measure() failed; what was seen is kept
     └── StudyError         a study that cannot do what was asked of it
         ├── StorageError   a database that cannot be reached, read or trusted
+        │   └── NoStudyError   there is no study of that name at that place
         ├── TicketError    a ticket that does not exist, or was told another value
         └── BatchError     one of many rewards is bad, so that none was counted
 
@@ -64,6 +65,10 @@ class StudyError(StandoutError, RuntimeError):
 
 class StorageError(StudyError):
     """The database cannot be reached, is locked, damaged, foreign or of a newer version."""
+
+
+class NoStudyError(StorageError):
+    """There is no study of that name at that place (yet)."""
 
 
 class TicketError(StudyError, ValueError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -124,10 +124,10 @@ class Desk:
             self.stop(StopReason.BUDGET, now)
 
     def _is_ready(self, spent: bool) -> bool:
-        """Verdicts wait until every arm that can be measured has a reward."""
+        """Verdicts wait until every arm that can be measured has its first rewards."""
         if spent or self.state.counters[ROUNDS] > 0:
             return True
-        waiting = self.state.pulls == 0
+        waiting = self.state.pulls < self.spec.initial
         waiting[list(self.paused)] = False
         return not waiting.any()
 
@@ -155,7 +155,11 @@ class Desk:
         )
         guess |= self.certified == 2
         guess &= self.certified != 1
-        return identification(self.spec, sticky, self.arms, guess, self.reason)
+        found = identification(self.spec, sticky, self.arms, guess, self.reason)
+        # Means as of the last reward, also within a round.
+        pulls = self.state.pulls
+        means = np.where(pulls > 0, self.state.sums / np.maximum(pulls, 1), np.nan)
+        return replace(found, means=means)
 
 
 @dataclass

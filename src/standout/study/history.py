@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 
 from standout.study import schema
 from standout.study.ledger import Ledger
+from standout.study.tables import quoted
 
 COLUMNS = ("seq", "time", "arm", "reward", "ticket", "asked", "worker", "counted")
 _PART = 50_000
@@ -56,6 +57,17 @@ class History:
         plain["asked"] = [None if moment != moment else moment for moment in plain["asked"]]
         return zip(*plain.values(), strict=True)
 
+    def _write_csv(self, file: IO[Any]) -> None:
+        file.write(",".join(COLUMNS) + "\n")
+        fields = {text: quoted(text) for name in ("arm", "worker") for text in set(self[name])}
+        for start in range(0, len(self), _PART):
+            part = History({name: self[name][start : start + _PART] for name in COLUMNS})
+            file.writelines(
+                f"{seq},{time!r},{fields[arm]},{reward!r},{'' if ticket is None else ticket},"
+                f"{'' if asked is None else repr(asked)},{fields[worker]},{counted}\n"
+                for seq, time, arm, reward, ticket, asked, worker, counted in part.rows()
+            )
+
     def write(self, file: IO[Any], form: str) -> None:
         """Write as `csv`, `json` (text files) or `parquet` (a binary file)."""
         if form == "parquet":
@@ -63,11 +75,7 @@ class History:
 
             pyarrow.parquet.write_table(self.to_arrow(), file)
         elif form == "csv":
-            import csv
-
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(COLUMNS)
-            writer.writerows(self.rows())
+            self._write_csv(file)
         elif form == "json":
             separator = "[\n"
             for row in self.rows():

@@ -26,9 +26,9 @@ OWN_COLUMNS = ("pulls", "sums")
 
 NOT_KEPT = frozenset(
     (
-        "signs",  # from the problem
+        "signs", "factors",  # from the problem
         "omega", "touched",  # from the flags in_omega and is_touched
-        "deviation_lower", "deviation_upper",  # from the intervals
+        "deviation_lower", "deviation_upper", "sorted_lower", "sorted_upper",  # from the intervals
         "centre", "scratch", "work", "is_wanted", "chosen", "amount",  # scratch
     )
 )  # fmt: skip
@@ -88,8 +88,8 @@ class Layout:
         axes = dict(self.per_arm)
         start = 0
         for name, width in fields:
-            if name in axes:
-                target = np.moveaxis(getattr(state, name), axes[name], 0)
+            target = np.moveaxis(getattr(state, name), axes[name], 0) if name in axes else rows
+            if name in axes and width == np.prod(target.shape[1:]):
                 part = rows[:, start : start + width].reshape(len(positions), *target.shape[1:])
                 target[positions] = part.astype(target.dtype)
             start += width
@@ -99,12 +99,13 @@ class Layout:
         return json.dumps({name: getattr(state, name).tolist() for name in self.per_run})
 
     def unpack_run(self, state: State, text: str) -> None:
-        """The reverse of `pack_run`."""
+        """The reverse of `pack_run`; what another version kept in another form is left out."""
         values = json.loads(text)
         for name in self.per_run:
-            if name in values:
-                target = getattr(state, name)
-                target[...] = np.array(values[name], dtype=target.dtype)
+            target = getattr(state, name)
+            kept = np.array(values.get(name, ()), dtype=target.dtype)
+            if kept.shape == target.shape:
+                target[...] = kept
 
 
 def restore_derived(spec: Spec, state: State) -> None:
@@ -114,11 +115,13 @@ def restore_derived(spec: Spec, state: State) -> None:
     state.counters[TOUCHED] = len(touched)
     if state.counters[ROUNDS] == 0:
         return
-    kept = state.bounds.copy()
+    for kept, unsorted in ((state.sorted_lower, state.lower), (state.sorted_upper, state.upper)):
+        kept[...] = np.sort(unsorted[:, state.omega], axis=1)
+    bounds = state.bounds.copy()
     for side in range(len(state.signs)):
         update_threshold(spec, state, side)
     # The threshold of RR depends on the pulls too, which may have gone on since.
-    state.bounds[...] = kept
+    state.bounds[...] = bounds
 
 
 def restore_omega(state: State) -> State:

@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from standout.errors import StorageError
+from standout.errors import NoStudyError, StorageError
 
 NETWORK_SYSTEMS = frozenset(
     (
@@ -94,7 +94,7 @@ def check_file(path: Path, *, must_exist: bool) -> None:
         raise StorageError(f"{path} is a folder; name a file for the study")
     if not path.exists():
         if must_exist:
-            raise StorageError(
+            raise NoStudyError(
                 f"no study at {path}; make one with Study.create or `standout study create`"
             )
         if not path.parent.is_dir():

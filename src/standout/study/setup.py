@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, case, func, insert, select
 
+from standout.core.kinds import Verdict
 from standout.core.methods import Method, as_method, parse_method
 from standout.core.problem import Problem
 from standout.core.run import check_arms, check_budget
-from standout.errors import ProblemError, StudyError
+from standout.errors import NoStudyError, ProblemError, StudyError
 from standout.study import schema
 from standout.study.desk import Desk
 from standout.study.ledger import Ledger
@@ -131,7 +132,7 @@ def choose(connection: Connection, storage: Storage, name: str | None) -> Any:
     """The row of the study that is meant."""
     rows = connection.execute(select(_STUDIES).order_by(_STUDIES.c.id)).all()
     if not rows:
-        raise StudyError(f"{storage.shown} holds no study")
+        raise NoStudyError(f"{storage.shown} holds no study")
     if name is None:
         if len(rows) > 1:
             names = ", ".join(repr(row.name) for row in rows)
@@ -140,4 +141,39 @@ def choose(connection: Connection, storage: Storage, name: str | None) -> Any:
     for row in rows:
         if row.name == name:
             return row
-    raise StudyError(f"{storage.shown} holds no study {name!r}")
+    raise NoStudyError(f"{storage.shown} holds no study {name!r}")
+
+
+def list_studies(connection: Connection) -> list[dict[str, Any]]:
+    """Name, size and state of every study, by SQL alone."""
+    runs = schema.runs
+    counts = (
+        select(
+            _ARMS.c.study,
+            func.count().label("arms"),
+            func.sum(case((_ARMS.c.verdict == int(Verdict.OUTLIER), 1), else_=0)).label("outliers"),
+            func.sum(case((_ARMS.c.verdict == int(Verdict.UNDECIDED), 1), else_=0)).label("open"),
+            func.sum(_ARMS.c.pending).label("pending"),
+        )
+        .group_by(_ARMS.c.study)
+        .subquery()
+    )
+    query = (
+        select(_STUDIES.c.name, _STUDIES.c.method, runs.c.pulls, runs.c.reason, counts)
+        .join(runs, runs.c.study == _STUDIES.c.id)
+        .join(counts, counts.c.study == _STUDIES.c.id)
+        .order_by(_STUDIES.c.id)
+    )
+    return [
+        {
+            "name": row.name,
+            "method": row.method,
+            "arms": int(row.arms),
+            "pulls": int(row.pulls),
+            "pending": int(row.pending),
+            "outliers": int(row.outliers),
+            "undecided": int(row.open),
+            "reason": row.reason,
+        }
+        for row in connection.execute(query)
+    ]

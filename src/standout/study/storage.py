@@ -20,7 +20,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from standout.errors import StorageError
+from standout.errors import NoStudyError, StorageError
 from standout.study.migrations import STEPS, check_version, migrate, stored_version
 from standout.study.places import check_file, locate, shown
 
@@ -92,7 +92,7 @@ class Storage:
             version = stored_version(connection)
         check_version(version, self.shown)
         if version == 0 and not create:
-            raise StorageError(f"{self.shown} is a database, but holds no study")
+            raise NoStudyError(f"{self.shown} is a database, but holds no study")
         if self.is_sqlite:
             self._use_wal()
         if version < len(STEPS):

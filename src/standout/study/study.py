@@ -22,7 +22,7 @@ from standout.study.schema import TicketStatus
 from standout.study.status import Status
 from standout.study.storage import PATIENCE, Storage
 from standout.study.telling import Item, Receipt
-from standout.study.tickets import Ticket, ticket_id, worker_name
+from standout.study.tickets import Pending, Ticket, ticket_id, worker_name
 
 if TYPE_CHECKING:
     from standout.study.history import History
@@ -258,10 +258,22 @@ class Study:
                 paused={desk.arms[i]: why for i, why in sorted(desk.paused.items())},
             )
 
+    def pending(self) -> list[Pending]:
+        """The tickets that are out, with whom and until when."""
+        with self._reading() as (connection, _):
+            return tickets.read_pending(connection, self._ledger)
+
     def identification(self) -> Identification:
         """The answer so far, as `identify` gives it."""
         with self._reading():
             return self._ledger.desk.identification()
+
+    def forecast(self) -> int | None:
+        """How many pulls are left, roughly; None when that cannot be told."""
+        from standout.study.forecast import forecast
+
+        with self._reading() as (connection, _):
+            return forecast(connection, self._ledger)
 
     def history(self) -> History:
         """Every reward ever told, in the order of telling."""
@@ -288,6 +300,11 @@ class Study:
     def problem(self) -> Problem:
         """What is asked."""
         return self._ledger.desk.problem
+
+    @property
+    def budget(self) -> int | None:
+        """The largest number of pulls, if there is one."""
+        return self._ledger.desk.budget
 
     @property
     def method(self) -> Method:

@@ -55,6 +55,32 @@ class Ticket:
     expires: float = float("inf")
 
 
+@dataclass(frozen=True)
+class Pending:
+    """A ticket that is out: with whom, and since when (seconds since 1970)."""
+
+    ticket: int
+    arm: str
+    worker: str
+    asked: float
+    expires: float
+
+
+def read_pending(connection: Connection, ledger: Ledger) -> list[Pending]:
+    """The tickets that are owed a reward, oldest first."""
+    names = ledger.desk.arms
+    query = (
+        select(_TICKETS.c.id, _TICKETS.c.arm, _TICKETS.c.worker, _TICKETS.c.asked,
+               _TICKETS.c.expires)
+        .where(_TICKETS.c.study == ledger.key, _TICKETS.c.status == _PENDING)
+        .order_by(_TICKETS.c.id)
+    )  # fmt: skip
+    return [
+        Pending(row.id, names[row.arm], row.worker, row.asked, row.expires)
+        for row in connection.execute(query)
+    ]
+
+
 def ticket_id(ticket: Ticket | int) -> int:
     """The number of a ticket."""
     number = ticket.id if isinstance(ticket, Ticket) else ticket

@@ -1,0 +1,174 @@
+"""`standout run`: measure arms by running any program that prints a number."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from standout.cli.study_common import AsJson, print_json, problem_of
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from standout.study import Status, Study
+
+
+def run(
+    arms: Annotated[str, typer.Option(help="CSV with a column arm; - for standard input.")],
+    place: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PATH]",
+            help="Where the study is kept: a file (ARMS.db here unless given), "
+            "postgresql://user@host/database, or env:NAME.",
+        ),
+    ] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(help="A program that prints one number, e.g. './assay {arm}'. No shell."),
+    ] = None,
+    measure_python: Annotated[
+        str | None, typer.Option(help="A Python function instead, as module:function.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Measurements at a time; 1, or Dask's threads.", min=1)
+    ] = None,
+    timeout: Annotated[
+        float | None, typer.Option(help="Seconds after which a program is ended.")
+    ] = None,
+    retries: Annotated[
+        int, typer.Option(help="Failures in a row of an arm before it is paused.", min=0)
+    ] = 2,
+    dask: Annotated[str | None, typer.Option(help="Measure on this Dask cluster.")] = None,
+    noise: Annotated[
+        str, typer.Option(help="bernoulli, gaussian, gaussian:SIGMA, bounded:A,B, ...")
+    ] = "gaussian",
+    k: Annotated[float, typer.Option(help="How many MADs above the median stand out.")] = 3.0,
+    delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer.")] = 0.05,
+    side: Annotated[str, typer.Option(help="Look for high, low or both outliers.")] = "high",
+    tolerance: Annotated[float, typer.Option(help="So near the threshold, either will do.")] = 0.0,
+    mad_scale: Annotated[
+        float | None, typer.Option(help="Factor of the MAD; 1.4826 unless given.")
+    ] = None,
+    method: Annotated[str | None, typer.Option(help="How pulls are chosen.")] = None,
+    budget: Annotated[int | None, typer.Option(help="At most so many pulls.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the method's own random choices.")] = 0,
+    name: Annotated[str, typer.Option("--name", help="The study's name.")] = "main",
+    as_json: AsJson = False,
+) -> None:
+    """Measure until it is certain which arms stand out.
+
+    Interrupted in whatever way, the same command goes on where it was. Several
+    may measure for one study at once, from several machines with PostgreSQL.
+    """
+    from standout.core.methods import DEFAULT_METHOD
+    from standout.study.campaign import default_place, make_or_find
+    from standout.study.options import read_text, typed_place
+    from standout.study.tables import read_arms
+
+    function = _measure_of(measure, measure_python, timeout, is_remote=dask is not None)
+    study = make_or_find(
+        typed_place(place or default_place(arms)),
+        read_arms(*read_text(arms)),
+        problem_of(noise, k, delta, side, tolerance, mad_scale),
+        method or DEFAULT_METHOD,
+        name=name,
+        budget=budget,
+        seed=seed,
+    )
+    with _executor(dask, jobs) as (executor, count), study:
+        status = _run(study, function, executor, count, retries, quiet=as_json)
+        if as_json:
+            print_json(status.to_dict())
+        else:
+            from standout.cli.study_look import overview
+
+            typer.echo("\n".join(overview(study)))
+    if not status.stopped:
+        typer.echo(f"{len(status.paused)} arms could not be measured", err=True)
+        raise typer.Exit(1)
+
+
+def _measure_of(
+    measure: str | None, measure_python: str | None, timeout: float | None, is_remote: bool
+) -> Callable[[str], float]:
+    from standout.errors import StudyError
+    from standout.study.measure import Function, load_function, parse_command
+
+    if (measure is None) == (measure_python is None):
+        raise StudyError(
+            "say how to measure: --measure COMMAND or --measure-python MODULE:FUNCTION"
+        )
+    if measure is not None:
+        return parse_command(measure, timeout)
+    if timeout is not None:
+        raise StudyError("--timeout ends programs; it does not go with --measure-python")
+    name = str(measure_python)
+    if not is_remote:
+        load_function(name)
+    return Function(name)
+
+
+@contextmanager
+def _executor(address: str | None, jobs: int | None) -> Iterator[tuple[Executor, int]]:
+    from standout.study.campaign import dask, threads
+
+    if address is None:
+        with threads(jobs or 1) as executor:
+            yield executor, jobs or 1
+    else:
+        with dask(address) as (executor, count):
+            yield executor, jobs or count
+
+
+def _run(
+    study: Study,
+    measure: Callable[[str], float],
+    executor: Executor,
+    jobs: int,
+    retries: int,
+    quiet: bool,
+) -> Status:
+    from standout.study.measure import kill_running
+    from standout.study.worker import Worker
+
+    show = None if quiet or not sys.stderr.isatty() else _progress()
+    worker = Worker(study, measure, executor, jobs, retries=retries, progress=show)
+    try:
+        return worker.run()
+    except KeyboardInterrupt:
+        kill_running()
+        study.close()
+        typer.echo("\ninterrupted; the same command goes on where it was", err=True)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        # A Python function that is still being measured must not keep the terminal waiting.
+        os._exit(130)
+    except BaseException:
+        kill_running()
+        raise
+
+
+def _progress() -> Callable[[Study], None]:
+    """One line that is written over, at most twice a second."""
+    last = 0.0
+
+    def show(study: Study) -> None:
+        nonlocal last
+        if time.monotonic() - last < 0.5:
+            return
+        last = time.monotonic()
+        now = study.status()
+        text = (
+            f"{now.pulls:,} pulls, {len(now.outliers):,} outliers, {len(now.undecided):,} undecided"
+        )
+        sys.stderr.write(f"\r{text:<70}")
+        sys.stderr.flush()
+
+    return show

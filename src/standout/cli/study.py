@@ -1,0 +1,215 @@
+"""`standout study`: ask what to measure, tell what came out, in a file or a database."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from standout.cli import study_look
+from standout.cli.study_common import (
+    AsJson,
+    Name,
+    Place,
+    Worker,
+    open_study,
+    print_json,
+    problem_of,
+)
+
+if TYPE_CHECKING:
+    from standout.study import Status, Study
+    from standout.study.telling import Receipt
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Live studies: ask and tell, kept safe in SQLite or PostgreSQL.",
+)
+
+
+@app.command()
+def create(
+    place: Place,
+    arms: Annotated[str, typer.Option(help="CSV with a column arm; - for standard input.")],
+    noise: Annotated[str, typer.Option(help="bernoulli, gaussian:SIGMA, bounded:A,B, ...")],
+    k: Annotated[float, typer.Option(help="How many MADs above the median stand out.")] = 3.0,
+    delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer.")] = 0.05,
+    side: Annotated[str, typer.Option(help="Look for high, low or both outliers.")] = "high",
+    tolerance: Annotated[float, typer.Option(help="So near the threshold, either will do.")] = 0.0,
+    mad_scale: Annotated[
+        float | None, typer.Option(help="Factor of the MAD; 1.4826 unless given.")
+    ] = None,
+    method: Annotated[str | None, typer.Option(help="How pulls are chosen.")] = None,
+    budget: Annotated[int | None, typer.Option(help="At most so many pulls.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the method's own random choices.")] = 0,
+    lease: Annotated[str, typer.Option(help="When a ticket is handed out again: 90s, 8h.")] = "1d",
+    pause_after: Annotated[
+        int | None, typer.Option(help="Pause an arm after so many failures in a row.")
+    ] = None,
+    ordered: Annotated[
+        bool, typer.Option("--ordered", help="Count an arm's rewards in the order of asking.")
+    ] = False,
+    name: Annotated[str, typer.Option("--name", help="The study's name.")] = "main",
+) -> None:
+    """Begin a study."""
+    from standout.core.methods import DEFAULT_METHOD
+    from standout.study import Study
+    from standout.study.options import read_text, seconds_of, typed_place
+    from standout.study.tables import read_arms
+
+    with Study.create(
+        typed_place(place),
+        read_arms(*read_text(arms)),
+        problem_of(noise, k, delta, side, tolerance, mad_scale),
+        method or DEFAULT_METHOD,
+        budget=budget,
+        seed=seed,
+        lease=seconds_of(lease),
+        pause_after=pause_after,
+        ordered=ordered,
+        name=name,
+    ) as study:
+        typer.echo(f"made {study!r}: {len(study.arms)} arms, {study.method.label()}")
+
+
+@app.command()
+def ask(
+    place: Place,
+    n: Annotated[int, typer.Option("-n", help="How many tickets.", min=1)] = 1,
+    lease: Annotated[str | None, typer.Option(help="Lease of these tickets: 90s, 8h, 3d.")] = None,
+    worker: Worker = None,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="A CSV with a column reward to fill in, for tell.")
+    ] = False,
+    as_json: AsJson = False,
+    name: Name = None,
+) -> None:
+    """Ask for pulls to measure."""
+    from standout.study.options import seconds_of
+    from standout.study.picture import printable
+    from standout.study.tables import quoted
+
+    with open_study(place, name) as study:
+        seconds = None if lease is None else seconds_of(lease)
+        tickets = study.ask(n, worker=worker, lease=seconds)
+        if as_json:
+            print_json([{"ticket": ticket.id, "arm": ticket.arm} for ticket in tickets])
+        elif as_csv:
+            # Not typer.echo, which takes control characters out of names.
+            sys.stdout.write("ticket,arm,reward\n")
+            sys.stdout.writelines(f"{ticket.id},{quoted(ticket.arm)},\n" for ticket in tickets)
+        else:
+            for ticket in tickets:
+                typer.echo(f"{ticket.id:>8}  {printable(ticket.arm, 120)}")
+        if not tickets:
+            typer.echo(why_nothing(study.status()), err=True)
+
+
+def why_nothing(status: Status) -> str:
+    """Why no ticket was given, in one line."""
+    if status.stopped:
+        return f"nothing to measure: the study has stopped ({status.reason})"
+    if status.budget is not None and status.pulls + status.pending >= status.budget:
+        return "nothing to measure now: the rest of the budget is pending"
+    if status.paused:
+        return f"nothing to measure now: {len(status.paused)} arms are paused"
+    return "nothing to measure now: wait for what is pending"
+
+
+@app.command()
+def tell(
+    place: Place,
+    results: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[RESULTS]",
+            help="CSV with columns ticket and/or arm, and reward; - for standard input.",
+        ),
+    ] = None,
+    ticket: Annotated[int | None, typer.Option(help="One ticket, with --value.")] = None,
+    arm: Annotated[str | None, typer.Option(help="One arm, measured without asking.")] = None,
+    value: Annotated[float | None, typer.Option(help="Its reward.")] = None,
+    skip_blank: Annotated[
+        bool, typer.Option("--skip-blank", help="Pass over lines without a reward.")
+    ] = False,
+    worker: Worker = None,
+    as_json: AsJson = False,
+    name: Name = None,
+) -> None:
+    """Tell rewards: a whole file or, with one bad line, nothing of it."""
+    from standout.errors import StudyError
+
+    if (results is None) == (value is None) or (value is None) != (ticket is None and arm is None):
+        raise StudyError("tell a file of results, or --ticket (or --arm) with --value")
+    with open_study(place, name) as study:
+        if value is not None:
+            receipt = study.tell(ticket, value, arm=arm, worker=worker)
+        else:
+            receipt = _tell_file(study, str(results), skip_blank, worker)
+    if as_json:
+        print_json(vars(receipt))
+    else:
+        parts = [f"{receipt.counted} counted"]
+        parts += [f"{receipt.repeated} told before"] * bool(receipt.repeated)
+        parts += [f"{receipt.surplus} beyond the budget (kept, not counted)"] * bool(
+            receipt.surplus
+        )
+        typer.echo(", ".join(parts))
+
+
+def _tell_file(study: Study, path: str, skip_blank: bool, worker: str | None) -> Receipt:
+    from standout.errors import BatchError, StudyError
+    from standout.study.options import read_text
+    from standout.study.tables import read_results
+
+    text, label = read_text(path)
+    rows = read_results(text, label, skip_blank=skip_blank)
+    try:
+        return study.tell_many([(row.key, row.reward) for row in rows], worker=worker)
+    except BatchError as error:
+        line = rows[error.index].line
+        raise StudyError(f"{label}, line {line}: {error}; nothing of it was counted") from None
+
+
+@app.command()
+def fail(
+    place: Place,
+    ticket: Annotated[int, typer.Argument(help="The ticket to give back.")],
+    reason: Annotated[str, typer.Option(help="Why it could not be measured.")] = "",
+    worker: Worker = None,
+    name: Name = None,
+) -> None:
+    """Give a ticket back; its pull is handed out again."""
+    with open_study(place, name) as study:
+        study.fail(ticket, reason, worker=worker)
+
+
+@app.command()
+def pause(
+    place: Place,
+    arm: Annotated[str, typer.Argument(help="The arm.")],
+    reason: Annotated[str, typer.Option(help="Why.")] = "paused by hand",
+    name: Name = None,
+) -> None:
+    """Hand out no more pulls of an arm."""
+    with open_study(place, name) as study:
+        study.pause(arm, reason)
+
+
+@app.command()
+def resume(
+    place: Place,
+    arm: Annotated[str, typer.Argument(help="The arm.")],
+    name: Name = None,
+) -> None:
+    """Hand out pulls of a paused arm again."""
+    with open_study(place, name) as study:
+        study.resume(arm)
+
+
+app.command()(study_look.status)
+app.command()(study_look.export)
+app.command()(study_look.verify)
+app.command("list")(study_look.list_studies)

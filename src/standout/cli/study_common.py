@@ -1,0 +1,52 @@
+"""What the commands on studies share."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from standout.core.problem import Problem
+    from standout.study import Study
+
+Place = Annotated[
+    str,
+    typer.Argument(
+        metavar="PATH",
+        help="A file, postgresql://user@host/database, or env:NAME for an address kept secret.",
+    ),
+]
+Name = Annotated[str | None, typer.Option("--name", help="Which study, if there are several.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]
+Worker = Annotated[str | None, typer.Option(help="Who measures; machine and process by default.")]
+
+
+def open_study(place: str, name: str | None) -> Study:
+    """The study at a place as typed."""
+    from standout.study import Study
+    from standout.study.options import typed_place
+
+    return Study.open(typed_place(place), name)
+
+
+def print_json(value: Any) -> None:
+    """One line of JSON, readable wherever the output goes."""
+    typer.echo(json.dumps(value))
+
+
+def problem_of(
+    noise: str, k: float, delta: float, side: str, tolerance: float, mad_scale: float | None
+) -> Problem:
+    """The problem as typed."""
+    from standout.core.problem import MAD_SCALE, Problem
+
+    return Problem(
+        noise=noise,  # type: ignore[arg-type]  # Problem reads texts
+        side=side,  # type: ignore[arg-type]
+        k=k,
+        delta=delta,
+        tolerance=tolerance,
+        mad_scale=MAD_SCALE if mad_scale is None else mad_scale,
+    )

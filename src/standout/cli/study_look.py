@@ -1,0 +1,191 @@
+"""`standout study status`, `export`, `verify` and `list`: looking at studies."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from standout.cli.study_common import AsJson, Name, Place, open_study, print_json
+
+if TYPE_CHECKING:
+    from standout.study import Study
+
+
+def status(
+    place: Place,
+    watch: Annotated[bool, typer.Option("--watch", help="Show it live; Ctrl-C ends.")] = False,
+    every: Annotated[float, typer.Option(help="Seconds between two looks.", min=0.1)] = 2.0,
+    as_json: AsJson = False,
+    name: Name = None,
+) -> None:
+    """How a study stands: verdicts, threshold, what is pending, pulls left."""
+    with open_study(place, name) as study:
+        if as_json:
+            print_json(study.status().to_dict())
+        elif watch:
+            _watch(study, every)
+        else:
+            typer.echo("\n".join(overview(study)))
+
+
+def overview(study: Study) -> list[str]:
+    """The state of a study as lines of text."""
+    from shutil import get_terminal_size
+
+    from standout.study.picture import picture, printable
+
+    now = study.status()
+    size = get_terminal_size((80, 40))
+    pulls = f"{now.pulls:,}" + (f" of {now.budget:,}" if now.budget is not None else "")
+    pending = f"{now.pending:,} pending" + (f" ({now.expired:,} overdue)" if now.expired else "")
+    lower, upper = now.threshold.lower, now.threshold.upper
+    lines = [
+        f"{study.name}: {len(study.arms):,} arms, {pulls} pulls, {pending}",
+        f"{len(now.outliers):,} outliers, {len(now.normal):,} normal, "
+        f"{len(now.undecided):,} undecided; threshold between {lower:.5g} and {upper:.5g}",
+    ]
+    if now.stopped:
+        lines.append(f"stopped: {now.reason}")
+    else:
+        left = study.forecast()
+        lines.append("pulls left: " + ("not known yet" if left is None else f"about {left:,}"))
+    if now.surplus:
+        lines.append(f"{now.surplus:,} rewards came beyond the budget; kept, not counted")
+    for arm, count in sorted(now.failures.items(), key=lambda pair: -pair[1])[:5]:
+        why = f"; paused: {printable(now.paused[arm], 60)}" if arm in now.paused else ""
+        lines.append(f"{printable(arm, 40)}: {count:,} failures{why}")
+    quiet = [arm for arm in now.paused if arm not in now.failures]
+    lines += [f"{printable(arm, 40)} is paused" for arm in quiet[:5]]
+    height = max(5, size.lines - len(lines) - 5)
+    return [*lines, "", *picture(study.identification(), size.columns - 2, height)]
+
+
+def _watch(study: Study, every: float) -> None:
+    from rich.live import Live
+    from rich.text import Text
+
+    try:
+        with Live(auto_refresh=False) as live:
+            while True:
+                live.update(Text("\n".join(overview(study))), refresh=True)
+                if study.status().stopped:
+                    return
+                time.sleep(every)
+    except KeyboardInterrupt:
+        return
+
+
+def export(
+    place: Place,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A file; standard output unless given.")
+    ] = None,
+    form: Annotated[
+        str | None, typer.Option("--format", help="csv, json or parquet; by the file's ending.")
+    ] = None,
+    name: Name = None,
+) -> None:
+    """Write every reward ever told."""
+    from standout.errors import StudyError
+
+    kind = form or (out.suffix.lstrip(".").lower() if out is not None else "csv")
+    if kind not in ("csv", "json", "parquet"):
+        raise StudyError(f"no format {kind!r}; there are csv, json and parquet")
+    if kind == "parquet" and out is None:
+        raise StudyError("Parquet needs a file: give --out")
+    with open_study(place, name) as study:
+        history = study.history()
+    if out is None:
+        history.write(sys.stdout, kind)
+        return
+    # A file that is there is complete: it appears under its name when all is written.
+    partial = out.with_name(out.name + ".part")
+    try:
+        if kind == "parquet":
+            with partial.open("wb") as file:
+                history.write(file, kind)
+        else:
+            with partial.open("w", encoding="utf-8", newline="") as text:
+                history.write(text, kind)
+        partial.replace(out)
+    except OSError as error:
+        raise StudyError(f"{out}: cannot be written: {error.strerror}") from None
+    finally:
+        partial.unlink(missing_ok=True)
+    typer.echo(f"{len(history):,} rewards in {out}", err=True)
+
+
+def verify(place: Place, as_json: AsJson = False, name: Name = None) -> None:
+    """Recompute all totals from the log and compare; exit 1 if anything is wrong."""
+    with open_study(place, name) as study:
+        found = study.verify()
+    if as_json:
+        print_json(
+            {
+                "ok": found.is_ok,
+                "rewards": found.rewards,
+                "tickets": found.tickets,
+                "problems": list(found.problems),
+            }
+        )
+    elif found.is_ok:
+        typer.echo(f"all well: {found.rewards:,} rewards, {found.tickets:,} tickets")
+    else:
+        typer.echo("\n".join(found.problems), err=True)
+    if not found.is_ok:
+        raise typer.Exit(1)
+
+
+def list_studies(
+    place: Annotated[str, typer.Argument(metavar="[PATH]", help="A database or a folder.")] = ".",
+    as_json: AsJson = False,
+) -> None:
+    """The studies in a database, or in all files of a folder."""
+    from standout.study.options import typed_place
+    from standout.study.picture import printable
+
+    found: list[dict[str, Any]] = []
+    if "://" not in place and Path(place).is_dir():
+        for path in sorted(Path(place).iterdir()):
+            if path.is_file():
+                found += _studies_in(path)
+    else:
+        found = _list_one(typed_place(place))
+    if as_json:
+        print_json(found)
+        return
+    for row in found:
+        typer.echo(
+            f"{row['place']}: {printable(row['name'], 40)}, {row['arms']:,} arms, "
+            f"{row['pulls']:,} pulls, {row['undecided']:,} undecided, {row['reason']}"
+        )
+    if not found:
+        typer.echo("no studies", err=True)
+
+
+def _list_one(place: str) -> list[dict[str, Any]]:
+    from standout.study.setup import list_studies as read_list
+    from standout.study.storage import Storage
+
+    storage = Storage(place)
+    with storage.read() as connection:
+        rows = read_list(connection)
+    storage.close()
+    return [{"place": storage.shown, **row} for row in rows]
+
+
+def _studies_in(path: Path) -> list[dict[str, Any]]:
+    """The studies of a file; nothing for a file that is something else."""
+    from standout.errors import StorageError
+
+    try:
+        with path.open("rb") as file:
+            if not file.read(16).startswith(b"SQLite format 3\x00"):
+                return []
+        return _list_one(str(path))
+    except (OSError, StorageError):
+        return []

@@ -1,0 +1,85 @@
+"""`standout run` without the command line: a study that is made or found, and then measured."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+from standout.core.methods import Method, as_method
+from standout.core.problem import Problem
+from standout.errors import NoStudyError, StudyError
+from standout.study.study import Study
+
+
+def make_or_find(
+    place: str,
+    arms: Sequence[str],
+    problem: Problem,
+    method: str | Method,
+    *,
+    name: str,
+    budget: int | None,
+    seed: int,
+) -> Study:
+    """The study at `place`: opened if it is there and asks the same, made otherwise."""
+    try:
+        study = Study.open(place, name)
+    except NoStudyError:
+        options: dict[str, Any] = {"name": name, "budget": budget, "seed": seed, "ordered": True}
+        return Study.create(place, arms, problem, method, **options)
+    _check_same(study, arms, problem, as_method(method), budget)
+    return study
+
+
+def _check_same(
+    study: Study, arms: Sequence[str], problem: Problem, method: Method, budget: int | None
+) -> None:
+    if study.arms != tuple(arms):
+        raise StudyError(f"{study!r} has other arms than these; choose another place for these")
+    if study.method != method:
+        raise StudyError(f"{study!r} uses {study.method.label()}, not {method.label()}")
+    if study.budget != budget:
+        raise StudyError(f"{study!r} has a budget of {study.budget}, not {budget}")
+    kept, asked = study.problem.to_dict(), problem.to_dict()
+    for key, value in asked.items():
+        if kept.get(key) != value:
+            raise StudyError(f"{study!r} has {key} {kept.get(key)}, not {value}")
+
+
+@contextmanager
+def threads(jobs: int) -> Iterator[Executor]:
+    """Threads of this process; programs run beside it anyway."""
+    executor = ThreadPoolExecutor(jobs, thread_name_prefix="measure")
+    try:
+        yield executor
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def dask(address: str) -> Iterator[tuple[Executor, int]]:
+    """The workers of a Dask cluster, and how many threads they have in all."""
+    try:
+        connect: Any = importlib.import_module("distributed").Client
+    except ModuleNotFoundError:
+        raise StudyError("--dask needs the package distributed; install standout[dask]") from None
+    try:
+        client: Any = connect(address, timeout="10s")
+    except (OSError, ValueError, TimeoutError) as error:
+        raise StudyError(f"no Dask scheduler at {address}: {error}") from None
+    with client:
+        jobs = sum(client.nthreads().values())
+        if jobs == 0:
+            raise StudyError(f"the Dask cluster at {address} has no workers")
+        yield client.get_executor(pure=False), jobs
+
+
+def default_place(arms: str) -> str:
+    """Where `run` keeps its study unless told: beside you, called like the file of arms."""
+    if arms == "-":
+        raise StudyError("say where to keep the study: give PATH")
+    return os.path.splitext(os.path.basename(arms))[0] + ".db"

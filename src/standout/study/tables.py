@@ -1,0 +1,127 @@
+"""Reading arms and results from CSV; every complaint names the line."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from standout.errors import StudyError
+from standout.study.tickets import Ticket
+
+ARM_NAMES = ("arm", "name")
+REWARD_NAMES = ("reward", "value")
+
+
+class Result(NamedTuple):
+    """One line of results: whose reward, the reward, and where it stands in the file."""
+
+    key: Ticket | int | str
+    reward: float
+    line: int
+
+
+def quoted(text: str) -> str:
+    """A text as a CSV field; Python's own writer leaves a carriage return unquoted."""
+    if text and not (set(text) & set(',"\r\n')) and text == text.strip():
+        return text
+    return '"' + text.replace('"', '""') + '"'
+
+
+def decode(data: bytes, label: str) -> str:
+    """UTF-8 with or without a mark at the start; names the line of a bad byte."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise StudyError(f"{label}, line {line}: not UTF-8; save the file as CSV UTF-8") from None
+
+
+def records(text: str, label: str) -> Iterator[tuple[int, list[str]]]:
+    """The lines that are not empty, with the number of each record's first line."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    line = 1
+    try:
+        for fields in reader:
+            if fields:
+                yield line, fields
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise StudyError(f"{label}, line {line}: {error}") from None
+
+
+def read_arms(text: str, label: str) -> list[str]:
+    """The column `arm` (or `name`); a file of one column needs no header."""
+    lines = list(records(text, label))
+    if not lines:
+        raise StudyError(f"{label}: no arms; write one arm per line under the header arm")
+    header = [field.strip().lower() for field in lines[0][1]]
+    column = next((header.index(name) for name in ARM_NAMES if name in header), None)
+    if column is None:
+        if any(len(fields) > 1 for _, fields in lines):
+            raise StudyError(f"{label}, line 1: no column arm among {', '.join(header)}")
+        column = 0
+    else:
+        lines = lines[1:]
+    arms: list[str] = []
+    seen: dict[str, int] = {}
+    for line, fields in lines:
+        if len(fields) <= column or not fields[column]:
+            raise StudyError(f"{label}, line {line}: no arm")
+        arm = fields[column]
+        if arm in seen:
+            raise StudyError(f"{label}, line {line}: arm {arm!r} is on line {seen[arm]} already")
+        seen[arm] = line
+        arms.append(arm)
+    return arms
+
+
+def read_results(text: str, label: str, *, skip_blank: bool = False) -> list[Result]:
+    """Columns `reward` and `ticket`, `arm` or both; with both, the ticket must be of that arm."""
+    lines = records(text, label)
+    _, header = next(lines, (1, []))
+    names = [field.strip().lower() for field in header]
+    reward = next((names.index(name) for name in REWARD_NAMES if name in names), None)
+    ticket = names.index("ticket") if "ticket" in names else None
+    arm = next((names.index(name) for name in ARM_NAMES if name in names), None)
+    if reward is None or (ticket is None and arm is None):
+        raise StudyError(f"{label}, line 1: the header must be ticket,reward or arm,reward")
+    found = []
+    for line, fields in lines:
+        if len(fields) != len(names):
+            raise StudyError(
+                f"{label}, line {line}: {len(fields)} fields, but the header has {len(names)}"
+            )
+        text_of_reward = fields[reward].strip()
+        if not text_of_reward:
+            if skip_blank:
+                continue
+            raise StudyError(f"{label}, line {line}: no reward (--skip-blank passes over these)")
+        value = _number(text_of_reward, f"{label}, line {line}: reward")
+        key = _key(
+            fields[ticket].strip() if ticket is not None else "",
+            fields[arm] if arm is not None else "",
+            f"{label}, line {line}",
+        )
+        found.append(Result(key, value, line))
+    return found
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        if "_" in text:
+            raise ValueError
+        return float(text)
+    except ValueError:
+        raise StudyError(f"{where} {text!r} is not a number") from None
+
+
+def _key(ticket: str, arm: str, where: str) -> Ticket | int | str:
+    if not ticket:
+        if not arm:
+            raise StudyError(f"{where}: neither ticket nor arm")
+        return arm
+    if not (ticket.isascii() and ticket.isdigit()) or len(ticket) > 18:
+        raise StudyError(f"{where}: ticket {ticket!r} is not a number")
+    return Ticket(int(ticket), arm) if arm else int(ticket)

@@ -1,0 +1,166 @@
+"""Measuring for a study: ask, measure on an executor, tell; and all over again."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from pathlib import Path
+
+from standout.errors import RewardError, StudyError
+from standout.study.status import Status
+from standout.study.study import Study
+from standout.study.tickets import Ticket
+
+LEASE = 60.0
+"""Seconds after which others take over from a worker that is gone; renewed meanwhile."""
+POLL = 0.2
+FAILED = "measuring failed"
+
+Measure = Callable[[str], float]
+Progress = Callable[[Study], None]
+
+
+def worker_name() -> str:
+    """Machine, process and when it began: enough to see later whether it is still there."""
+    return f"run {socket.gethostname()}:{os.getpid()}:{_began(os.getpid())}"
+
+
+def _began(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
+
+
+def is_gone(worker: str) -> bool:
+    """Whether this was a worker of this machine that is no longer running."""
+    kind, _, rest = worker.partition(" ")
+    host, _, began = rest.rpartition(":")
+    host, _, pid = host.rpartition(":")
+    if kind != "run" or host != socket.gethostname() or not pid.isdigit():
+        return False
+    if began:
+        return _began(int(pid)) != began
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
+
+
+def measure_once(measure: Measure, arm: str, _ticket: int) -> float:
+    """One measurement, on a worker. The ticket makes each call different (see `core.executor`)."""
+    return measure(arm)
+
+
+class Worker:
+    """Keeps up to `jobs` measurements going until the study stops."""
+
+    def __init__(
+        self,
+        study: Study,
+        measure: Measure,
+        executor: Executor,
+        jobs: int,
+        *,
+        retries: int = 2,
+        lease: float = LEASE,
+        progress: Progress | None = None,
+    ) -> None:
+        self.study = study
+        self.measure = measure
+        self.executor = executor
+        self.jobs = jobs
+        self.retries = retries
+        self.lease = lease
+        self.progress = progress
+        self.name = worker_name()
+        self.futures: dict[Future[float], Ticket] = {}
+        self.failed: Counter[str] = Counter()
+        self.told = 0
+        self.renewed = time.monotonic()
+
+    def run(self) -> Status:
+        """Measure until the study has stopped or nothing more can be measured."""
+        self._take_over()
+        try:
+            while True:
+                self._fill()
+                if not self.futures and not self._wait_for_others():
+                    return self.study.status()
+                self._collect()
+                self._renew()
+                if self.progress is not None:
+                    self.progress(self.study)
+        except BaseException:
+            self._give_back()
+            raise
+
+    def _take_over(self) -> None:
+        """Go on where a run on this machine was when it died."""
+        gone = [p.ticket for p in self.study.pending() if is_gone(p.worker)]
+        self.study.release(gone)
+        for arm, why in self.study.status().paused.items():
+            if why.startswith(FAILED):
+                self.study.resume(arm)
+
+    def _fill(self) -> None:
+        free = self.jobs - len(self.futures)
+        if free > 0:
+            for ticket in self.study.ask(free, worker=self.name, lease=self.lease):
+                future = self.executor.submit(measure_once, self.measure, ticket.arm, ticket.id)
+                self.futures[future] = ticket
+
+    def _wait_for_others(self) -> bool:
+        """With nothing to do here: whether something may come up when others have told."""
+        status = self.study.status()
+        if status.stopped or not status.pending:
+            return False
+        time.sleep(POLL)
+        return True
+
+    def _collect(self) -> None:
+        done, _ = wait(self.futures, timeout=self.lease / 4, return_when=FIRST_COMPLETED)
+        rewards: list[tuple[Ticket | int | str, float]] = []
+        for future in done:
+            ticket = self.futures[future]
+            try:
+                rewards.append((ticket, self.study.problem.noise.check_reward(future.result())))
+                self.failed[ticket.arm] = 0
+            except RewardError as error:
+                self._fail(ticket, str(error))
+            except Exception as error:
+                self._fail(ticket, str(error) or type(error).__name__)
+        if rewards:
+            self.study.tell_many(rewards, worker=self.name)
+            self.told += len(rewards)
+        for future in done:
+            del self.futures[future]
+
+    def _fail(self, ticket: Ticket, why: str) -> None:
+        self.study.fail(ticket, why, worker=self.name)
+        self.failed[ticket.arm] += 1
+        if self.failed[ticket.arm] > self.retries:
+            times = self.failed[ticket.arm]
+            self.study.pause(ticket.arm, f"{FAILED} {times} times in a row: {why}")
+        if self.told == 0 and sum(self.failed.values()) >= 3 * (self.retries + 1):
+            raise StudyError(
+                f"no measurement works; the last, of arm {ticket.arm!r}, failed: {why}"
+            )
+
+    def _renew(self) -> None:
+        if self.futures and time.monotonic() - self.renewed > self.lease / 4:
+            self.study.renew(self.futures.values(), self.lease)
+            self.renewed = time.monotonic()
+
+    def _give_back(self) -> None:
+        """What is under way here is for others to measure again."""
+        for future in self.futures:
+            future.cancel()
+        self.study.release(self.futures.values())
