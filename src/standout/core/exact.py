@@ -116,8 +116,8 @@ def _lower_end(
         _bind(levels, left, left, 1.0 + factor, rising_level, factor)
     else:
         _bind(levels, left, falling_level, factor, left, 0.0)
-    # At mu = right, the end of D's falling part if it reaches that far.
-    if at_right > 0.0:
+    # At mu = right, the end of D's falling part if it reaches that far (maybe just to zero).
+    if at_right >= 0.0:
         value = right + factor * _deviation_below(lower, upper, rank, right)
         if value < best:
             best = value
