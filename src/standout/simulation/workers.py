@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from multiprocessing.synchronize import Event
+from types import FrameType
 
 from standout.simulation.runs import RunRecord, Share, Stopped, play_share
 
@@ -68,8 +71,34 @@ def _top_up(
 ) -> bool:
     """Keep up to `limit` shares under way; whether any is."""
     while len(running) < limit and (share := next(waiting, None)) is not None:
-        running[pool.submit(_play_in_worker, share)] = share
+        with _deaf_to_interrupts():  # a share may start a process
+            future = pool.submit(_play_in_worker, share)
+        running[future] = share
     return bool(running)
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Processes started within never see Ctrl-C; here it takes effect a moment later.
+
+    `_prepare_worker` would be too late: until it runs, a worker is busy importing
+    and would answer Ctrl-C with a traceback. So would one whose start is cut short.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    heard: list[tuple[int, FrameType | None]] = []
+    handler = signal.signal(signal.SIGINT, lambda *call: heard.append(call))
+    # Handlers are not inherited by a new process, but blocked signals are.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+        if heard and callable(handler):
+            handler(*heard[0])
 
 
 def _prepare_worker(called_off: Event) -> None:
