@@ -1,0 +1,212 @@
+"""What is known about the pulls a question needs: gaps and the theory's bounds. Pure data."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from standout import theory
+from standout.core import robust
+from standout.core.methods import METHODS
+from standout.core.problem import Problem, Side
+from standout.core.typing import Floats
+from standout.simulation import Instance
+
+SUBSET_DRAWS = 200
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A number of pulls with what it is; without a value, why there is none."""
+
+    name: str
+    value: float | None
+    source: str
+    remark: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "name": self.name,
+            "value": self.value,
+            "source": self.source,
+            "remark": self.remark,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class SidePlan:
+    """One side's threshold, gaps and bounds."""
+
+    side: Side
+    outliers: tuple[str, ...]
+    nearest: str
+    gaps: theory.Gaps
+    shares: Floats
+    """Each arm's part of the upper bound, summing to 1"""
+    bounds: tuple[Bound, ...]
+
+    def to_dict(self, instance: Instance) -> dict[str, Any]:
+        """Plain values, ready for JSON; gaps are in the order of the arms."""
+        gaps = self.gaps
+        columns = zip(
+            instance.arms,
+            instance.means.tolist(),
+            gaps.to_threshold.tolist(),
+            gaps.to_median.tolist(),
+            gaps.to_mad.tolist(),
+            gaps.hardness.tolist(),
+            strict=True,
+        )
+        names = ("arm", "mean", "to_threshold", "to_median", "to_mad", "hardness")
+        return {
+            "side": str(self.side),
+            "median": gaps.median,
+            "mad": gaps.mad,
+            "threshold": gaps.threshold,
+            "outliers": list(self.outliers),
+            "nearest": self.nearest,
+            "min_gap": gaps.min_to_threshold,
+            "bounds": [bound.to_dict() for bound in self.bounds],
+            "gaps": [dict(zip(names, values, strict=True)) for values in columns],
+        }
+
+
+def plan_side(
+    instance: Instance,
+    problem: Problem,
+    side: Side,
+    *,
+    constant: float = 1.0,
+    subset: tuple[float, float] | None = None,
+    seed: int = 0,
+) -> SidePlan:
+    """Gaps and bounds of one side's question about known means."""
+    factor = problem.factor_of(side)
+    gaps = theory.compute_gaps(instance.means, factor, side)
+    sigma = reward_scale(instance)
+    bounds = [_lower(instance, problem, side, sigma)]
+    shares = np.full(instance.n_arms, np.nan)
+    if sigma is None:
+        bounds.append(Bound("upper", None, "Theorem 2", "the scale of the noise is not known"))
+    else:
+        terms = _upper_terms(instance, problem, side, sigma, constant)
+        bounds.append(_upper(float(terms.sum()), constant, gaps))
+        shares = terms / terms.sum() if 0 < terms.sum() < math.inf else shares
+        if subset is not None:
+            bounds.append(_corollary(instance, problem, side, sigma, constant, subset, seed))
+    bounds += _mean_std(instance, problem, side)
+    standing_out = robust.outliers(instance.means, factor, side)
+    return SidePlan(
+        side=side,
+        outliers=tuple(instance.arms[int(i)] for i in np.flatnonzero(standing_out)),
+        nearest=instance.arms[int(np.argmin(gaps.to_threshold))],
+        gaps=gaps,
+        shares=shares,
+        bounds=tuple(bounds),
+    )
+
+
+def reward_scale(instance: Instance) -> float | None:
+    """sigma of the noisiest arm, or None where nothing says it."""
+    if math.isfinite(instance.noise.sigma):
+        return float(instance.noise.sigma)
+    return None if instance.sigmas is None else float(instance.sigmas.max())
+
+
+def _plain_k(problem: Problem, side: Side) -> float:
+    """k without the MAD's scale, as it stands in front of the theory's sums."""
+    return problem.factor_of(side) / problem.mad_scale
+
+
+def _lower(instance: Instance, problem: Problem, side: Side, sigma: float | None) -> Bound:
+    if sigma is None:
+        return Bound("lower", None, "Theorem 3", "the scale of the noise is not known")
+    bound = theory.lower_bound(instance.means, problem.factor_of(side), problem.delta, sigma, side)
+    if bound.theorem is theory.LowerTheorem.NONE:
+        return Bound("lower", None, "", bound.reason)
+    remark = bound.reason
+    if instance.noise.name != "gaussian":
+        rough = f"proved for gaussian rewards; with {instance.noise.name} ones a rough guide"
+        remark = f"{remark}; {rough}" if remark else rough
+    return Bound("lower", bound.value, str(bound.theorem), remark)
+
+
+def _upper_terms(
+    instance: Instance,
+    problem: Problem,
+    side: Side,
+    sigma: float,
+    constant: float,
+    chosen: robust.Indexes | None = None,
+) -> Floats:
+    # The theorem's radius is that of sigma = 1/2: bring the rewards to that scale.
+    gaps = theory.compute_gaps(
+        instance.means / (2 * sigma), problem.factor_of(side), side, subset=chosen
+    )
+    return theory.upper_bound_per_arm(
+        gaps, k=_plain_k(problem, side), delta=problem.delta, constant=constant
+    )
+
+
+def _upper(value: float, constant: float, gaps: theory.Gaps) -> Bound:
+    remark = f"of roai-elim and roai-lucb, with C = {constant:g}, which the theory leaves open"
+    if gaps.min_to_threshold == 0:
+        remark = "a mean lies on the threshold: no number of pulls suffices"
+    return Bound("upper", value, "Theorem 2", remark)
+
+
+def _corollary(
+    instance: Instance,
+    problem: Problem,
+    side: Side,
+    sigma: float,
+    constant: float,
+    subset: tuple[float, float],
+    seed: int,
+) -> Bound:
+    """The median over random subsets, because the bound depends on which arms are drawn."""
+    size = replace(METHODS["roai-lucb"], subset=subset).subset_size(instance.n_arms)
+    factor = problem.factor_of(side)
+    whole = robust.outliers(instance.means, factor, side)
+    rng = np.random.default_rng(seed)
+    values, same = [], 0
+    for _ in range(SUBSET_DRAWS):
+        chosen = rng.permutation(instance.n_arms)[:size]
+        terms = _upper_terms(instance, problem, side, sigma, constant, chosen)
+        values.append(float(terms.sum()))
+        found = robust.outliers(instance.means, factor, side, chosen)
+        same += bool((found == whole).all())
+    return Bound(
+        "subset",
+        float(np.median(values)),
+        "Corollary 1",
+        f"lambda {subset[0]:g}, epsilon {subset[1]:g}: {size} arms make the threshold; median of "
+        f"{SUBSET_DRAWS} random subsets, {same / SUBSET_DRAWS:.0%} of them with the same outliers",
+    )
+
+
+def _mean_std(instance: Instance, problem: Problem, side: Side) -> list[Bound]:
+    """Bounds of RR and WRR, whose threshold is another one."""
+    low, high = instance.noise.support
+    names = ("rr", "wrr")
+    source = "Zhuang et al. 2017"
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return [Bound(name, None, source, "for bounded rewards only") for name in names]
+    means = (instance.means - low) / (high - low)
+    k = _plain_k(problem, side)
+    theta = robust.mean_std_threshold(means, k, side)
+    beyond = means > theta if side is Side.HIGH else means < theta
+    same = bool((beyond == robust.outliers(means, problem.factor_of(side), side)).all())
+    remark = "" if same else f", which has other outliers ({int(beyond.sum())})"
+    remark = (
+        f"with C = 1; its threshold is mean {'+' if side is Side.HIGH else '-'} {k:g} std" + remark
+    )
+    values = (
+        theory.rr_bound(means, k, problem.delta, side),
+        theory.wrr_bound(means, k, problem.delta, side),
+    )
+    return [Bound(name, value, source, remark) for name, value in zip(names, values, strict=True)]

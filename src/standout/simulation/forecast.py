@@ -1,0 +1,74 @@
+"""How many pulls it will take, from simulated runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from standout.core.methods import Method
+from standout.core.problem import Problem
+from standout.simulation.instances import InstanceFamily
+from standout.simulation.simulate import Progress, simulate
+
+LOW_QUANTILE, HIGH_QUANTILE = 0.1, 0.9
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Pulls of one method over many runs.
+
+    Runs that reached the budget count with the budget, so that with `capped`
+    above 0 the mean, and perhaps the quantiles, are too small.
+    """
+
+    method: str
+    runs: int
+    capped: int
+    wrong: int
+    pulls_mean: float
+    pulls_low: float
+    """10 % of the runs need fewer"""
+    pulls_high: float
+    """10 % of the runs need more"""
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return asdict(self)
+
+
+def forecast(
+    family: InstanceFamily,
+    methods: Sequence[Method],
+    problem: Problem,
+    *,
+    runs: int,
+    seed: int,
+    budget: int | None,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> tuple[Forecast, ...]:
+    """Play each method `runs` times and sum up its pulls."""
+    simulation = simulate(
+        family, methods, problem,
+        runs=runs, seed=seed, budget=budget, jobs=jobs, progress=progress,
+    )  # fmt: skip
+    forecasts = []
+    for result in simulation.results:
+        low, high = np.quantile(result.pulls, [LOW_QUANTILE, HIGH_QUANTILE])
+        forecasts.append(
+            Forecast(
+                method=result.method,
+                runs=result.runs,
+                capped=result.runs - result.stopped,
+                wrong=result.wrong,
+                pulls_mean=float(result.pulls.mean()),
+                pulls_low=float(low),
+                pulls_high=float(high),
+                seconds=sum(record.seconds for record in result.records),
+            )
+        )
+    return tuple(forecasts)
