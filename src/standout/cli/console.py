@@ -1,0 +1,137 @@
+"""Where commands write: results to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
+
+def results() -> Console:
+    """Standard output; 80 columns and no colour in a pipe."""
+    from rich.console import Console
+
+    return Console(highlight=False, emoji=False, markup=False)
+
+
+def say(*things: Any, style: str | None = None) -> None:
+    """Print texts and tables to standard output; in a pipe without blanks at line ends."""
+    console = results()
+    if console.is_terminal:
+        for thing in things:
+            console.print(thing, style=style)
+        return
+    with console.capture() as capture:
+        for thing in things:
+            console.print(thing, style=style)
+    for line in capture.get().splitlines():
+        print(line.rstrip())
+
+
+def messages() -> Console:
+    """Standard error, for progress and remarks."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, emoji=False, markup=False)
+
+
+def print_json(data: Mapping[str, Any]) -> None:
+    """One JSON object on standard output; numbers that JSON cannot write become null."""
+    print(json.dumps(_plain(data), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(item) for item in value]
+    return value
+
+
+def can_draw() -> bool:
+    """Whether standard output takes line-drawing characters."""
+    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
+    try:
+        "├●░▁×±".encode(encoding)
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def compile_kernels() -> None:
+    """Load the compiled kernels; tell the user when they have to be compiled first."""
+    import numba
+
+    from standout.core.jit import is_compiled_before
+    from standout.simulation import simulate
+
+    def first_round() -> None:
+        simulate("fig1", "random", runs=1, budget=1)
+
+    console = messages()
+    words = "compiling, once per version; this takes about half a minute"
+    if numba.config.DISABLE_JIT or is_compiled_before():
+        first_round()  # so that loading them does not count as the first run's seconds
+    elif console.is_terminal:
+        with console.status(words + " ..."):
+            first_round()
+    else:
+        console.print(f"standout: {words}")
+        first_round()
+
+
+@contextmanager
+def live_line() -> Iterator[Progress]:
+    """A spinner with one line of text and the time, gone when it ends; for terminals only."""
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = messages()
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as progress:
+        yield progress
+
+
+@contextmanager
+def run_bars() -> Iterator[Progress]:
+    """Progress bars that count runs, gone when they end; for terminals only."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = messages()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("runs"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as progress:
+        yield progress

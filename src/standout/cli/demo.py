@@ -1,0 +1,169 @@
+"""`standout demo`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from standout.cli.options import Json, Seed, check_seed, read_methods
+
+if TYPE_CHECKING:
+    from standout.core.identification import Identification
+    from standout.core.methods import Method
+    from standout.core.problem import Problem
+    from standout.simulation import Instance, InstanceFamily
+
+
+def demo(
+    seed: Seed = 0,
+    method: Annotated[
+        str | None,
+        typer.Option(metavar="M", show_default=False, help="Another method than the default."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Watch standout find the outliers among 123 wines.
+
+    Each wine has a hidden score in [0, 1], its place on the first principal
+    component of thirteen chemical measurements. One pull is a yes or no, yes
+    with probability equal to the score. Which scores exceed median + 3 MAD? The
+    picture shows every interval around the threshold, and the pulls it took
+    beside those of uniform sampling.
+
+    \b
+    Examples:
+      standout demo
+      standout demo --seed 7 --method roai-lucb
+      standout demo --json
+    """
+    check_seed(seed)
+    chosen = read_methods([method] if method is not None else None)[0]
+
+    from standout.cli import console
+    from standout.simulation import default_problem, parse_instance
+
+    family = parse_instance("wine")
+    problem = default_problem(family)
+    uniform = same_but_uniform(chosen)
+    console.compile_kernels()
+    with console.live_line() as live:
+        found = watch_one(live, family, problem, chosen, seed)
+        compared = watch_one(live, family, problem, uniform, seed)
+
+    import numpy as np
+
+    truth = family.draw(np.random.default_rng(0))
+    if as_json:
+        console.print_json(as_dict(found, compared, truth, problem, chosen, uniform, seed))
+    else:
+        show(found, compared, truth, problem, chosen)
+
+
+def same_but_uniform(method: Method) -> Method:
+    """Uniform sampling with the same intervals and threshold, in batches to save time."""
+    from standout.core.kinds import RangeKind
+    from standout.core.methods import METHODS
+
+    uniform = replace(METHODS["random"], batch=100)
+    if method.range is RangeKind.MEAN_STD:
+        return uniform
+    return replace(uniform, interval=method.interval, range=method.range)
+
+
+def watch_one(
+    live: Any, family: InstanceFamily, problem: Problem, method: Method, seed: int
+) -> Identification:
+    """One run with its pulls and undecided arms on the live line."""
+    from standout.simulation.watch import watch
+
+    name = "uniform sampling" if method.name == "random" else method.label()
+    task = live.add_task(f"{name}: starting", total=None)
+
+    def on_slice(pulls: int, undecided: int) -> None:
+        live.update(task, description=f"{name}: {pulls:,} pulls, {undecided} arms undecided")
+
+    return watch(family, problem, method, seed, on_slice=on_slice)
+
+
+def as_dict(
+    found: Identification,
+    compared: Identification,
+    truth: Instance,
+    problem: Problem,
+    method: Method,
+    uniform: Method,
+    seed: int,
+) -> dict[str, Any]:
+    """The demo as one JSON object."""
+    estimates = dict(zip(found.arms, found.means.tolist(), strict=True))
+    return {
+        "instance": truth.name,
+        "problem": problem.to_dict(),
+        "seed": seed,
+        "method": method.label(),
+        "identification": found.to_dict(),
+        "estimates": {arm: estimates[arm] for arm in found.outliers},
+        "is_right": is_right(found, truth, problem),
+        "uniform": {"method": uniform.label(), "pulls": compared.pulls},
+        "times_fewer_pulls": compared.pulls / found.pulls,
+    }
+
+
+def is_right(found: Identification, truth: Instance, problem: Problem) -> bool:
+    """Whether exactly the true outliers were found."""
+    right = {truth.arms[int(i)] for i in truth.truth(problem).nonzero()[0]}
+    return set(found.outliers) == right
+
+
+def show(
+    found: Identification,
+    compared: Identification,
+    truth: Instance,
+    problem: Problem,
+    method: Method,
+) -> None:
+    """The picture and what it says."""
+    from standout.cli.console import can_draw, results, say
+    from standout.report import draw
+    from standout.report.picture import make_picture
+
+    glyphs = draw.UNICODE if can_draw() else draw.ASCII
+    picture = make_picture(found)
+    width = results().width
+    say(f"Which of {len(found.arms)} wines stand out?", style="bold")
+    say(
+        f"A pull is one yes or no about one wine. A wine stands out when its chance of a yes "
+        f"exceeds median + {problem.k:g} x {problem.mad_scale:g} x MAD of all. The answer may be "
+        f"wrong with probability {problem.delta:g}.",
+        "",
+    )
+    say(*draw.draw(picture, width, glyphs), "", draw.legend(picture, glyphs), "")
+    say(answer_words(found, truth, problem), "")
+    pulls = {f"{method.label()} pulls": found.pulls, "uniform pulls": compared.pulls}
+    say(*draw.bars(pulls, width, glyphs), "", comparison_words(found, compared, method))
+
+
+def answer_words(found: Identification, truth: Instance, problem: Problem) -> str:
+    """The outliers with their estimates, and whether that is the truth."""
+    estimates = dict(zip(found.arms, found.means.tolist(), strict=True))
+    ranked = sorted(found.outliers, key=lambda arm: -estimates[arm])
+    listed = ", ".join(f"{arm} ({estimates[arm]:.3f})" for arm in ranked)
+    verdict = (
+        "This is the true answer" if is_right(found, truth, problem) else "The true answer differs"
+    )
+    count = f"{len(ranked)} wine stands" if len(ranked) == 1 else f"{len(ranked)} wines stand"
+    return (
+        f"{count} out: {listed or 'none'}. {verdict}: the threshold is "
+        f"{truth.threshold(problem):.3f}, found to lie between {found.threshold.lower:.3f} and "
+        f"{found.threshold.upper:.3f}."
+    )
+
+
+def comparison_words(found: Identification, compared: Identification, method: Method) -> str:
+    """The price of not choosing."""
+    return (
+        f"Uniform sampling pulls every wine alike; with the same intervals and stop rule it "
+        f"takes {compared.pulls / found.pulls:.1f} times the pulls of {method.name}."
+    )

@@ -1,0 +1,96 @@
+"""What surrounds every command: one-line errors, Ctrl-C, broken pipes, exit codes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from io import TextIOWrapper
+from types import FrameType
+from typing import Any, NoReturn
+
+from typer import Exit
+from typer.core import TyperGroup
+
+from standout.errors import StandoutError
+
+USER_ERROR = 2
+INTERRUPTED = 130
+TERMINATED = 143
+
+
+class Commands(TyperGroup):
+    """The group of all commands; what a user did wrong ends in one line, not in a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; Ctrl-C ends it in one line."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            print("standout: interrupted", file=sys.stderr)
+            raise Exit(INTERRUPTED) from None
+
+    def main(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Run the command line and leave with its exit code."""
+        kwargs["standalone_mode"] = False
+        try:
+            code = super().main(*args, **kwargs)
+            sys.stdout.flush()
+        except StandoutError as error:
+            fail(str(error))
+        except BrokenPipeError:
+            leave_broken_pipe()
+        except Exception as error:
+            # Typer's usage errors; their base class has no public name in all its versions.
+            if not hasattr(error, "format_message"):
+                raise
+            if type(error).__name__ == "NoArgsIsHelpError":  # `standout study` alone
+                print(error.format_message())
+                sys.exit(0)
+            fail(usage_message(error))
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def fail(message: str) -> NoReturn:
+    """One line on standard error, exit 2."""
+    print(f"standout: error: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(USER_ERROR)
+
+
+def usage_message(error: Any) -> str:
+    """A usage error in one line that says where the help is."""
+    message = str(error.format_message()).strip()
+    message = message[:1].lower() + message[1:].rstrip(".")
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "standout"
+    return f"{message}; see {path} --help"
+
+
+def leave_broken_pipe() -> NoReturn:
+    """Whoever read our output has gone: leave without a word."""
+    # Python flushes standard output once more when it ends; that must not fail again.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(1)
+
+
+class Terminated(BaseException):
+    """SIGTERM as an exception, so that worker processes are ended on the way out."""
+
+
+def _terminate(signum: int, frame: FrameType | None) -> None:
+    raise Terminated
+
+
+def run(app: Any) -> NoReturn:
+    """Run `app` as the program of this process."""
+    signal.signal(signal.SIGTERM, _terminate)
+    if isinstance(sys.stdout, TextIOWrapper):
+        # A terminal that lacks a character shows a question mark instead of a traceback.
+        sys.stdout.reconfigure(errors="replace")
+    try:
+        app(prog_name="standout")
+    except Terminated:
+        sys.exit(TERMINATED)
+    except BrokenPipeError:
+        leave_broken_pipe()
+    sys.exit(0)

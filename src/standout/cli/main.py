@@ -1,0 +1,68 @@
+"""The program `standout`.
+
+Every command is one file here. Numba, numpy and scipy are imported inside the
+commands that compute, so that `standout --help` answers at once.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NoReturn
+
+import typer
+
+from standout import __version__
+from standout.cli import frame
+from standout.cli.demo import demo
+from standout.cli.methods import methods
+from standout.cli.plan import plan
+from standout.cli.reproduce import reproduce
+from standout.cli.run import run
+from standout.cli.simulate import simulate
+from standout.cli.study import app as study
+
+app = typer.Typer(
+    cls=frame.Commands,
+    invoke_without_command=True,
+    add_completion=False,
+    rich_markup_mode=None,  # plain help: the same in a terminal, a pipe and the docs
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
+        print(f"standout {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def standout(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Say the version."),
+    ] = False,
+) -> None:
+    """Find the few items that stand out from the many, with few measurements and a guarantee.
+
+    An item ("arm") stands out when its mean exceeds median + k MAD of all means.
+    Start with `standout demo`.
+    """
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+# In the order of the help: first what a newcomer wants.
+app.command()(demo)
+app.command()(run)
+app.add_typer(study, name="study")
+app.command()(plan)
+app.command()(simulate)
+app.command()(methods)
+app.command()(reproduce)
+
+
+def main() -> NoReturn:
+    """Entry point of the `standout` script."""
+    frame.run(app)

@@ -1,0 +1,35 @@
+"""`standout methods`."""
+
+from __future__ import annotations
+
+from standout.cli.options import Json
+
+
+def methods(as_json: Json = False) -> None:
+    """List the methods: what each does and where it comes from.
+
+    A method says which arms to pull next and when to stop. The default is marked
+    with a star. Options follow the name after a colon.
+
+    \b
+    Examples:
+      standout methods
+      standout methods --json
+      standout simulate wine --method roai-lucb:lambda=2,epsilon=0.1
+    """
+    from standout.core.methods import DEFAULT_METHOD, METHODS
+
+    if as_json:
+        from standout.cli.console import print_json
+
+        listed = [
+            {"name": m.name, "summary": m.summary, "reference": m.reference}
+            for m in METHODS.values()
+        ]
+        print_json({"default": DEFAULT_METHOD, "methods": listed})
+        return
+
+    from standout.cli.console import say
+    from standout.report.tables import methods_table
+
+    say(methods_table(METHODS.values(), DEFAULT_METHOD))

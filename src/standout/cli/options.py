@@ -1,0 +1,132 @@
+"""Options that several commands share, and how their texts are read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from standout.core.noise import NOISE_FORMS
+from standout.errors import ProblemError
+
+if TYPE_CHECKING:
+    from standout.core.methods import Method
+    from standout.core.problem import Problem
+    from standout.simulation import InstanceFamily
+
+InstanceText = Annotated[
+    str,
+    typer.Argument(
+        metavar="INSTANCE",
+        show_default=False,
+        help="fig1[:gap=G], fig4, wine, normal[:n=N,outliers=M,...], or a CSV file "
+        "with columns arm,mean[,sigma].",
+    ),
+]
+Methods = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method",
+        metavar="M",
+        show_default=False,
+        help="A method, with options after a colon (random:batch=10); may be given several "
+        "times. `standout methods` lists them and marks the default.",
+    ),
+]
+K = Annotated[
+    float | None,
+    typer.Option("--k", show_default="the instance's", help="How far out: multiples of the MAD."),
+]
+KLow = Annotated[
+    float | None,
+    typer.Option(show_default="k", help="With --side both, the low side's own k."),
+]
+MadScale = Annotated[
+    float | None,
+    typer.Option(
+        show_default="1.4826",
+        help="Factor on the MAD; 1.4826 makes it match a standard deviation, 1 is the plain MAD.",
+    ),
+]
+Delta = Annotated[
+    float | None,
+    typer.Option(show_default="the instance's", help="Accepted probability of a wrong answer."),
+]
+SideText = Annotated[
+    str, typer.Option("--side", metavar="high|low|both", help="Which outliers to look for.")
+]
+Tolerance = Annotated[float, typer.Option(help="Arms this near the threshold may go either way.")]
+NoiseText = Annotated[
+    str | None,
+    typer.Option(
+        "--noise",
+        metavar="NOISE",
+        show_default=False,
+        help=f"Noise of a CSV file's arms: {NOISE_FORMS}. Built-in instances know theirs.",
+    ),
+]
+Seed = Annotated[int, typer.Option(help="Same seed, same numbers.")]
+Jobs = Annotated[
+    int | None, typer.Option(show_default="all cores", help="Processes; results do not change.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+
+
+def read_question(
+    instance: str, noise: str | None, side: str, **changes: float | None
+) -> tuple[InstanceFamily, Problem]:
+    """The instance and the problem about it; a change that is None leaves the default."""
+    from standout.core.noise import parse_noise
+    from standout.simulation import default_problem, parse_instance
+
+    family = parse_instance(instance, parse_noise(noise) if noise is not None else None)
+    given: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
+    return family, default_problem(family, side=side, **given)
+
+
+def read_methods(
+    texts: list[str] | None, batch: int | None = None, growth: float | None = None
+) -> list[Method]:
+    """The named methods or the default one; `batch` and `growth` go to all of them."""
+    from standout.core.methods import DEFAULT_METHOD, parse_method
+
+    changes: dict[str, Any] = {}
+    if batch is not None:
+        changes["batch"] = batch
+    if growth is not None:
+        changes["growth"] = growth
+    return [replace(parse_method(text), **changes) for text in texts or [DEFAULT_METHOD]]
+
+
+def read_checkpoints(text: str | None) -> tuple[int, ...]:
+    """Read `1000,2000` or `start:stop:step` with both ends included.
+
+    >>> read_checkpoints("100:300:100")
+    (100, 200, 300)
+    """
+    if text is None:
+        return ()
+    parts = text.split(":")
+    try:
+        if len(parts) == 1:
+            return tuple(int(part) for part in text.split(","))
+        start, stop, step = (int(part) for part in parts)
+        return tuple(range(start, stop + 1, step))
+    except ValueError:
+        raise ProblemError(
+            f"checkpoints {text!r} are not whole numbers; use 1000,2000 or start:stop:step"
+        ) from None
+
+
+def check_seed(seed: int) -> None:
+    """Refuse a negative seed."""
+    if seed < 0:
+        raise ProblemError(f"seed must not be negative, not {seed}")
+
+
+def read_jobs(jobs: int | None) -> int:
+    """The number of processes."""
+    from standout.cli.console import cores
+
+    return cores() if jobs is None else jobs

@@ -1,0 +1,203 @@
+"""`standout plan`."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from standout.cli.options import (
+    Delta,
+    InstanceText,
+    Jobs,
+    Json,
+    K,
+    KLow,
+    MadScale,
+    Methods,
+    NoiseText,
+    Seed,
+    SideText,
+    Tolerance,
+    check_seed,
+    read_jobs,
+    read_methods,
+    read_question,
+)
+from standout.errors import MethodError, ProblemError
+
+if TYPE_CHECKING:
+    from standout.core.methods import Method
+    from standout.core.problem import Problem
+    from standout.report.plan import SidePlan
+    from standout.simulation import Instance, InstanceFamily
+    from standout.simulation.forecast import Forecast
+
+
+def plan(
+    instance: InstanceText,
+    noise: NoiseText = None,
+    method: Methods = None,
+    k: K = None,
+    mad_scale: MadScale = None,
+    delta: Delta = None,
+    side: SideText = "high",
+    k_low: KLow = None,
+    tolerance: Tolerance = 0.0,
+    runs: Annotated[int, typer.Option(help="Simulated runs of each method; 0 for none.")] = 20,
+    budget: Annotated[
+        int, typer.Option(help="End a simulated run after this many pulls.")
+    ] = 5_000_000,
+    constant: Annotated[
+        float, typer.Option(help="C of the upper bounds, which the theory leaves open.")
+    ] = 1.0,
+    subset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LAMBDA,EPSILON",
+            show_default=False,
+            help="Also the bound for a threshold from a random subset (Corollary 1).",
+        ),
+    ] = None,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Say how many pulls a question will take.
+
+    From guessed or piloted means it gives the gaps that make the question hard,
+    what the theory says at least and at most, and what simulated runs need.
+    The means are taken as exact: try several guesses.
+
+    \b
+    Examples:
+      standout plan fig1:gap=0.4
+      standout plan pilot.csv --noise bounded:0,10 --method focus --method random
+      standout plan wine --subset 2,0.1 --runs 0
+    """
+    family, problem = read_question(
+        instance, noise, side,
+        k=k, mad_scale=mad_scale, delta=delta, k_low=k_low, tolerance=tolerance,
+    )  # fmt: skip
+    chosen = read_methods(method)
+    pair = read_subset(subset)
+    check_numbers(runs, budget, constant, seed)
+
+    from standout.cli import console
+    from standout.report.plan import plan_side
+    from standout.simulation.runs import streams
+
+    drawn = family.draw(streams(seed, 0)[0])
+    sides = [
+        plan_side(drawn, problem, each, constant=constant, subset=pair, seed=seed)
+        for each in problem.sides()
+    ]
+    skipped = why_no_forecast(runs, drawn, problem)
+    forecasts: tuple[Forecast, ...] = ()
+    if not skipped:
+        forecasts = run_forecast(family, problem, chosen, runs, seed, budget, jobs)
+    if as_json:
+        console.print_json(
+            {
+                "instance": {"name": drawn.name, "n_arms": drawn.n_arms},
+                "is_random": family.is_random,
+                "problem": problem.to_dict(),
+                "sides": [each.to_dict(drawn) for each in sides],
+                "budget": budget,
+                "forecast": [line.to_dict() for line in forecasts],
+                "forecast_skipped": skipped,
+            }
+        )
+        return
+    show(drawn, problem, sides, forecasts, skipped, budget, family.is_random)
+
+
+def read_subset(text: str | None) -> tuple[float, float] | None:
+    """Read `LAMBDA,EPSILON`."""
+    if text is None:
+        return None
+    from dataclasses import replace
+
+    from standout.core.methods import METHODS
+
+    try:
+        multiple, epsilon = (float(part) for part in text.split(","))
+    except ValueError:
+        raise MethodError(f"subset {text!r} must be LAMBDA,EPSILON, e.g. 2,0.1") from None
+    replace(METHODS["roai-lucb"], subset=(multiple, epsilon))  # refuses what cannot be
+    return multiple, epsilon
+
+
+def check_numbers(runs: int, budget: int, constant: float, seed: int) -> None:
+    """Refuse numbers without a meaning before any work is done."""
+    check_seed(seed)
+    if runs < 0:
+        raise ProblemError(f"runs must not be negative, not {runs}; 0 leaves the forecast out")
+    if budget < 1:
+        raise ProblemError(f"budget must be a whole number of at least 1 pull, not {budget}")
+    if not (math.isfinite(constant) and constant > 0):
+        raise ProblemError(f"constant must be a positive number, not {constant:g}")
+
+
+def why_no_forecast(runs: int, instance: Instance, problem: Problem) -> str:
+    """The reason to leave the simulation out, or an empty text."""
+    if runs == 0:
+        return "no runs were asked for"
+    if instance.min_gap(problem) == 0 and problem.tolerance == 0:
+        return "a mean lies exactly on the threshold, so that no run would ever end"
+    return ""
+
+
+def run_forecast(
+    family: InstanceFamily,
+    problem: Problem,
+    methods: list[Method],
+    runs: int,
+    seed: int,
+    budget: int,
+    jobs: int | None,
+) -> tuple[Forecast, ...]:
+    """The simulated runs, with a progress bar for each method."""
+    from standout.cli import console
+    from standout.simulation.forecast import forecast
+
+    console.compile_kernels()
+    with console.run_bars() as bars:
+        tasks = {m.label(): bars.add_task(m.label(), total=runs) for m in methods}
+        return forecast(
+            family,
+            methods,
+            problem,
+            runs=runs,
+            seed=seed,
+            budget=budget,
+            jobs=read_jobs(jobs),
+            progress=lambda label, done, _: bars.update(tasks[label], completed=done),
+        )
+
+
+def show(
+    instance: Instance,
+    problem: Problem,
+    sides: list[SidePlan],
+    forecasts: tuple[Forecast, ...],
+    skipped: str,
+    budget: int,
+    is_random: bool,
+) -> None:
+    """Everything as tables."""
+    from standout.cli import console
+    from standout.report import plan_tables as tables
+
+    console.say(tables.headline(instance, problem), style="bold")
+    if is_random:
+        console.say("Means are drawn anew in every run; what follows is of one draw.")
+    for each in sides:
+        console.say(tables.side_words(each, instance), "")
+        console.say(tables.gaps_table(each, instance), "")
+        console.say(tables.bounds_table(each), "")
+    if skipped:
+        console.say(f"No forecast by simulation: {skipped}.")
+        return
+    console.say(tables.forecast_table(forecasts, budget), *tables.capped_words(forecasts, budget))

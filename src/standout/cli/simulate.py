@@ -1,0 +1,136 @@
+"""`standout simulate`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from standout.cli.options import (
+    Delta,
+    InstanceText,
+    Jobs,
+    Json,
+    K,
+    KLow,
+    MadScale,
+    Methods,
+    NoiseText,
+    Seed,
+    SideText,
+    Tolerance,
+    check_seed,
+    read_checkpoints,
+    read_jobs,
+    read_methods,
+    read_question,
+)
+from standout.errors import ProblemError
+
+if TYPE_CHECKING:
+    from standout.core.problem import Problem
+    from standout.simulation import InstanceFamily
+
+
+def simulate(
+    instance: InstanceText,
+    method: Methods = None,
+    k: K = None,
+    mad_scale: MadScale = None,
+    delta: Delta = None,
+    side: SideText = "high",
+    k_low: KLow = None,
+    tolerance: Tolerance = 0.0,
+    noise: NoiseText = None,
+    runs: Annotated[int, typer.Option(help="Runs of each method.")] = 100,
+    seed: Seed = 0,
+    budget: Annotated[
+        int | None,
+        typer.Option(show_default="none", help="End a run after this many pulls, decided or not."),
+    ] = None,
+    checkpoints: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...|START:STOP:STEP",
+            show_default=False,
+            help="Pulls at which to compare the best guess with the truth.",
+        ),
+    ] = None,
+    batch: Annotated[
+        int | None,
+        typer.Option(show_default="the method's", help="Pulls per chosen arm and round."),
+    ] = None,
+    growth: Annotated[
+        float | None,
+        typer.Option(
+            show_default="the method's",
+            help="Batches grow to this share of an arm's pulls so far. Faster; but roai-lucb "
+            "keeps on pulling some arms, and needs many times the pulls.",
+        ),
+    ] = None,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Play methods against each other on known means.
+
+    It counts pulls, and how often the answer or the best guess was wrong.
+    INSTANCE says what the means are: one of the paper's experiments, made-up
+    means of any number, or a table of yours. All methods see the same draws.
+
+    \b
+    Examples:
+      standout simulate fig1:gap=0.4 --method roai-lucb --method random --runs 20
+      standout simulate fig4 --budget 10000 --checkpoints 1000:10000:1000
+      standout simulate means.csv --noise gaussian:0.5 --side low --json
+    """
+    family, problem = read_question(
+        instance, noise, side,
+        k=k, mad_scale=mad_scale, delta=delta, k_low=k_low, tolerance=tolerance,
+    )  # fmt: skip
+    chosen = read_methods(method, batch, growth)
+    marks = read_checkpoints(checkpoints)
+    check_seed(seed)
+    if budget is None:
+        check_ends(family, problem)
+
+    from standout.cli import console
+    from standout.simulation import simulate as play
+
+    console.compile_kernels()
+    with console.run_bars() as bars:
+        tasks = {m.label(): bars.add_task(m.label(), total=runs) for m in chosen}
+        simulation = play(
+            family,
+            chosen,
+            problem,
+            runs=runs,
+            seed=seed,
+            budget=budget,
+            checkpoints=marks,
+            jobs=read_jobs(jobs),
+            progress=lambda label, done, _: bars.update(tasks[label], completed=done),
+        )
+    if as_json:
+        console.print_json(simulation.to_dict())
+        return
+
+    from standout.report import tables
+
+    console.say(tables.question_line(simulation), style="bold")
+    console.say("", tables.pulls_table(simulation))
+    if marks:
+        console.say("", tables.errors_table(simulation))
+
+
+def check_ends(family: InstanceFamily, problem: Problem) -> None:
+    """Refuse a question that no method can ever decide, unless something else ends the runs."""
+    import numpy as np
+
+    if family.is_random:
+        return
+    truth = family.draw(np.random.default_rng(0))
+    if truth.min_gap(problem) == 0 and problem.tolerance == 0:
+        raise ProblemError(
+            f"{family.name}: a mean lies exactly on the threshold {truth.threshold(problem):g}, "
+            "so that no run would ever end; give a budget or a tolerance, or change k"
+        )

@@ -1,0 +1,388 @@
+from __future__ import annotations
+
+import json
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import standout
+from standout.cli.main import app
+from standout.cli.options import read_checkpoints
+from standout.core.methods import DEFAULT_METHOD, METHODS
+from standout.core.noise import Bernoulli
+from standout.errors import ProblemError
+from standout.simulation.instances import FixedFamily, make_instance
+
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAM = [sys.executable, "-c", "from standout.cli.main import main; main()"]
+FIVE = "arm,mean\na,0.1\nb,0.2\nc,0.3\nd,0.4\ne,0.95\n"
+
+
+def run(*words: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error."""
+    result = CliRunner().invoke(app, list(words), prog_name="standout")
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def refused(*words: str) -> str:
+    """The error's one line, after checking that it is one and that nothing else was said."""
+    code, out, err = run(*words)
+    assert code == 2
+    assert out == ""
+    assert err.startswith("standout: error: ")
+    assert err.count("\n") == 1
+    return err
+
+
+@pytest.fixture
+def table(tmp_path: Path):
+    def write(text: str | bytes) -> str:
+        path = tmp_path / "means.csv"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return str(path)
+
+    return write
+
+
+class TestHelp:
+    @pytest.mark.parametrize("words", [[], ["--help"], ["-h"]])
+    def test_names_every_command(self, words: list[str]) -> None:
+        code, out, _ = run(*words)
+        assert code == 0
+        for name in ("demo", "run", "study", "plan", "simulate", "methods", "reproduce"):
+            assert name in out
+
+    @pytest.mark.parametrize("command", ["demo", "plan", "simulate", "methods"])
+    def test_has_examples(self, command: str) -> None:
+        code, out, _ = run(command, "--help")
+        assert code == 0
+        assert len(re.findall(r"^    standout ", out, re.MULTILINE)) >= 2
+
+    def test_imports_nothing_heavy(self) -> None:
+        heavy = {"numpy", "numba", "scipy", "matplotlib", "sqlalchemy", "fastapi", "rich"}
+        check = (
+            "import sys\n"
+            "from standout.cli.main import main\n"
+            "try:\n    main()\n"
+            f"finally:\n    print(sorted({heavy!r} & set(sys.modules)))\n"
+        )
+        for words in (["--help"], ["simulate", "--help"], ["--version"]):
+            done = subprocess.run(
+                [sys.executable, "-c", check, *words], capture_output=True, text=True, check=True
+            )
+            assert done.stdout.splitlines()[-1] == "[]"
+
+    def test_version(self) -> None:
+        assert run("--version") == (0, f"standout {standout.__version__}\n", "")
+
+    def test_the_page_in_the_docs_is_current(self) -> None:
+        made = runpy.run_path(str(ROOT / "tools" / "make_cli_docs.py"))["render"]()
+        page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+        assert page == made, "run: python tools/make_cli_docs.py"
+
+
+class TestMethods:
+    def test_all_with_their_references(self) -> None:
+        code, out, _ = run("methods")
+        assert code == 0
+        assert f"* {DEFAULT_METHOD}" in out
+        for method in METHODS.values():
+            assert method.name in out
+        assert max(len(line) for line in out.splitlines()) <= 80
+
+    def test_json(self) -> None:
+        data = json.loads(run("methods", "--json")[1])
+        assert data["default"] == DEFAULT_METHOD
+        assert [m["name"] for m in data["methods"]] == list(METHODS)
+        assert all(set(m) == {"name", "summary", "reference"} for m in data["methods"])
+
+
+class TestSimulate:
+    def test_json_is_all_of_the_output(self) -> None:
+        code, out, _ = run(
+            "simulate", "fig1:gap=0.6", "--method", "roai-lucb", "--method", "random:batch=10",
+            "--runs", "2", "--seed", "3", "--budget", "2000", "--checkpoints", "500:1500:500",
+            "--jobs", "1", "--json",
+        )  # fmt: skip
+        data = json.loads(out)
+        assert code == 0
+        assert set(data) == {"instance", "problem", "results"}
+        assert data["instance"]["n_arms"] == 17
+        assert data["problem"]["k"] == 2
+        assert data["problem"]["mad_scale"] == 1.4826
+        assert [r["method"] for r in data["results"]] == ["roai-lucb", "random:batch=10"]
+        for result in data["results"]:
+            assert result["checkpoints"] == [500, 1000, 1500]
+            assert len(result["error_rate"]) == 3
+
+    def test_same_as_python(self) -> None:
+        out = run("simulate", "fig1:gap=0.6", "--method", "roai-lucb", "--runs", "2", "--json")[1]
+        same = standout.simulate("fig1:gap=0.6", "roai-lucb", runs=2).to_dict()
+        for result in (*same["results"], *(theirs := json.loads(out))["results"]):
+            del result["seconds"]
+        assert theirs == same
+
+    def test_tables_fit_80_columns(self) -> None:
+        code, out, _ = run(
+            "simulate", "wine", "--method", "roai-lucb-released",
+            "--method", "random:interval=beta-binomial,range=exact,batch=100",
+            "--runs", "2", "--budget", "1000", "--checkpoints", "500,1000",
+        )  # fmt: skip
+        assert code == 0
+        assert "roai-lucb-released" in out.replace("\n", "")
+        assert "wrong after" in out
+        assert "1,000 pulls" in out
+        assert max(len(line) for line in out.splitlines()) <= 80
+
+    def test_a_table_of_means(self, table) -> None:
+        words = ["--noise", "gaussian:0.05", "--k", "1.5", "--mad-scale", "1", "--delta", "0.1"]
+        data = json.loads(run("simulate", table(FIVE), *words, "--runs", "2", "--json")[1])
+        assert data["instance"]["outliers"] == ["e"]
+        assert data["problem"]["noise"] == "gaussian:0.05"
+        assert data["problem"]["delta"] == 0.1
+        assert data["results"][0]["stopped"] == 2
+
+    def test_low_outliers(self, table) -> None:
+        text = "arm,mean\na,0.9\nb,0.8\nc,0.7\nd,0.6\ne,0.05\n"
+        words = ["--noise", "gaussian:0.05", "--k", "1.5", "--side", "low", "--runs", "1"]
+        data = json.loads(run("simulate", table(text), *words, "--json")[1])
+        assert data["instance"]["outliers"] == ["e"]
+
+    def test_batch_and_growth_go_to_all_methods(self) -> None:
+        words = ["--method", "random", "--batch", "7", "--growth", "0.5"]
+        out = run("simulate", "fig1", *words, "--runs", "1", "--budget", "100", "--json")[1]
+        assert json.loads(out)["results"][0]["method"] == "random:batch=7,growth=0.5"
+
+
+class TestPlan:
+    def test_json(self) -> None:
+        out = run(
+            "plan", "fig1:gap=0.6", "--runs", "2", "--method", "roai-lucb", "--budget", "1000",
+            "--constant", "10", "--subset", "2,0.2", "--json",
+        )[1]  # fmt: skip
+        data = json.loads(out)
+        (side,) = data["sides"]
+        bounds = {bound["name"]: bound["value"] for bound in side["bounds"]}
+        assert bounds["upper"] == pytest.approx(12_925, abs=1)
+        assert bounds["subset"] > 0
+        assert bounds["rr"] is None
+        assert len(side["gaps"]) == 17
+        (line,) = data["forecast"]
+        assert (line["method"], line["runs"], line["capped"]) == ("roai-lucb", 2, 2)
+
+    def test_words(self) -> None:
+        code, out, _ = run("plan", "fig1:gap=0.6", "--runs", "2", "--budget", "500")
+        said = " ".join(out.split())
+        assert code == 0
+        assert "Theorem 2" in said
+        assert "Theorem 3 does not apply" in said
+        assert f"{DEFAULT_METHOD}: 2 of 2 runs reached the budget of 500 pulls" in said
+        assert max(len(line) for line in out.splitlines()) <= 80
+
+    def test_without_a_forecast(self) -> None:
+        code, out, _ = run("plan", "wine", "--runs", "0")
+        assert code == 0
+        assert "proved for gaussian rewards" in " ".join(out.split())
+        assert "by simulation" in out
+
+    def test_both_sides(self, table) -> None:
+        words = ["--noise", "bernoulli", "--side", "both", "--runs", "0", "--json"]
+        data = json.loads(run("plan", table(FIVE), *words)[1])
+        assert [side["side"] for side in data["sides"]] == ["high", "low"]
+
+    def test_a_mean_on_the_threshold_is_not_simulated(self, table) -> None:
+        text = "arm,mean\na,0\nb,1\nc,2\nd,3\ne,4\n"
+        words = ["--noise", "gaussian:1", "--k", "2", "--mad-scale", "1"]
+        data = json.loads(run("plan", table(text), *words, "--json")[1])
+        assert "on the threshold" in data["forecast_skipped"]
+        assert data["sides"][0]["bounds"][1]["value"] is None  # infinite, which JSON cannot say
+        assert "infinite" in run("plan", table(text), *words)[1]
+
+    def test_a_random_instance_says_so(self) -> None:
+        _, out, _ = run("plan", "fig4", "--runs", "0")
+        assert "drawn anew in every run" in out
+
+
+class TestDemo:
+    @pytest.fixture(autouse=True)
+    def _few_wines(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        means = [0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.95]
+        family = FixedFamily(make_instance("wine", means, Bernoulli()))
+        monkeypatch.setattr("standout.simulation.parse_instance", lambda text: family)
+
+    def test_picture(self) -> None:
+        code, out, err = run("demo")
+        assert code == 0
+        assert "Which of 7 wines stand out?" in out
+        assert "1 wine stands out: arm-7" in out
+        assert "This is the true answer" in out
+        assert "◆" in out
+        assert "\x1b" not in out
+        assert max(len(line) for line in out.splitlines()) <= 80
+        assert err in (
+            "",
+            "standout: compiling, once per version; this takes about half a minute\n",
+        )
+
+    def test_json(self) -> None:
+        data = json.loads(run("demo", "--json", "--seed", "4", "--method", "roai-lucb")[1])
+        assert data["seed"] == 4
+        assert data["method"] == "roai-lucb"
+        assert data["identification"]["outliers"] == ["arm-7"]
+        assert set(data["estimates"]) == {"arm-7"}
+        assert data["is_right"] is True
+        uniform = data["uniform"]
+        assert uniform["method"] == "random:batch=100"
+        assert data["times_fewer_pulls"] == uniform["pulls"] / data["identification"]["pulls"]
+
+    def test_uniform_sampling_has_the_same_intervals(self) -> None:
+        data = json.loads(run("demo", "--json", "--method", "random:interval=mixture")[1])
+        assert data["uniform"]["method"] == "random:interval=mixture,batch=100"
+
+
+class TestErrors:
+    @pytest.mark.parametrize("command", ["simulate", "plan"])
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (["nowhere"], "built-in are fig1, fig4, wine, normal"),
+            (["nowhere.csv"], "there is no file"),
+            (["fig1:gap=x"], "must be a number"),
+            (["fig1:hole=1"], "has no option 'hole'"),
+            (["fig1", "--method", "magic"], "no method 'magic'; there are"),
+            (["fig1", "--method", "random:speed=1"], "no method option speed"),
+            (["fig1", "--method", "random:batch=0"], "batch"),
+            (["fig1", "--method", "rr"], "bounded rewards only"),
+            (["fig1", "--noise", "bernoulli"], "has gaussian:0.5 noise of its own"),
+            (["fig1", "--noise", "pink"], "noise 'pink' is not known"),
+            (["fig1", "--noise", "gaussian:nan"], "sigma must be a positive number"),
+            (["fig1", "--k", "nan"], "k must be finite"),
+            (["fig1", "--k", "0.5"], "k must be at least 1"),
+            (["fig1", "--k", "two"], "'--k'"),
+            (["fig1", "--delta", "0"], "delta must lie between 0 and 1"),
+            (["fig1", "--delta", "inf"], "delta must be finite"),
+            (["fig1", "--mad-scale", "-1"], "mad_scale must be positive"),
+            (["fig1", "--side", "up"], "side must be one of high, low"),
+            (["fig1", "--k-low", "2"], "k_low only goes with side 'both'"),
+            (["fig1", "--tolerance", "-1"], "tolerance must not be negative"),
+            (["fig1", "--seed", "-1"], "seed must not be negative"),
+            (["fig1", "--seed", "x"], "'--seed'"),
+            (["fig1", "--runs", "-1"], "runs"),
+            (["fig1", "--runs", "1.5"], "'--runs'"),
+            (["fig1", "--budget", "0"], "budget must be a whole number of at least 1"),
+            (["fig1", "--jobs", "0"], "jobs must be at least 1"),
+            (["fig1", "--colour"], "--colour"),
+            (["fig1", "fig4"], "fig4"),
+            ([], "'INSTANCE'"),
+        ],
+    )
+    def test_one_line(self, command: str, words: list[str], said: str) -> None:
+        assert said in refused(command, *words)
+
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (["simulate", "fig1", "--runs", "0"], "runs must be at least 1"),
+            (["simulate", "fig1", "--checkpoints", "x"], "checkpoints 'x'"),
+            (["simulate", "fig1", "--checkpoints", "1:2"], "start:stop:step"),
+            (["simulate", "fig1", "--checkpoints", "1:9:0"], "start:stop:step"),
+            (["simulate", "fig1", "--checkpoints", "20,10"], "increasing"),
+            (["simulate", "fig1", "--batch", "0"], "batch must be a whole number"),
+            (["simulate", "fig1", "--growth", "2"], "growth must lie between 0 and 1"),
+            (["plan", "fig1", "--constant", "nan"], "constant must be a positive number"),
+            (["plan", "fig1", "--subset", "2"], "LAMBDA,EPSILON"),
+            (["plan", "fig1", "--subset", "1,0.1"], "lambda must be at least 2"),
+            (["plan", "fig1", "--subset", "2,0.7"], "epsilon must lie in"),
+            (["demo", "--seed", "-1"], "seed must not be negative"),
+            (["demo", "--method", "magic"], "no method 'magic'"),
+            (["demo", "now"], "now"),
+            (["dmeo"], "'dmeo'"),
+            (["--colour"], "--colour"),
+        ],
+    )
+    def test_one_line_of_others(self, words: list[str], said: str) -> None:
+        assert said in refused(*words)
+
+    @pytest.mark.parametrize("command", ["simulate", "plan"])
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            ("", "is empty"),
+            ("arm,mean\n", "at least 3 arms"),
+            ("name,value\na,1\n", "no column 'arm'"),
+            ("arm,mean\na,1\nb,2\na,3\n", "already on line 2"),
+            ("arm,mean\na,1\nb,nan\nc,3\n", "line 3: mean must be finite"),
+            ("arm,mean\na,1\nb,inf\nc,3\n", "line 3: mean must be finite"),
+            ("arm,mean\na,1\nb,much\nc,3\n", "line 3: mean must be a number"),
+            ("arm,mean\na,1\nb,2,9\nc,3\n", "3 values for 2 columns"),
+            ('arm,mean\na,1\n"b,2\nc,3\n', "not valid CSV"),
+            (b"arm,mean\na\xff,1\n", "UTF-8"),
+        ],
+    )
+    def test_tables(self, table, command: str, text: str | bytes, said: str) -> None:
+        assert said in refused(command, table(text), "--noise", "gaussian:1")
+
+    def test_a_table_needs_its_noise(self, table) -> None:
+        assert "pass --noise" in refused("plan", table(FIVE))
+
+    def test_a_mean_outside_the_noise(self, table) -> None:
+        path = table("arm,mean\na,0.1\nb,0.2\nc,3\n")
+        assert "impossible with bernoulli" in refused("simulate", path, "--noise", "bernoulli")
+
+    def test_a_folder(self, tmp_path: Path) -> None:
+        assert "cannot be read" in refused("plan", str(tmp_path), "--noise", "bernoulli")
+
+    def test_a_mean_on_the_threshold_would_never_end(self, table) -> None:
+        path = table("arm,mean\na,0\nb,1\nc,2\nd,3\ne,4\n")
+        words = ["--noise", "gaussian:1", "--k", "2", "--mad-scale", "1"]
+        assert "no run would ever end" in refused("simulate", path, *words)
+        assert run("simulate", path, *words, "--runs", "1", "--budget", "50")[0] == 0
+
+    def test_where_the_help_is(self) -> None:
+        assert refused("simulate").endswith("see standout simulate --help\n")
+
+    def test_a_bug_is_not_hidden(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def broken(*args: object, **kwargs: object) -> None:
+            raise ZeroDivisionError
+
+        monkeypatch.setattr("standout.simulation.simulate", broken)
+        with pytest.raises(ZeroDivisionError):
+            run("simulate", "fig1")
+
+
+class TestCheckpoints:
+    @pytest.mark.parametrize(
+        ("text", "marks"),
+        [(None, ()), ("5", (5,)), ("1000,2000", (1000, 2000)), ("2:10:4", (2, 6, 10))],
+    )
+    def test_forms(self, text: str | None, marks: tuple[int, ...]) -> None:
+        assert read_checkpoints(text) == marks
+
+    def test_refuses_others(self) -> None:
+        with pytest.raises(ProblemError, match="not whole numbers"):
+            read_checkpoints("1e3")
+
+
+class TestReadme:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    def test_table_of_methods_is_current(self) -> None:
+        made = runpy.run_path(str(ROOT / "tools" / "make_readme.py"))["methods_table"]()
+        assert made in self.text, "run: python tools/make_readme.py"
+
+    def test_python_example_works(self, capsys: pytest.CaptureFixture[str]) -> None:
+        (example,) = re.findall(r"```python\n(.*?)```", self.text, re.DOTALL)
+        exec(compile(example, "README.md", "exec"), {})
+        said = re.findall(r"# prints: (.*)", example)
+        assert capsys.readouterr().out.splitlines() == said
+
+    def test_links_lead_somewhere(self) -> None:
+        for target in re.findall(r"\]\(([^)#:]+)\)", self.text):
+            assert (ROOT / target).exists(), target
