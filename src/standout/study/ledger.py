@@ -11,6 +11,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from standout.core.state import PULLS
 from standout.core.stopping import StopReason
 from standout.core.typing import Floats, Ints
+from standout.errors import StorageError
 from standout.study import schema
 from standout.study.bulk import insert_rows
 from standout.study.desk import Changes, Desk, Totals
@@ -89,8 +90,13 @@ class Ledger:
             return
         if row.seq < since:
             since = -1  # Another copy of the database was put in place.
-        self._read_arms(connection, since)
-        self._read_run(connection, row)
+        try:
+            self._read_arms(connection, since)
+            self._read_run(connection, row)
+        except (ValueError, TypeError, LookupError) as error:
+            raise StorageError(
+                f"the study's rows cannot be read ({error}); restore a copy"
+            ) from None
         self.is_loaded = True
 
     def forget(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import struct
 from pathlib import Path
 
 from sqlalchemy import URL, make_url
@@ -20,7 +19,8 @@ NETWORK_SYSTEMS = frozenset(
 )  # fmt: skip
 """File systems on which SQLite's locks and shared memory cannot be relied upon."""
 
-_HEADER = b"SQLite format 3\x00"
+SMALLEST = 512
+"""Bytes of the smallest SQLite database."""
 
 
 def locate(place: str | os.PathLike[str]) -> URL:
@@ -83,7 +83,11 @@ def file_system(path: Path, mounts: str = "/proc/self/mounts") -> str:
 
 
 def check_file(path: Path, *, must_exist: bool) -> None:
-    """Refuse a file that is missing, elsewhere, foreign or cut short, without touching it."""
+    """Refuse a file that is missing or where SQLite is not safe.
+
+    The file itself is left to SQLite: to open and close it here would let go of
+    every lock that this process holds on it.
+    """
     kind = file_system(path.parent)
     if kind.lower() in NETWORK_SYSTEMS:
         raise StorageError(
@@ -99,30 +103,18 @@ def check_file(path: Path, *, must_exist: bool) -> None:
             )
         if not path.parent.is_dir():
             raise StorageError(f"there is no folder {path.parent} to put the study in")
-        return
-    _check_header(path)
+    elif 0 < path.stat().st_size < SMALLEST:
+        raise StorageError(f"{path} is no SQLite database, or cut short; nothing was changed")
 
 
-def _check_header(path: Path) -> None:
-    try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            head = file.read(100)
-    except OSError as error:
-        raise StorageError(f"cannot read {path}: {error.strerror}") from None
-    if size == 0:
+def check_length(path: Path, expected: int) -> None:
+    """Refuse a file of which the end is missing (unless its newest pages are in the log beside)."""
+    log = Path(f"{path}-wal")
+    if log.exists() and log.stat().st_size > 0:
         return
-    if not head.startswith(_HEADER):
-        raise StorageError(f"{path} is not a study: it is no SQLite database; nothing was changed")
-    wal = Path(f"{path}-wal")
-    if wal.exists() and wal.stat().st_size > 0:
-        return  # The newest pages are in the log beside it; SQLite itself sorts that out.
-    page, pages = struct.unpack(">H", head[16:18])[0], 0
-    if len(head) == 100:
-        pages = struct.unpack(">I", head[28:32])[0]
-    page = 65536 if page == 1 else page
-    if len(head) < 100 or size < page * pages:
+    size = path.stat().st_size
+    if size < expected:
         raise StorageError(
-            f"{path} is cut short ({size:,} bytes of {page * pages:,}); nothing was changed. "
+            f"{path} is cut short ({size:,} bytes of {expected:,}); nothing was changed. "
             "Restore it from a copy"
         )

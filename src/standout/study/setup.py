@@ -15,7 +15,7 @@ from standout.core.kinds import Verdict
 from standout.core.methods import Method, as_method, parse_method
 from standout.core.problem import Problem
 from standout.core.run import check_arms, check_budget
-from standout.errors import NoStudyError, ProblemError, StudyError
+from standout.errors import NoStudyError, ProblemError, StorageError, StudyError
 from standout.study import schema
 from standout.study.desk import Desk
 from standout.study.ledger import Ledger
@@ -116,16 +116,19 @@ def find(connection: Connection, storage: Storage, name: str | None) -> tuple[Le
     found = connection.execute(
         select(_ARMS.c.name).where(_ARMS.c.study == row.id).order_by(_ARMS.c.position)
     )
-    desk = Desk(
-        Problem(**json.loads(row.problem)),
-        parse_method(row.method),
-        found.scalars().all(),
-        row.budget,
-        row.pause_after,
-        row.ordered,
-        np.random.default_rng(0),
-    )
-    return Ledger(row.id, desk, json.loads(row.fields)), row.name, row.lease
+    try:
+        desk = Desk(
+            Problem(**json.loads(row.problem)),
+            parse_method(row.method),
+            found.scalars().all(),
+            row.budget,
+            row.pause_after,
+            row.ordered,
+            np.random.default_rng(0),
+        )
+        return Ledger(row.id, desk, json.loads(row.fields)), row.name, row.lease
+    except (ValueError, TypeError) as error:
+        raise StorageError(f"{storage.shown}: the study cannot be read ({error})") from None
 
 
 def choose(connection: Connection, storage: Storage, name: str | None) -> Any:

@@ -10,6 +10,7 @@ child opens its own connection.
 from __future__ import annotations
 
 import os
+import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -22,13 +23,13 @@ from sqlalchemy.pool import NullPool
 
 from standout.errors import NoStudyError, StorageError
 from standout.study.migrations import STEPS, check_version, migrate, stored_version
-from standout.study.places import check_file, locate, shown
+from standout.study.places import check_file, check_length, locate, shown
 
 PATIENCE = 60.0
 """Seconds to wait for other processes before giving up."""
 
 _SQLITE_LOCKED = (5, 6)
-_SQLITE_DAMAGED = (11, 26)
+_SQLITE_DAMAGED, _SQLITE_FOREIGN = 11, 26
 
 
 class Storage:
@@ -90,6 +91,12 @@ class Storage:
         """Check the version; make or upgrade the tables where that is wanted."""
         with self.read() as connection:
             version = stored_version(connection)
+            if self.is_sqlite:
+                pages, size = (
+                    int(connection.exec_driver_sql(f"PRAGMA {name}").scalar() or 0)
+                    for name in ("page_count", "page_size")
+                )
+                check_length(Path(str(self.url.database)), pages * size)
         check_version(version, self.shown)
         if version == 0 and not create:
             raise NoStudyError(f"{self.shown} is a database, but holds no study")
@@ -128,8 +135,33 @@ class Storage:
             connection = self._connect()
             with connection.begin():
                 if self.is_sqlite:
-                    connection.exec_driver_sql("BEGIN IMMEDIATE")
+                    self._begin_immediate(connection)
                 yield connection
+
+    def _begin_immediate(self, connection: Connection) -> None:
+        """Wait for the write lock in short random steps.
+
+        SQLite's own waiting grows to a tenth of a second a step, in which a
+        busy neighbour takes the lock many times over.
+        """
+        cursor = connection.connection.cursor()
+        cursor.execute("PRAGMA busy_timeout=0")
+        deadline = time.monotonic() + self.patience
+        step = 0.0005
+        try:
+            while True:
+                try:
+                    cursor.execute("BEGIN IMMEDIATE")
+                    return
+                except self._driver_error as error:
+                    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+                    if code not in _SQLITE_LOCKED or time.monotonic() > deadline:
+                        raise
+                time.sleep(random.uniform(0.5, 1.5) * step)
+                step = min(step * 1.3, 0.008)
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout={int(self.patience * 1000)}")
+            cursor.close()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -150,15 +182,16 @@ class Storage:
         try:
             yield
         except DBAPIError as error:
-            message = self._explain(error)
+            message = self._explain(error.orig)
             self._drop_if_broken()
             raise StorageError(message) from None
         except SQLAlchemyError as error:
             self._drop_if_broken()
             raise StorageError(f"{self.shown}: {error}") from None
-        except self._driver_error as error:  # From a COPY, which goes past SQLAlchemy.
+        except self._driver_error as error:  # From what goes past SQLAlchemy.
+            message = self._explain(error)
             self._drop_if_broken()
-            raise StorageError(f"{self.shown}: {' '.join(str(error).split())}") from None
+            raise StorageError(message) from None
 
     def _drop_if_broken(self) -> None:
         connection, self._connection = self._connection, None
@@ -168,8 +201,7 @@ class Storage:
             except SQLAlchemyError:
                 connection.invalidate()
 
-    def _explain(self, error: DBAPIError) -> str:
-        cause = error.orig
+    def _explain(self, cause: BaseException | None) -> str:
         code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
         text = " ".join(str(cause).split())
         if code in _SQLITE_LOCKED or type(cause).__name__ == "LockNotAvailable":
@@ -177,8 +209,10 @@ class Storage:
                 f"{self.shown} was busy for {self.patience:g} s; another process holds a long "
                 "transaction. Nothing was changed; try again"
             )
-        if code in _SQLITE_DAMAGED:
-            return f"{self.shown} is damaged ({text}); restore it from a copy"
+        if code == _SQLITE_FOREIGN:
+            return f"{self.shown} is not a study: it is no SQLite database; nothing was changed"
+        if code == _SQLITE_DAMAGED:
+            return f"{self.shown} is damaged or cut short ({text}); restore it from a copy"
         if code == 8:
             return f"{self.shown} cannot be written to; check the permissions of file and folder"
         if code == 14:
