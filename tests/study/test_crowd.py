@@ -32,9 +32,9 @@ def crowd(*words: object) -> dict[str, int]:
 
 @pytest.mark.parametrize("kind", ["single", "batch"])
 def test_killed_workers(place: str, kind: str) -> None:
-    """200 kills per storage and kind of work; after each two, all of the study is checked."""
-    found = crowd("kill", place, "--kind", kind, "--count", 100)
-    assert found["kills"] == 200
+    """100 kills per storage and kind of work; after each two, all of the study is checked."""
+    found = crowd("kill", place, "--kind", kind, "--count", 50)
+    assert found["kills"] == 100
     # The kills hit all phases: before the first reward, and in the middle of work.
     assert found["acknowledged"] > 100
     assert found["silent"] > 10

@@ -14,6 +14,9 @@ from standout.core.problem import Problem
 from standout.errors import NoStudyError, StudyError
 from standout.study.study import Study
 
+DASK_PATIENCE = 10.0
+"""Seconds to wait for a Dask scheduler."""
+
 
 def make_or_find(
     place: str,
@@ -68,7 +71,7 @@ def dask(address: str) -> Iterator[tuple[Executor, int]]:
     except ModuleNotFoundError:
         raise StudyError("--dask needs the package distributed; install standout[dask]") from None
     try:
-        client: Any = connect(address, timeout="10s")
+        client: Any = connect(address, timeout=DASK_PATIENCE)
     except (OSError, ValueError, TimeoutError) as error:
         raise StudyError(f"no Dask scheduler at {address}: {error}") from None
     with client:

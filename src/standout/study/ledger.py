@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, extract, func, insert, select, update
 
 from standout.core.state import PULLS
 from standout.core.stopping import StopReason
@@ -22,7 +23,10 @@ _RUNS, _ARMS, _ROUNDS = schema.runs, schema.arms, schema.rounds
 _REASONS = {str(reason): reason for reason in StopReason}
 _COUNTERS = ("seq", "pulls", "surplus", "log", "tickets", "failed", "last_round")
 _READ_RUN = select(_RUNS).where(_RUNS.c.study == bindparam("key"))
-_LOCK_RUN = _READ_RUN.with_for_update()
+# PostgreSQL: the server's clock comes with the row, since machines may differ.
+_SERVER_TIME = extract("epoch", func.clock_timestamp()).label("moment")
+_READ_RUN_AND_TIME = _READ_RUN.add_columns(_SERVER_TIME)
+_LOCK_RUN_AND_TIME = _READ_RUN_AND_TIME.with_for_update()
 _READ_ARMS = (
     select(
         _ARMS.c.position, _ARMS.c.pulls, _ARMS.c.total, _ARMS.c.verdict, _ARMS.c.pending,
@@ -81,10 +85,24 @@ class Ledger:
 
     # Reading -----------------------------------------------------------------
 
-    def sync(self, connection: Connection, *, lock: bool) -> None:
-        """Bring the desk up to date; with `lock`, nobody else changes it until the end."""
+    def sync(self, connection: Connection, *, lock: bool) -> float:
+        """Bring the desk up to date, and give the time (seconds since 1970).
+
+        With `lock` nobody else changes the study until the transaction ends.
+        On SQLite the transaction itself sees to that.
+        """
         self.desk.changes = Changes()
-        row = connection.execute(_LOCK_RUN if lock else _READ_RUN, {"key": self.key}).one()
+        if connection.dialect.name == "sqlite":
+            row = connection.execute(_READ_RUN, {"key": self.key}).one()
+            moment = time.time()
+        else:
+            query = _LOCK_RUN_AND_TIME if lock else _READ_RUN_AND_TIME
+            row = connection.execute(query, {"key": self.key}).one()
+            moment = float(row.moment)
+        self._catch_up(connection, row)
+        return moment
+
+    def _catch_up(self, connection: Connection, row: Any) -> None:
         since = self.desk.totals.seq if self.is_loaded else -1
         if row.seq == since:
             return

@@ -316,8 +316,8 @@ class Study:
         with self._lock:
             try:
                 with self._storage.write() as connection:
-                    self._ledger.sync(connection, lock=not self._storage.is_sqlite)
-                    yield connection, self._storage.now(connection)
+                    now = self._ledger.sync(connection, lock=True)
+                    yield connection, self._storage.clock() if self._storage.clock else now
                     self._ledger.flush(connection)
             except BaseException:
                 self._ledger.forget()
@@ -328,8 +328,8 @@ class Study:
         with self._lock:
             try:
                 with self._storage.read() as connection:
-                    self._ledger.sync(connection, lock=False)
-                    yield connection, self._storage.now(connection)
+                    now = self._ledger.sync(connection, lock=False)
+                    yield connection, self._storage.clock() if self._storage.clock else now
             except BaseException:
                 self._ledger.forget()
                 raise

@@ -163,4 +163,5 @@ class Worker:
         """What is under way here is for others to measure again."""
         for future in self.futures:
             future.cancel()
-        self.study.release(self.futures.values())
+        mine = [out.ticket for out in self.study.pending() if out.worker == self.name]
+        self.study.release(mine)

@@ -1,0 +1,258 @@
+"""`standout run`: measuring with programs and functions, and going on after a crash."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from standout import Problem
+from standout.errors import StudyError
+from standout.study import Study
+from standout.study.measure import Command, MeasurementFailed, parse_command
+from standout.study.worker import Worker, is_gone, worker_name
+from tests.study.cli import standout
+from tests.study.test_cli import NASTY, write_arms
+
+PROGRAM = [sys.executable, "-c", "from standout.cli.main import main; main()"]
+
+
+def script(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+@pytest.fixture
+def here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(folder)
+    return folder
+
+
+# A deterministic assay: the third arm is far from the others.
+ASSAY = 'case "$1" in c) echo 50;; a) echo 1;; b) echo 1.1;; *) echo 1.2;; esac'
+QUESTION = ("--noise", "gaussian:0.05", "--k", 3)
+
+
+def test_measures_with_a_program(here: Path) -> None:
+    script(here, "assay", ASSAY)
+    arms = write_arms(here, ["a", "b", "c", "d", "e"])
+    words = ("run", "--arms", arms, "--measure", "./assay {arm}", *QUESTION)
+    outcome = standout(*words, "--json", "x.db")
+    assert outcome.code == 0, outcome.err
+    assert outcome.json["outliers"] == ["c"]
+    assert outcome.json["reason"] == "decided"
+    again = standout(*words, "x.db")
+    assert again.code == 0
+    assert "stopped: decided" in again.out
+    with Study.open(here / "x.db") as study:
+        assert study.verify()
+        assert study.status().pulls == outcome.json["pulls"]
+    # Without PATH the study lies beside, called like the file of arms.
+    assert standout(*words, "--jobs", 3).code == 0
+    assert (here / "arms.db").exists()
+
+
+def test_an_arms_name_is_one_argument(here: Path) -> None:
+    """Whatever it contains: the program sees exactly the name, and no shell sees it at all."""
+    for name in NASTY:
+        shown = Command((sys.executable, "-c", "import sys; print(len(sys.argv[1]))", "{arm}"))
+        assert shown(name) == len(name)
+    inside = Command((sys.executable, "-c", "import sys; print(len(sys.argv[1]))", "--x={arm}!"))
+    assert inside("a b") == len("--x=a b!")
+    environment = Command(("printenv", "STANDOUT_ARM", "{arm}"))
+    with pytest.raises(MeasurementFailed):
+        environment("a")
+    assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("echo hello", "it printed 'hello', not a number"),
+        ("true", "it printed nothing, not a number"),
+        ("echo 1_000", "not a number"),
+        ("echo 1 2", "not a number"),
+        ("echo oh dear >&2; exit 3", "exit code 3: oh dear"),
+        ("kill -9 $$", "ended by signal 9"),
+        ("sleep 60", "no answer within 0.3 s"),
+        ("sleep 60 & sleep 60", "no answer within 0.3 s"),
+    ],
+)
+def test_failed_measurements_say_why(here: Path, text: str, message: str) -> None:
+    path = script(here, "assay", text)
+    start = time.monotonic()
+    with pytest.raises(MeasurementFailed) as caught:
+        Command((str(path), "{arm}"), timeout=0.3)("a")
+    assert message in str(caught.value)
+    assert time.monotonic() - start < 20
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("./assay", "write {arm}"),
+        ("", "empty"),
+        ("./no-such-program {arm}", "no program"),
+        ("'unclosed {arm}", "No closing quotation"),
+    ],
+)
+def test_bad_commands(command: str, message: str) -> None:
+    with pytest.raises(StudyError, match=message):
+        parse_command(command)
+
+
+def test_bad_words(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("standout.study.campaign.DASK_PATIENCE", 1.0)
+    arms = write_arms(here, ["a", "b", "c"])
+    for words, message in (
+        ((), "say how to measure"),
+        (("--measure", "echo {arm}", "--measure-python", "m:f"), "say how to measure"),
+        (("--measure-python", "nothing"), "module:function"),
+        (("--measure-python", "no_such_module:f"), "cannot be found"),
+        (("--measure-python", "math:pi"), "not a function"),
+        (("--measure-python", "math:sqrt", "--timeout", 1), "--timeout"),
+        (("--measure", "echo {arm}", "--dask", "tcp://127.0.0.1:1"), "no Dask scheduler"),
+    ):
+        outcome = standout("run", "--arms", arms, *words, "y.db")
+        assert outcome.code == 2
+        assert message in outcome.err
+
+
+def test_another_question_needs_another_place(here: Path) -> None:
+    script(here, "assay", ASSAY)
+    arms = write_arms(here, ["a", "b", "c", "d", "e"])
+    words = ("run", "--arms", arms, "--measure", "./assay {arm}", "x.db")
+    assert standout(*words, *QUESTION, "--budget", 20).code == 0
+    assert "has k 3.0, not 2.0" in standout(*words, *QUESTION, "--budget", 20, "--k", 2).err
+    assert "budget of 20, not None" in standout(*words, *QUESTION).err
+    assert "uses" in standout(*words, *QUESTION, "--budget", 20, "--method", "random").err
+    write_arms(here, ["a", "b", "c"])
+    assert "other arms" in standout(*words, *QUESTION, "--budget", 20).err
+
+
+def test_failures_are_retried_then_paused(here: Path) -> None:
+    """One arm never works: all others are decided as far as possible, and it is named."""
+    script(here, "assay", 'echo "$1" >> log; [ "$1" = d ] && exit 1; ' + ASSAY)
+    arms = write_arms(here, ["a", "b", "c", "d", "e"])
+    words = ("run", "--arms", arms, "--measure", "./assay {arm}", *QUESTION, "--budget", 60)
+    outcome = standout(*words, "--retries", 1, "--json", "x.db")
+    assert (here / "log").read_text().split().count("d") == 2
+    assert outcome.json["failures"] == {"d": 2}
+    assert "measuring failed 2 times in a row: exit code 1" in outcome.json["paused"]["d"]
+    # Mended, the same command measures it too.
+    script(here, "assay", ASSAY)
+    if not outcome.json["stopped"]:
+        assert outcome.code == 1
+        mended = standout(*words, "--retries", 1, "--json", "x.db").json
+        assert mended["paused"] == {}
+
+
+def test_nothing_works(here: Path) -> None:
+    script(here, "assay", "echo no instrument >&2; exit 1")
+    arms = write_arms(here, list("abcdefgh"))
+    outcome = standout("run", "--arms", arms, "--measure", "./assay {arm}", *QUESTION, "x.db")
+    assert outcome.code == 2
+    assert "no measurement works" in outcome.err
+    assert "no instrument" in outcome.err
+    assert standout("study", "status", "x.db", "--json").json["expired"] == 0
+
+
+def test_measures_with_a_function(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "bench_module.py").write_text(
+        "class Bench:\n"
+        "    @staticmethod\n"
+        "    def measure(arm):\n"
+        "        return {'c': 50.0}.get(arm, 1.0 + 0.01 * ord(arm))\n"
+    )
+    monkeypatch.syspath_prepend(here)
+    arms = write_arms(here, ["a", "b", "c", "d", "e"])
+    words = ("--measure-python", "bench_module:Bench.measure", "--jobs", 2, *QUESTION, "x.db")
+    outcome = standout("run", "--arms", arms, *words, "--json")
+    assert outcome.json["outliers"] == ["c"]
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_goes_on_after_it_was_ended(here: Path, how: signal.Signals) -> None:
+    """The same command, ended again and again, ends with every reward once."""
+    script(here, "assay", "sleep 0.01; " + ASSAY)
+    arms = write_arms(here, ["a", "b", "c", "d", "e"])
+    # So wide a noise that the budget decides when it ends.
+    options = ["--noise", "gaussian:9", "--budget", "150", "--jobs", "3", "x.db"]
+    words = ["run", "--arms", str(arms), "--measure", "./assay {arm}", *options]
+    pulls = []
+    for _ in range(3):
+        process = subprocess.Popen(
+            [*PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        before = pulls[-1] if pulls else 0
+        deadline = time.monotonic() + 60
+        while process.poll() is None and time.monotonic() < deadline:
+            if (here / "x.db").exists() and count_rewards(here / "x.db") >= before + 15:
+                process.send_signal(how)
+                break
+            time.sleep(0.01)
+        code = process.wait(30)
+        assert code == {signal.SIGKILL: -9, signal.SIGINT: 130, signal.SIGTERM: 143}[how]
+        with Study.open(here / "x.db") as study:
+            assert study.verify().problems == ()
+            pulls.append(study.status().pulls)
+            pending = study.status().pending
+            if how is not signal.SIGKILL:
+                assert study.status().expired == pending
+    assert pulls == sorted(pulls)
+    start = time.monotonic()
+    last = standout(*words, "--json")
+    # What the killed runs had under way was taken over at once, not when its lease ended.
+    assert time.monotonic() - start < 40
+    assert (last.json["pulls"], last.json["pending"], last.json["reason"]) == (150, 0, "budget")
+    with Study.open(here / "x.db") as study:
+        assert study.verify().problems == ()
+
+
+def count_rewards(path: Path) -> int:
+    try:
+        with Study.open(path) as study:
+            return study.status().pulls
+    except StudyError:
+        return 0
+
+
+def test_workers_that_are_gone() -> None:
+    assert not is_gone(worker_name())
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    name = worker_name().replace(f":{os.getpid()}:", f":{child}:")
+    os.waitpid(child, 0)
+    assert is_gone(name)
+    for other in ("somebody", "run elsewhere:1:2", "run x", ""):
+        assert not is_gone(other)
+
+
+def test_leases_are_renewed_while_measuring(folder: Path) -> None:
+    """A measurement may take longer than the lease; nobody else gets it meanwhile."""
+    path = folder / "x.db"
+    problem = Problem(noise="gaussian:9")
+    study = Study.create(path, ["a", "b", "c"], problem, budget=3)
+    other = Study.open(path)
+    taken: list[int] = []
+
+    def slow(arm: str) -> float:
+        for _ in range(6):
+            time.sleep(0.1)
+            taken.extend(ticket.id for ticket in other.ask(3))
+        return 1.0
+
+    with ThreadPoolExecutor(3) as executor:
+        Worker(study, slow, executor, 3, lease=0.4).run()
+    assert taken == []
+    assert study.status().pulls == 3
