@@ -35,6 +35,7 @@ demo: $(STAMP) ## see standout find outliers
 	@$(BIN)/standout demo
 
 test: $(STAMP) ## all tests, then the kernel tests again without compilation
+	@scripts/install-system.sh
 	$(call say,pytest)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 	$(call say,pytest: kernels as plain Python)
