@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from standout import METHODS, Method, MethodError, Problem
-from standout.core.kinds import RuleKind
+from standout.core.kinds import IntervalKind, RuleKind
 from standout.core.methods import DEFAULT_METHOD, as_method, parse_method
 from tests.naive import subset
 
@@ -25,6 +25,7 @@ GOOD = [
     ("random:", {}),
     ("random:batch=10", {"batch": 10}),
     ("rr:growth=0.5", {"growth": 0.5}),
+    ("random:interval=released", {"interval": IntervalKind.RELEASED}),
     ("roai-lucb:lambda=2,epsilon=0.1", {"subset": (2.0, 0.1)}),
     ("roai-elim: epsilon = 0.1 , lambda = 4 , batch = 3", {"subset": (4.0, 0.1), "batch": 3}),
 ]
@@ -33,7 +34,9 @@ GOOD = [
 @pytest.mark.parametrize(("text", "changes"), GOOD)
 def test_parse(text: str, changes: dict[str, object]) -> None:
     name = text.partition(":")[0].strip().lower()
-    assert parse_method(text) == replace(METHODS[name], **changes)  # type: ignore[arg-type]
+    method = parse_method(text)
+    assert method == replace(METHODS[name], **changes)  # type: ignore[arg-type]
+    assert parse_method(method.label()) == method
 
 
 BAD = [

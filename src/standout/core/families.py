@@ -16,6 +16,7 @@ from standout.errors import MethodError
 INTERVALS: dict[str, IntervalKind | None] = {
     "auto": None,
     "hoeffding": IntervalKind.HOEFFDING,
+    "released": IntervalKind.RELEASED,
     "mixture": IntervalKind.MIXTURE,
     "beta-binomial": IntervalKind.BERNOULLI,
     "bernstein": IntervalKind.BERNSTEIN,
