@@ -44,3 +44,59 @@ def bernstein_radius(rewards: list[float], alpha: float, strengths: list[float])
         (math.log(1 / share) + (-math.log(1 - strength) - strength) * variation) / (strength * s)
         for strength in strengths
     )
+
+
+def beta_binomial_ends(
+    successes: float, failures: float, alpha: float, rho: float
+) -> tuple[float, float]:
+    """The means whose ratio is below 1/alpha, by bisection on each side of the mean."""
+    limit = math.log(1 / alpha)
+    mean = successes / (successes + failures)
+
+    def end(outer: float) -> float:
+        inner = min(max(mean, 1e-13), 1 - 1e-13)
+        if bernoulli_log_ratio(successes, failures, outer, rho) < limit:
+            return round(outer)
+        for _ in range(200):
+            middle = (outer + inner) / 2
+            if bernoulli_log_ratio(successes, failures, middle, rho) >= limit:
+                outer = middle
+            else:
+                inner = middle
+        return outer
+
+    return end(1e-13), end(1 - 1e-13)
+
+
+def heavy_log_ratios(
+    rewards: list[float], y: float, strengths: list[float], middle: float, sigma: float
+) -> list[float]:
+    """Each lambda's two log supermartingales at y; the first reward is only the first centre.
+
+    The next centre is the mean of the former centres, each moved by psi / lambda
+    of what came, with lambda = `middle`.
+    """
+    centres = [rewards[0]]
+    moved = 0.0
+    for t, x in enumerate(rewards[1:], start=1):
+        moved += centres[-1] + _psi(middle * (x - centres[-1])) / middle
+        centres.append(moved / t)
+    logs = []
+    for strength in strengths:
+        up = down = 0.0
+        for x, c in zip(rewards[1:], centres, strict=False):
+            off = y - c
+            spread = strength**2 * (sigma**2 + off**2) / 2
+            up += _psi(strength * (x - c)) - strength * off - spread
+            down += -_psi(strength * (x - c)) + strength * off - spread
+        logs += [up, down]
+    return logs
+
+
+def _psi(x: float) -> float:
+    return math.copysign(math.log(1 + abs(x) + x * x / 2), x)
+
+
+def dubins_savage(s: int, share: float, slope: float, sigma: float) -> float:
+    """Radius a/s + b sigma^2 with 1/(1 + a b) = share, on each side."""
+    return (1 / share - 1) / slope / s + slope * sigma**2
