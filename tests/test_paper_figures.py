@@ -9,10 +9,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from standout.cli.reproduce import reproduce as command
+from standout.cli.main import app
 from standout.core.typing import Floats
 from standout.paper import anytime, fig1, fig2, fig3, fig4
 from standout.paper.claims import Verdict
@@ -175,13 +174,11 @@ def test_pictures_are_the_same_bytes_each_time(
 
 # The command line
 
-app = typer.Typer()
-app.command()(command)
-
 
 def test_json_holds_claims_and_files_only(tmp_path: Path) -> None:
     result = CliRunner().invoke(
-        app, ["fig2", "--runs", "20", "--seed", "1", "--out", str(tmp_path), "--json"]
+        app,
+        ["reproduce", "fig2", "--runs", "20", "--seed", "1", "--out", str(tmp_path), "--json"],
     )
     assert result.exit_code == 0, result.output
     content = json.loads(result.stdout)
@@ -190,7 +187,7 @@ def test_json_holds_claims_and_files_only(tmp_path: Path) -> None:
 
 
 def test_command_prints_the_verdicts(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["fig3", "--runs", "20", "--out", str(tmp_path)])
+    result = CliRunner().invoke(app, ["reproduce", "fig3", "--runs", "20", "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output
     assert "holds" in result.stdout
     assert "report.html" in result.stdout
@@ -201,6 +198,21 @@ def test_interrupt_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyP
         raise KeyboardInterrupt
 
     monkeypatch.setattr(fig2, "compute", interrupted)
-    result = CliRunner().invoke(app, ["fig2", "--runs", "20", "--out", str(tmp_path)])
+    result = CliRunner().invoke(app, ["reproduce", "fig2", "--runs", "20", "--out", str(tmp_path)])
     assert result.exit_code == 130
     assert "goes on from what is done" in result.output
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["fig9"], "no figure 'fig9'; there are fig1"),
+        (["fig2", "--runs", "1"], "runs must be at least 2, not 1"),
+        (["fig2", "--out", "/dev/null/paper"], "cannot write to '/dev/null/paper'"),
+    ],
+)
+def test_mistakes_end_in_one_line(words: list[str], message: str) -> None:
+    result = CliRunner().invoke(app, ["reproduce", *words])
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"standout: error: {message}")
+    assert result.stderr.count("\n") == 1

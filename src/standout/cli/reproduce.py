@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from standout.cli.options import Jobs, Seed, read_jobs
 
 if TYPE_CHECKING:
     from standout.paper.reproduce import Reproduction
@@ -19,79 +19,97 @@ _COLOURS = {"holds": "green", "partly": "yellow", "fails": "red"}
 def reproduce(
     figures: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FIGURE]...", help="fig1 fig2 fig3 fig4 fig5, or all (default)."),
+        typer.Argument(metavar="FIGURE", help="fig1 fig2 fig3 fig4 fig5, or all (default)."),
     ] = None,
     runs: Annotated[
         int | None,
-        typer.Option(help="Runs behind every point; the paper's 500 unless --quick."),
+        typer.Option(
+            show_default="500, or few with --quick", help="Runs or draws behind every point."
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
-    jobs: Annotated[
-        int | None, typer.Option(help="Processes; as many as there are cores unless given.")
-    ] = None,
+    seed: Seed = 0,
+    jobs: Jobs = None,
     out: Annotated[Path, typer.Option(help="Folder for figures, data and report.")] = Path("paper"),
     quick: Annotated[
         bool, typer.Option("--quick", help="A miniature with few runs, in about a minute.")
     ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print claims and files as JSON, nothing else.")
+        bool, typer.Option("--json", help="Print the claims and the files as JSON, nothing else.")
     ] = False,
 ) -> None:
     """Make the paper's figures again and judge its claims.
 
+    OUT gets a report, each figure as PNG and PDF, its data as CSV and the claims
+    as JSON. With the paper's 500 runs it takes about half an hour on two cores.
     Interrupted, the same command goes on where it was.
-    """
-    from standout.paper.settings import Settings
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    settings = Settings(
-        out=out, runs=runs, seed=seed, jobs=jobs if jobs is not None else cores or 1, quick=quick
-    )
+    \b
+    Examples:
+      standout reproduce --quick
+      standout reproduce fig1 fig4 --runs 100 --out again
+    """
+    from standout.cli import console
+    from standout.paper.settings import Settings, check_figures, prepare_folder
+
+    settings = Settings(out=out, runs=runs, seed=seed, jobs=read_jobs(jobs), quick=quick)
+    names = list(check_figures(figures or []))
+    # Refused before the kernels are compiled, which may take a while.
+    prepare_folder(out)
+    console.compile_kernels()
     try:
-        found = _with_progress(figures or [], settings)
+        found = _with_bars(names, settings)
     except KeyboardInterrupt:
-        typer.echo("interrupted; the same command goes on from what is done", err=True)
-        raise typer.Exit(130) from None
+        console.messages().print("the same command goes on from what is done")
+        raise
     if as_json:
         claims = [claim.to_dict() for claim in found.claims]
-        files = [str(path) for path in found.files]
-        typer.echo(json.dumps({"claims": claims, "files": files}, ensure_ascii=False, indent=2))
+        console.print_json({"claims": claims, "files": [str(path) for path in found.files]})
     else:
-        _print_claims(found, settings.out)
+        _say_claims(found, out)
 
 
-def _with_progress(figures: list[str], settings: Settings) -> Reproduction:
-    from rich.console import Console
+def _with_bars(names: list[str], settings: Settings) -> Reproduction:
+    """Make the figures with a bar for each on standard error."""
     from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+    from standout.cli.console import messages
     from standout.paper.reproduce import reproduce as make
 
-    bars: dict[str, TaskID] = {}
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(),
+        BarColumn(bar_width=24),
         TextColumn("{task.percentage:>3.0f} %"),
         TimeRemainingColumn(elapsed_when_finished=True),
     )
+    console = messages()
+    bars: dict[str, TaskID] = {}
     # Work is reported every few seconds; a longer memory keeps the time left steady.
-    with Progress(*columns, console=Console(stderr=True), speed_estimate_period=120) as progress:
+    with Progress(
+        *columns,
+        console=console,
+        speed_estimate_period=120,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as progress:
 
         def show(figure: str, done: float, total: float) -> None:
             if figure not in bars:
                 bars[figure] = progress.add_task(figure, total=total)
             progress.update(bars[figure], completed=done)
 
-        return make(figures, settings, show)
+        return make(names, settings, show)
 
 
-def _print_claims(found: Reproduction, out: Path) -> None:
-    from rich.console import Console
+def _say_claims(found: Reproduction, out: Path) -> None:
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table("figure", "the paper says", "verdict", title="Claims")
+    from standout.cli.console import say
+
+    table = Table("figure", "the paper says", "verdict", box=None, pad_edge=False)
     for claim in found.claims:
-        colour = _COLOURS[claim.verdict]
-        table.add_row(claim.figure, claim.claim, f"[{colour}]{claim.verdict}[/]")
-    console = Console()
-    console.print(table)
-    console.print(f"{len(found.files)} files; see {out / 'report.html'}", soft_wrap=True)
+        verdict = Text(str(claim.verdict), style=_COLOURS[claim.verdict])
+        table.add_row(claim.figure, claim.claim, verdict)
+    say(table, "")
+    # Not wrapped, so that the path can be copied.
+    print(f"{len(found.files)} files; see {out / 'report.html'}")
