@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from standout.core.methods import METHODS
 from standout.core.problem import Problem
-from standout.core.rules.boundary import boundary_arms, critical_pair, threshold_arms
+from standout.core.rules.boundary import boundary_arms, critical_pairs, threshold_arms
 from standout.core.state import THRESHOLD, State
 from standout.core.threshold import update_threshold
 from tests.driving import blank_state
@@ -72,7 +72,7 @@ def frequencies(values: list[float], lower: list[float], upper: list[float], ran
     counts: collections.Counter[tuple[int, int]] = collections.Counter()
     arrays = (np.array(values), np.array(lower), np.array(upper))
     for _ in range(4000):
-        counts[critical_pair(*arrays, omega, rank, cut, rng)] += 1
+        counts[critical_pairs(*arrays, omega, rank, cut, rng)[2:]] += 1
     return counts
 
 
@@ -95,9 +95,23 @@ def test_ties_at_the_cut_alone() -> None:
     assert all(abs(count - 4000 / 3) < 5 * 30 for count in counts.values())
 
 
+def test_the_pair_before_the_cut() -> None:
+    """Rank 2 of the same: one of three tied arms is inside, each with probability 1/3."""
+    rng = np.random.default_rng(4)
+    values = np.array([9.0, 5.0, 5.0, 5.0, 1.0])
+    lower = np.array([8.0, 4.1, 4.2, 4.3, 0.0])
+    upper = np.array([9.5, 6.1, 6.2, 6.3, 2.0])
+    counts: collections.Counter[tuple[int, int]] = collections.Counter()
+    for _ in range(4000):
+        counts[critical_pairs(values, lower, upper, np.arange(5), 3, 5.0, rng)[:2]] += 1
+    assert set(counts) == {(1, 3), (2, 3), (3, 2)}
+    assert all(abs(count - 4000 / 3) < 5 * 30 for count in counts.values())
+
+
 def test_without_ties_no_random_number_is_drawn() -> None:
     rng = np.random.default_rng(5)
     before = rng.bit_generator.state
     values = np.array([0.4, 0.1, 0.3, 0.2])
-    assert critical_pair(values, values - 1, values + 1, np.arange(4), 2, 0.3, rng) == (2, 3)
+    ends = values - 1, values + 1
+    assert critical_pairs(values, *ends, np.arange(4), 2, 0.3, rng) == (0, 2, 2, 3)
     assert rng.bit_generator.state == before

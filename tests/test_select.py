@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from standout.core.select import kth_largest, next_larger
+from standout.core.select import kth_largest
 from tests.naive import order
 from tests.strategies import value_lists
 
@@ -51,11 +51,3 @@ def test_kth_largest_of_ordered_values(shape: str) -> None:
     for rank in (1, 2, 250, 251, 252, 500, 501):
         found = kth_largest(values, 501, rank, math.nan, np.zeros(501))
         assert found == order.kth_largest(values.tolist(), rank)
-
-
-@given(value_lists(min_size=2, max_size=40), st.data())
-def test_next_larger(values: list[float], data: st.DataObject) -> None:
-    rank = data.draw(st.integers(2, len(values)))
-    value = order.kth_largest(values, rank)
-    found = next_larger(np.array(values), len(values), rank, value)
-    assert found == order.kth_largest(values, rank - 1)

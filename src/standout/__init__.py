@@ -88,6 +88,7 @@ __all__ = [
     "StudyError",
     "Ticket",
     "TicketError",
+    "UndecidableWarning",
     "identify",
     "simulate",
 ]

@@ -81,3 +81,7 @@ class BatchError(StudyError, ValueError):
     def __init__(self, message: str, index: int) -> None:
         super().__init__(message)
         self.index = index
+
+
+class UndecidableWarning(UserWarning):
+    """Some arm looks as if it could never be decided without a tolerance or a budget."""

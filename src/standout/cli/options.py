@@ -56,6 +56,34 @@ Delta = Annotated[
 SideText = Annotated[
     str, typer.Option("--side", metavar="high|low|both", help="Which outliers to look for.")
 ]
+IntervalText = Annotated[
+    str | None,
+    typer.Option(
+        "--interval",
+        metavar="NAME",
+        show_default="the method's",
+        help="Interval of an arm's mean: auto (the tightest for the noise), hoeffding (the "
+        "paper's), mixture, beta-binomial, bernstein, student or heavy.",
+    ),
+]
+RangeText = Annotated[
+    str | None,
+    typer.Option(
+        "--range",
+        metavar="algorithm1|exact",
+        show_default="the method's",
+        help="How the threshold's interval follows from the arms'.",
+    ),
+]
+GoalText = Annotated[
+    str | None,
+    typer.Option(
+        "--goal",
+        metavar="certify|anytime",
+        show_default="certify",
+        help="For focus: the earliest certain answer, or the best guess at any time.",
+    ),
+]
 Tolerance = Annotated[float, typer.Option(help="Arms this near the threshold may go either way.")]
 NoiseText = Annotated[
     str | None,
@@ -86,17 +114,39 @@ def read_question(
 
 
 def read_methods(
-    texts: list[str] | None, batch: int | None = None, growth: float | None = None
+    texts: list[str] | None,
+    batch: int | None = None,
+    growth: float | None = None,
+    *,
+    interval: str | None = None,
+    threshold_range: str | None = None,
+    goal: str | None = None,
 ) -> list[Method]:
-    """The named methods or the default one; `batch` and `growth` go to all of them."""
-    from standout.core.methods import DEFAULT_METHOD, parse_method
+    """The named methods or the default one, with the options that are given to all of them.
 
+    `interval`, `threshold_range` and `goal` go to those of them that have a
+    choice; it is an error if none has.
+    """
+    from standout.core.methods import DEFAULT_METHOD, parse_method, with_options
+
+    methods = [parse_method(text) for text in texts or [DEFAULT_METHOD]]
     changes: dict[str, Any] = {}
     if batch is not None:
         changes["batch"] = batch
     if growth is not None:
         changes["growth"] = growth
-    return [replace(parse_method(text), **changes) for text in texts or [DEFAULT_METHOD]]
+    methods = [replace(method, **changes) for method in methods]
+    for name, value in (("interval", interval), ("range", threshold_range), ("goal", goal)):
+        if value is None:
+            continue
+        takes = [m.has_goals if name == "goal" else not m.needs_bounded_rewards for m in methods]
+        if not any(takes):
+            with_options(methods[0], {name: value})  # says why not
+        methods = [
+            with_options(method, {name: value}) if can else method
+            for method, can in zip(methods, takes, strict=True)
+        ]
+    return methods
 
 
 def read_checkpoints(text: str | None) -> tuple[int, ...]:

@@ -8,7 +8,9 @@ import typer
 
 from standout.cli.options import (
     Delta,
+    GoalText,
     InstanceText,
+    IntervalText,
     Jobs,
     Json,
     K,
@@ -16,6 +18,7 @@ from standout.cli.options import (
     MadScale,
     Methods,
     NoiseText,
+    RangeText,
     Seed,
     SideText,
     Tolerance,
@@ -56,6 +59,9 @@ def simulate(
             help="Pulls at which to compare the best guess with the truth.",
         ),
     ] = None,
+    interval: IntervalText = None,
+    threshold_range: RangeText = None,
+    goal: GoalText = None,
     batch: Annotated[
         int | None,
         typer.Option(show_default="the method's", help="Pulls per chosen arm and round."),
@@ -80,14 +86,16 @@ def simulate(
     \b
     Examples:
       standout simulate fig1:gap=0.4 --method roai-lucb --method random --runs 20
-      standout simulate fig4 --budget 10000 --checkpoints 1000:10000:1000
+      standout simulate fig4 --goal anytime --budget 10000 --checkpoints 1000:10000:1000
       standout simulate means.csv --noise gaussian:0.5 --side low --json
     """
     family, problem = read_question(
         instance, noise, side,
         k=k, mad_scale=mad_scale, delta=delta, k_low=k_low, tolerance=tolerance,
     )  # fmt: skip
-    chosen = read_methods(method, batch, growth)
+    chosen = read_methods(
+        method, batch, growth, interval=interval, threshold_range=threshold_range, goal=goal
+    )
     marks = read_checkpoints(checkpoints)
     check_seed(seed)
     if budget is None:

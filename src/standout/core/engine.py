@@ -12,7 +12,8 @@ import numpy as np
 
 from standout.core.intervals import arm_interval, count_reward
 from standout.core.jit import kernel
-from standout.core.kinds import RangeKind, Verdict
+from standout.core.kinds import Verdict
+from standout.core.plug_in import shrunken
 from standout.core.rules import choose
 from standout.core.sorted import replace_value, sort_again
 from standout.core.state import (
@@ -32,7 +33,6 @@ from standout.core.typing import Flags
 _UNDECIDED = int(Verdict.UNDECIDED)
 _NORMAL = int(Verdict.NORMAL)
 _OUTLIER = int(Verdict.OUTLIER)
-_EXACT = int(RangeKind.EXACT)
 _FEW = 12
 """Changed intervals up to which moving single values beats sorting again."""
 
@@ -67,8 +67,14 @@ def begin_round(spec: Spec, state: State, room: int, rng: np.random.Generator) -
 @kernel
 def observe(spec: Spec, state: State, arm: int, reward: float) -> None:
     """Count one reward of `arm`."""
-    count_reward(spec, state, arm, reward)
-    state.counters[PULLS] += 1
+    count_reward(spec, state.pulls, state.sums, state.moments, arm, reward)
+    touch(state, arm, 1)
+
+
+@kernel
+def touch(state: State, arm: int, rewards: int) -> None:
+    """Note that an arm has had `rewards` more rewards, and so a new interval to come."""
+    state.counters[PULLS] += rewards
     if not state.is_touched[arm]:
         state.is_touched[arm] = True
         state.touched[state.counters[TOUCHED]] = arm
@@ -79,17 +85,16 @@ def observe(spec: Spec, state: State, arm: int, reward: float) -> None:
 def end_round(spec: Spec, state: State) -> None:
     """Bring intervals, threshold and verdicts up to date with the rewards."""
     touched = state.counters[TOUCHED]
-    is_exact = spec.range == _EXACT
     few = touched <= _FEW
     for j in range(touched):
         arm = state.touched[j]
         state.is_touched[arm] = False
         lower, upper = arm_interval(spec, state, arm)
         for side in range(len(state.signs)):
-            _set_interval(spec, state, side, arm, lower, upper, is_exact and few)
+            _set_interval(spec, state, side, arm, lower, upper, spec.sorts and few)
     state.counters[TOUCHED] = 0
     for side in range(len(state.signs)):
-        if is_exact and not few:
+        if spec.sorts and not few:
             sort_again(state.sorted_lower[side], state.lower[side], state.omega)
             sort_again(state.sorted_upper[side], state.upper[side], state.omega)
         update_threshold(spec, state, side)
@@ -164,5 +169,8 @@ def best_guess(spec: Spec, state: State, guess: Flags) -> None:
             continue
         guess[arm] = False
         for side in range(len(state.signs)):
-            if state.estimate[side, arm] > state.bounds[side, THRESHOLD]:
+            estimate = state.estimate[side, arm]
+            if spec.plugs_in:
+                estimate = shrunken(state, side, arm)
+            if estimate > state.bounds[side, THRESHOLD]:
                 guess[arm] = True

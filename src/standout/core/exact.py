@@ -19,7 +19,7 @@ Upper end. The distances are at most max(U_i - mu, mu - L_i), the m-th largest a
 most max_j min(U_(j) - mu, mu - L^(m-j)), at most m - 1 of them above mu and n - m
 below. Local maxima are the tents' tips. This is attained, and so exact, once no
 interval reaches from mu to both sides of the MAD; before that it is only valid.
-Both ends lie within Algorithm 1's.
+Where Algorithm 1's upper end is smaller, it is taken instead.
 
 Besides the ends, the kernel notes the levels that bind them and with which
 slope: theta's end moves by slope * h when that level moves by h. The rule
@@ -31,7 +31,9 @@ from __future__ import annotations
 import numpy as np
 
 from standout.core.jit import kernel
+from standout.core.select import kth_largest
 from standout.core.state import (
+    MAD_UPPER,
     MEDIAN_LOWER,
     MEDIAN_UPPER,
     THRESHOLD_LOWER,
@@ -62,9 +64,24 @@ def exact_range(state: State, side: int) -> None:
     bounds[THRESHOLD_LOWER] = _lower_end(
         lower, upper, rank, factor, bounds, state.levels[side, LOWER_END]
     )
-    bounds[THRESHOLD_UPPER] = _upper_end(
-        lower, upper, rank, factor, bounds, state.levels[side, UPPER_END]
-    )
+    highest = _upper_end(lower, upper, rank, factor, bounds, state.levels[side, UPPER_END])
+    # A very wide interval counts on both sides of mu there; Algorithm 1 counts it once.
+    bounds[MAD_UPPER] = _largest_mad(state, side)
+    bounds[THRESHOLD_UPPER] = min(highest, bounds[MEDIAN_UPPER] + factor * bounds[MAD_UPPER])
+
+
+@kernel
+def _largest_mad(state: State, side: int) -> float:
+    """Algorithm 1's upper end of the MAD."""
+    omega = state.omega
+    count = len(omega)
+    left = state.bounds[side, MEDIAN_LOWER]
+    right = state.bounds[side, MEDIAN_UPPER]
+    for j in range(count):
+        i = omega[j]
+        state.scratch[j] = max(state.upper[side, i] - left, right - state.lower[side, i])
+    guess = state.bounds[side, MAD_UPPER]
+    return kth_largest(state.scratch, count, (count + 1) // 2, guess, state.work)
 
 
 @kernel

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
+from functools import partial
 
 CHUNKS = 256
 """Tasks that a large round is cut into: a scheduler's overhead is per task."""
@@ -53,13 +54,17 @@ def measure_round(
                 # The worker itself failed: no reward of this chunk has come back.
                 rewards, error = [], broken
             for arm, reward in zip(chunk, rewards, strict=False):
-                yield arm, lambda reward=reward: reward
+                yield arm, partial(_give, reward)
             if error is not None:
-                yield chunk[len(rewards)], lambda error=error: _raise(error)
+                yield chunk[len(rewards)], partial(_raise, error)
                 return
     finally:
         for future in futures:
             future.cancel()
+
+
+def _give(reward: float) -> float:
+    return reward
 
 
 def _raise(error: Exception) -> float:

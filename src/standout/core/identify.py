@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
 
 import numpy as np
 
 from standout.core.executor import measure_round
+from standout.core.given import Given
 from standout.core.identification import Identification
 from standout.core.methods import DEFAULT_METHOD, Method
 from standout.core.problem import Problem
-from standout.core.run import Run
+from standout.core.run import NO_LIMIT, Run
 from standout.core.stopping import StopReason
-from standout.errors import MeasureError
+from standout.errors import MeasureError, UndecidableWarning
 
 Progress = Callable[[Run], None]
+DOUBT_AFTER = 1000
+"""Pulls after which it is first asked, and then at each doubling, whether the run can end."""
 
 
 def identify(
@@ -29,6 +33,9 @@ def identify(
     seed: int | np.random.Generator = 0,
     progress: Progress | None = None,
     executor: Executor | None = None,
+    costs: Mapping[str, float] | None = None,
+    prior: Mapping[str, tuple[int, float]] | None = None,
+    known: Mapping[str, float] | None = None,
 ) -> Identification:
     """Find the arms that stand out by calling `measure(arm)` as seldom as possible.
 
@@ -40,6 +47,11 @@ def identify(
     `executor` (threads, processes, Dask's `client.get_executor()`) measures the
     pulls of a round side by side; the answer does not depend on it.
 
+    `costs` (per pull, by arm), `prior` (earlier rewards as (number, sum) by arm)
+    and `known` (means known exactly, by arm; never pulled) say what is known
+    beforehand. When it looks as if some arm could never be decided, an
+    `UndecidableWarning` says so once and the run goes on.
+
     >>> rng = np.random.default_rng(7)
     >>> means = {"ash": 0.1, "elm": 0.2, "fir": 0.3, "oak": 0.2, "yew": 0.95}
     >>> problem = Problem(noise="gaussian:0.05", k=2)
@@ -47,7 +59,9 @@ def identify(
     >>> found.outliers, str(found.reason)
     (('yew',), 'decided')
     """
-    run = Run(problem, arms, method, np.random.default_rng(seed), budget=budget)
+    given = Given(costs=costs or {}, prior=prior or {}, known=known or {})
+    run = Run(problem, arms, method, np.random.default_rng(seed), budget=budget, given=given)
+    look_at = DOUBT_AFTER
     try:
         while chosen := run.choose():
             for arm, give_reward in _pulls(measure, chosen, run.pulls, executor):
@@ -55,6 +69,11 @@ def identify(
             run.update()
             if progress is not None:
                 progress(run)
+            if run.pulls >= look_at:
+                look_at = 2 * run.pulls
+                if note := run.doubt():
+                    warnings.warn(note, UndecidableWarning, stacklevel=2)
+                    look_at = NO_LIMIT
     except KeyboardInterrupt:
         run.update()
         return run.identification(StopReason.INTERRUPTED)

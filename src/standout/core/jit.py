@@ -67,13 +67,31 @@ _FOLDER = _prepare()
 
 
 def kernel(function: F) -> F:
-    """Compile `function` in nopython mode, cached on disk, releasing the GIL."""
+    """Compile `function` in nopython mode, cached on disk, releasing the GIL.
+
+    Without reference counts: a call that passes a State would otherwise count
+    some seventy references up and down, which takes far longer than the work.
+    A kernel must therefore not make arrays (views are fine); see `array_kernel`.
+    """
+    return _compile(function, counts_references=False)
+
+
+def array_kernel(function: F) -> F:
+    """A kernel that may make arrays, if only inside NumPy's own functions (a sort)."""
+    return _compile(function, counts_references=True)
+
+
+def _compile(function: F, counts_references: bool) -> F:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _FOLDER
     try:
-        compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(
-            function
-        )
+        compiled: F = numba.njit(
+            cache=True,
+            nogil=True,
+            error_model="numpy",
+            forceinline=True,
+            _nrt=counts_references,
+        )(function)
     finally:
         numba.config.CACHE_DIR = before
     return compiled

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from standout.core.families import INTERVALS, RANGES, best_interval, check_interval
-from standout.core.intervals.mixture import TUNED_FOR, mixture_rho
+from standout.core.intervals.mixture import mixture_rho, tuned_pulls
 from standout.core.kinds import IntervalKind, RangeKind, RuleKind
+from standout.core.noise import Bernoulli
 from standout.core.problem import Problem
 from standout.core.state import Spec
 from standout.errors import MethodError
@@ -41,7 +42,7 @@ class Method:
     needs_bounded_rewards: bool = False
     can_subset: bool = False
     is_guaranteed: bool = True
-    starts_together: bool = False
+    has_goals: bool = False
     subset: tuple[float, float] | None = None
     batch: int = 1
     growth: float = 0.0
@@ -77,12 +78,19 @@ class Method:
         """The interval in use: the method's own, or the tightest for the noise."""
         return best_interval(problem.noise) if self.interval is None else self.interval
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is standout's own: clipped intervals, plug-in guesses, a joint start."""
+        return self.has_goals
+
     def label(self) -> str:
         """The text that `parse_method` reads back."""
         plain = METHODS[self.name]
         options = []
         if self.subset is not None:
             options += [f"lambda={self.subset[0]:g}", f"epsilon={self.subset[1]:g}"]
+        if self.rule != plain.rule:
+            options.append("goal=anytime")
         if self.interval != plain.interval:
             options.append(f"interval={_name_of(INTERVALS, self.interval)}")
         if self.range != plain.range:
@@ -110,6 +118,8 @@ class Method:
             rule=int(self.rule),
             interval=int(interval),
             range=int(self.range),
+            uses_levels=self.is_ours,
+            sorts=self.is_ours or self.range == RangeKind.EXACT,
             keeps_decisions=self.keeps_decisions,
             intersects=self.intersects,
             n_arms=int(n_arms),
@@ -117,13 +127,16 @@ class Method:
             delta=float(problem.delta),
             alpha=float(alpha),
             sigma=float(noise.sigma),
-            rho=float(mixture_rho(alpha, TUNED_FOR)),
+            rho=float(mixture_rho(alpha, tuned_pulls(problem.factor))),
             low=float(low),
             high=float(high),
             # The paper's intervals are not clipped; ours are.
-            clips=bool(self.intersects and self.range == RangeKind.EXACT),
+            clips=self.is_ours,
+            lattice=1.0 if isinstance(noise, Bernoulli) else 0.0,
+            plugs_in=self.is_ours,
             tolerance=float(problem.tolerance),
-            initial=max(1, round(math.log(1 / alpha) / 2)) if self.starts_together else 1,
+            # No arm can be decided with fewer pulls than that, so pull them at once.
+            initial=max(1, round(math.log(1 / alpha) / 2)) if self.is_ours else 1,
             batch=int(self.batch),
             growth=float(self.growth),
         )
@@ -139,7 +152,7 @@ METHODS: dict[str, Method] = {
             range=RangeKind.EXACT,
             keeps_decisions=True,
             intersects=True,
-            starts_together=True,
+            has_goals=True,
             growth=0.01,
             summary="pulls what shrinks the binding overlap most; tight intervals, exact range",
             reference="standout, docs/focus.md",
@@ -227,7 +240,7 @@ def parse_method(text: str) -> Method:
 
 def with_options(method: Method, options: dict[str, str]) -> Method:
     """`method` with options given as texts."""
-    known = (*_NUMBERS, "interval", "range")
+    known = (*_NUMBERS, "interval", "range", "goal")
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise MethodError(f"no method option {', '.join(unknown)}; there are {', '.join(known)}")
@@ -247,9 +260,19 @@ def with_options(method: Method, options: dict[str, str]) -> Method:
         changes["interval"] = _pick("interval", INTERVALS, options["interval"])
     if "range" in options:
         changes["range"] = _pick("range", RANGES, options["range"])
+    if "goal" in options:
+        changes |= _goal(method, options["goal"])
     if method.needs_bounded_rewards and ("interval" in changes or "range" in changes):
         raise MethodError(f"{method.name} has an interval and a threshold of its own")
     return replace(method, **changes)
+
+
+def _goal(method: Method, value: str) -> dict[str, Any]:
+    goals = {"certify": RuleKind.FOCUS, "anytime": RuleKind.FOCUS_ANYTIME}
+    if not method.has_goals:
+        raise MethodError(f"{method.name} has no goal option; focus has")
+    rule = _pick("goal", goals, value)
+    return {"rule": rule} if rule is RuleKind.FOCUS else {"rule": rule, "growth": 0.0}
 
 
 def _number(key: str, value: str) -> float:

@@ -44,6 +44,12 @@ class Noise:
             )
         return reward
 
+    def check_mean(self, arm: str, mean: float) -> None:
+        """Refuse a mean that no arm can have."""
+        low, high = self.support
+        if not (math.isfinite(mean) and low <= mean <= high):
+            raise ProblemError(f"arm {arm!r} cannot have mean {mean:g} with {self.spec()} noise")
+
 
 def _check_scale(sigma: float) -> None:
     if not (math.isfinite(sigma) and sigma > 0):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from standout.core import engine
+from standout.core.doubt import doubt
+from standout.core.given import Given
 from standout.core.identification import Identification, identification
 from standout.core.intervals import MOMENTS
 from standout.core.methods import Method, as_method
@@ -68,6 +71,7 @@ class Run:
         rng: np.random.Generator,
         *,
         budget: int | None = None,
+        given: Given | None = None,
     ) -> None:
         self.problem = problem
         self.method = as_method(method)
@@ -75,8 +79,11 @@ class Run:
         self.budget = check_budget(budget)
         self.spec = self.method.spec(problem, len(self.arms))
         self.rng = rng
-        self.state = start_state(problem, self.method, len(self.arms), rng)
         self._index = {name: i for i, name in enumerate(self.arms)}
+        given = given or Given()
+        costs = given.cost_array(self._index)
+        self.state = start_state(problem, self.method, len(self.arms), rng, costs)
+        self._known = given.apply(problem, self.method, self.state, self._index)
 
     def choose(self) -> list[tuple[str, int]]:
         """Which arms to pull next, and how often each; empty when the run has ended."""
@@ -120,7 +127,18 @@ class Run:
         """The answer as of the last `update`."""
         guess = np.zeros(len(self.arms), dtype=np.bool_)
         engine.best_guess(self.spec, self.state, guess)
-        return identification(self.spec, self.state, self.arms, guess, reason or self.reason)
+        return identification(
+            self.state,
+            self.arms,
+            guess,
+            reason or self.reason,
+            known=self._known,
+            note=self.doubt(),
+        )
+
+    def doubt(self) -> str | None:
+        """Why this run may never end without a tolerance or a budget, if that shows."""
+        return doubt(self.spec, self.state, self.arms)
 
 
 def check_arms(arms: Sequence[str]) -> tuple[str, ...]:
@@ -139,6 +157,6 @@ def check_budget(budget: int | None) -> int | None:
     """A budget as a positive whole number."""
     if budget is None:
         return None
-    if budget != int(budget) or budget < 1:
+    if not math.isfinite(budget) or budget != int(budget) or budget < 1:
         raise ProblemError(f"budget must be a whole number of at least 1 pull, not {budget}")
     return int(budget)

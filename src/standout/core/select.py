@@ -77,16 +77,3 @@ def _quickselect(work: Floats, count: int, rank: int) -> float:
         else:
             break
     return float(work[target])
-
-
-@kernel
-def next_larger(values: Floats, count: int, rank: int, value: float) -> float:
-    """The (`rank` - 1)-th largest of `values[:count]`, given that `value` is the `rank`-th."""
-    above = 0
-    nearest = np.inf
-    for j in range(count):
-        x = values[j]
-        if x > value:
-            above += 1
-            nearest = min(nearest, x)
-    return nearest if above == rank - 1 else value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.jit import kernel
+from standout.core.jit import array_kernel, kernel
 from standout.core.typing import Floats
 
 
@@ -38,7 +38,7 @@ def replace_value(values: Floats, old: float, new: float) -> None:
     values[position] = new
 
 
-@kernel
+@array_kernel
 def sort_again(values: Floats, unsorted: Floats, omega: np.ndarray) -> None:
     """Fill `values` with the entries of `unsorted` at `omega`, ascending."""
     for j in range(len(omega)):

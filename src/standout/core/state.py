@@ -9,13 +9,16 @@ import numpy as np
 from standout.core.typing import Codes, Flags, Floats, Ints
 
 # Columns of State.bounds: ends of the median's, the MAD's and the threshold's interval,
-# and the threshold's estimate.
+# and the estimates of the threshold and the median.
 MEDIAN_LOWER, MEDIAN_UPPER, MAD_LOWER, MAD_UPPER = 0, 1, 2, 3
-THRESHOLD_LOWER, THRESHOLD_UPPER, THRESHOLD = 4, 5, 6
+THRESHOLD_LOWER, THRESHOLD_UPPER, THRESHOLD, MEDIAN = 4, 5, 6, 7
 # Columns of State.guesses: last order statistics of the estimates, where to look first.
-GUESS_MEAN, GUESS_AD = 0, 1
+GUESS_MEAN, GUESS_AD, GUESS_NOISE = 0, 1, 2
 # Entries of State.counters.
 PULLS, ROUNDS, TOUCHED, UNDECIDED, CURSOR = 0, 1, 2, 3, 4
+
+MOST_CANDIDATES = 10
+"""Arms that ROAILUCB considers on each side."""
 
 
 class Spec(NamedTuple):
@@ -24,6 +27,8 @@ class Spec(NamedTuple):
     rule: int
     interval: int
     range: int
+    uses_levels: bool
+    sorts: bool
     keeps_decisions: bool
     intersects: bool
     n_arms: int
@@ -35,6 +40,8 @@ class Spec(NamedTuple):
     low: float
     high: float
     clips: bool
+    lattice: float
+    plugs_in: bool
     tolerance: float
     initial: int
     batch: int
@@ -72,6 +79,7 @@ class State(NamedTuple):
     quota: Floats
     touched: Ints
     is_touched: Flags
+    candidates: Ints
     chosen: Ints
     amount: Ints
     counters: Ints
@@ -97,7 +105,7 @@ def new_state(
     counters = np.zeros(5, dtype=np.int64)
     counters[UNDECIDED] = n_arms
     counters[CURSOR] = -1
-    bounds = np.full((sides, 7), np.nan)
+    bounds = np.full((sides, 8), np.nan)
     bounds[:, [MEDIAN_LOWER, MAD_LOWER, THRESHOLD_LOWER]] = -np.inf
     bounds[:, [MEDIAN_UPPER, MAD_UPPER, THRESHOLD_UPPER]] = np.inf
     return State(
@@ -113,7 +121,7 @@ def new_state(
         deviation_lower=np.full((sides, n_arms), -np.inf),
         deviation_upper=np.full((sides, n_arms), np.inf),
         bounds=bounds,
-        guesses=np.zeros((sides, 2)),
+        guesses=np.zeros((sides, 3)),
         sorted_lower=np.full((sides, len(omega)), -np.inf),
         sorted_upper=np.full((sides, len(omega)), np.inf),
         levels=np.zeros((sides, 2, 3, 2)),
@@ -125,6 +133,7 @@ def new_state(
         quota=np.ones(n_arms),
         touched=np.zeros(n_arms, dtype=np.int64),
         is_touched=np.zeros(n_arms, dtype=np.bool_),
+        candidates=np.zeros(MOST_CANDIDATES * sides, dtype=np.int64),
         chosen=np.zeros(n_arms, dtype=np.int64),
         amount=np.zeros(n_arms, dtype=np.int64),
         counters=counters,

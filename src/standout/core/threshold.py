@@ -8,6 +8,7 @@ from standout.core.exact import exact_range
 from standout.core.jit import kernel
 from standout.core.kinds import RangeKind
 from standout.core.mean_std import mean_std_interval
+from standout.core.plug_in import plug_in
 from standout.core.select import kth_largest
 from standout.core.state import (
     MAD_LOWER,
@@ -74,9 +75,17 @@ def update_threshold(spec: Spec, state: State, side: int) -> None:
     if spec.range == _MEAN_STD:
         mean_std_interval(spec, state, side)
     elif spec.range == _EXACT:
+        if not spec.uses_levels:
+            algorithm1(state, side)  # the rule looks at the deviations
         exact_range(state, side)
     else:
+        if spec.uses_levels:
+            exact_range(state, side)  # the rule looks at the levels
         algorithm1(state, side)
     bounds = state.bounds[side]
-    if np.isfinite(bounds[THRESHOLD_LOWER]) and np.isfinite(bounds[THRESHOLD_UPPER]):
+    if not (np.isfinite(bounds[THRESHOLD_LOWER]) and np.isfinite(bounds[THRESHOLD_UPPER])):
+        return
+    if spec.plugs_in:
+        plug_in(spec, state, side)
+    else:
         bounds[THRESHOLD] = (bounds[THRESHOLD_LOWER] + bounds[THRESHOLD_UPPER]) / 2

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.engine import begin_round, best_guess, end_round, observe
+from standout.core.engine import begin_round, best_guess, end_round, touch
+from standout.core.intervals import count_reward
 from standout.core.jit import kernel
 from standout.core.state import PULLS, UNDECIDED, Spec, State
 from standout.core.typing import Array, Ints
@@ -31,6 +32,9 @@ def play(
     left off, so that a caller can look at the clock in between.
     """
     passed = first_checkpoint
+    pulls = state.pulls
+    sums = state.sums
+    moments = state.moments
     for _ in range(max_rounds):
         if state.counters[UNDECIDED] == 0 or state.counters[PULLS] >= budget:
             break
@@ -43,8 +47,11 @@ def play(
             passed += 1
         for j in range(count):
             arm = state.chosen[j]
-            for _ in range(state.amount[j]):
-                observe(spec, state, arm, draw(rewards, arm, reward_rng))
+            amount = state.amount[j]
+            for _ in range(amount):
+                reward = draw(rewards, arm, reward_rng)
+                count_reward(spec, pulls, sums, moments, arm, reward)
+            touch(state, arm, amount)
         end_round(spec, state)
     if state.counters[UNDECIDED] == 0 or state.counters[PULLS] >= budget:
         while passed < len(checkpoints):

@@ -59,4 +59,4 @@ def watch(
     guess = np.zeros(instance.n_arms, dtype=np.bool_)
     best_guess(spec, state, guess)
     reason = StopReason.BUDGET if state.counters[UNDECIDED] else StopReason.DECIDED
-    return identification(spec, state, instance.arms, guess, reason)
+    return identification(state, instance.arms, guess, reason)

@@ -155,7 +155,7 @@ class Desk:
         )
         guess |= self.certified == 2
         guess &= self.certified != 1
-        found = identification(self.spec, sticky, self.arms, guess, self.reason)
+        found = identification(sticky, self.arms, guess, self.reason)
         # Means as of the last reward, also within a round.
         pulls = self.state.pulls
         means = np.where(pulls > 0, self.state.sums / np.maximum(pulls, 1), np.nan)

@@ -23,6 +23,10 @@ CARRIED_FIELDS = ("quota",)
 """Where a rule stands in its schedule: planning ahead moves it on for good."""
 
 
+STEPS = 64
+"""A large batch is planned in about so many steps, each of a round's arms many times over."""
+
+
 def take_pulls(desk: Desk, count: int) -> list[tuple[LiveRound, int]]:
     """Up to `count` pulls to hand out, fewer when the budget or the study ends."""
     pulls: list[tuple[LiveRound, int]] = []
@@ -32,7 +36,7 @@ def take_pulls(desk: Desk, count: int) -> list[tuple[LiveRound, int]]:
         if pull is None:
             if desk.rounds and ahead is None:
                 ahead = _Ahead(desk)
-            if not _plan(desk, ahead):
+            if not _plan(desk, ahead, count - len(pulls)):
                 break
             continue
         live, arm = pull
@@ -51,8 +55,11 @@ def _next_planned(desk: Desk) -> tuple[LiveRound, int] | None:
     return None
 
 
-def _plan(desk: Desk, ahead: _Ahead | None) -> bool:
-    """Begin another round; False when there is nothing sensible to measure."""
+def _plan(desk: Desk, ahead: _Ahead | None, wanted: int) -> bool:
+    """Begin another round; False when there is nothing sensible to measure.
+
+    What is planned ahead for one batch is one round: its rewards come together.
+    """
     if ahead is None:
         arms, amounts = _begin(desk, desk.state)
         desk.changes.is_wide = True
@@ -64,11 +71,18 @@ def _plan(desk: Desk, ahead: _Ahead | None) -> bool:
         amounts = np.ones(len(arms), dtype=np.int64)
     if not len(arms):
         return False
+    desk.changes.is_planned = True
+    if ahead is not None:
+        amounts = amounts * max(1, wanted // (STEPS * int(amounts.sum())))
+        if ahead.round is not None:
+            ahead.round.extend(arms, amounts)
+            return True
     desk.totals.last_round += 1
     live = new_round(desk.totals.last_round, arms, amounts)
     desk.rounds.append(live)
     desk.changes.planned.append(live)
-    desk.changes.is_planned = True
+    if ahead is not None:
+        ahead.round = live
     return True
 
 
@@ -99,6 +113,7 @@ class _Ahead:
     def __init__(self, desk: Desk) -> None:
         self.state = copy_state(desk.state)
         self.seen = np.zeros_like(desk.pending)
+        self.round: LiveRound | None = None
 
     def begin(self, desk: Desk) -> tuple[Ints, Ints]:
         """Plan a round on the copy; the rule's place in its schedule is carried back."""

@@ -24,11 +24,25 @@ class LiveRound:
     given: Ints
     out: int = 0
     returned: list[int] = field(default_factory=list)
+    first: int = 0
+    """All entries before this one are handed out."""
 
     @property
     def is_handed_out(self) -> bool:
         """Whether nothing is left to hand out."""
-        return not self.returned and bool((self.given >= self.amounts).all())
+        return not self.returned and not len(self._left())
+
+    def _left(self) -> Ints:
+        """The entries that are not handed out in full."""
+        left = np.flatnonzero(self.given[self.first :] < self.amounts[self.first :]) + self.first
+        self.first = int(left[0]) if len(left) else len(self.arms)
+        return left
+
+    def extend(self, arms: Ints, amounts: Ints) -> None:
+        """Plan more pulls in the same round."""
+        self.arms = np.concatenate([self.arms, arms])
+        self.amounts = np.concatenate([self.amounts, amounts])
+        self.given = np.concatenate([self.given, np.zeros_like(amounts)])
 
     @property
     def is_over(self) -> bool:
@@ -41,7 +55,7 @@ class LiveRound:
         One worker alone gets the plan's own order; workers side by side, and
         the tickets of one batch, get different arms.
         """
-        left = np.flatnonzero(self.given < self.amounts)
+        left = self._left()
         if not len(left):
             return None
         entry = left[np.argmin(pending[self.arms[left]])]
@@ -69,17 +83,16 @@ class LiveRound:
 
     def pack(self) -> list[Any]:
         """Short form: what is handed out in full up to `first`, single entries behind it."""
-        open_entries = np.flatnonzero(self.given < self.amounts)
-        first = int(open_entries[0]) if len(open_entries) else len(self.arms)
-        behind = np.flatnonzero(self.given[first:]) + first
+        self._left()
+        behind = np.flatnonzero(self.given[self.first :]) + self.first
         given = [[int(j), int(self.given[j])] for j in behind]
-        return [self.id, first, given, self.out, self.returned]
+        return [self.id, self.first, given, self.out, self.returned]
 
     def unpack(self, packed: list[Any]) -> None:
         """The reverse of `pack`, on a round with the same plan."""
-        _, first, given, self.out, returned = packed
-        self.given[:first] = self.amounts[:first]
-        self.given[first:] = 0
+        _, self.first, given, self.out, returned = packed
+        self.given[: self.first] = self.amounts[: self.first]
+        self.given[self.first :] = 0
         for entry, count in given:
             self.given[entry] = count
         self.returned = list(returned)

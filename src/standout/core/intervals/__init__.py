@@ -5,6 +5,8 @@ One file per family; `arm_interval` and `count_reward` pick by `IntervalKind`.
 
 from __future__ import annotations
 
+import numpy as np
+
 from standout.core.intervals import heavy
 from standout.core.intervals.bernoulli import bernoulli_interval
 from standout.core.intervals.bernstein import bernstein_radius, bernstein_step
@@ -15,6 +17,7 @@ from standout.core.intervals.student import student_radius, student_step
 from standout.core.jit import kernel
 from standout.core.kinds import IntervalKind
 from standout.core.state import Spec, State
+from standout.core.typing import Floats, Ints
 
 _RELEASED = int(IntervalKind.RELEASED)
 _ZHUANG = int(IntervalKind.ZHUANG)
@@ -29,20 +32,46 @@ MOMENTS = {IntervalKind.BERNSTEIN: 1, IntervalKind.STUDENT: 1, IntervalKind.HEAV
 
 
 @kernel
-def count_reward(spec: Spec, state: State, arm: int, reward: float) -> None:
-    """Add one reward to the arm's sums."""
-    pulls = state.pulls[arm]
-    total = state.sums[arm]
+def count_reward(
+    spec: Spec, pulls: Ints, sums: Floats, moments: Floats, arm: int, reward: float
+) -> None:
+    """Add one reward to the arm's sums.
+
+    It takes the arrays that it changes rather than the whole state: this is the
+    innermost loop, and handing on a tuple of thirty arrays costs more than the sums.
+    """
+    count = pulls[arm]
+    total = sums[arm]
     if spec.interval == _BERNSTEIN:
-        scaled = (reward - spec.low) / (spec.high - spec.low)
-        scaled_total = (total - pulls * spec.low) / (spec.high - spec.low)
-        state.moments[arm, 0] = bernstein_step(pulls, scaled_total, state.moments[arm, 0], scaled)
+        scale = spec.high - spec.low
+        moments[arm, 0] = bernstein_step(
+            count,
+            (total - count * spec.low) / scale,
+            moments[arm, 0],
+            (reward - spec.low) / scale,
+        )
     elif spec.interval == _STUDENT:
-        state.moments[arm, 0] = student_step(pulls, total, state.moments[arm, 0], reward)
+        moments[arm, 0] = student_step(count, total, moments[arm, 0], reward)
     elif spec.interval == _HEAVY:
-        heavy_step(state.moments[arm], pulls, total, reward, spec.alpha, spec.sigma)
-    state.pulls[arm] = pulls + 1
-    state.sums[arm] = total + reward
+        heavy_step(moments, arm, count, total, reward, spec.alpha, spec.sigma)
+    pulls[arm] = count + 1
+    sums[arm] = total + reward
+
+
+@kernel
+def reward_variance(spec: Spec, state: State, arm: int) -> float:
+    """An estimate of the variance of one reward, for guesses only: no guarantee rests on it."""
+    pulls = state.pulls[arm]
+    kind = spec.interval
+    if kind == _STUDENT:
+        return float(state.moments[arm, 0] / max(1, pulls - 1))
+    if kind == _HEAVY or not np.isfinite(spec.high - spec.low):
+        return spec.sigma**2
+    scale = spec.high - spec.low
+    if kind == _BERNSTEIN:
+        return float(scale**2 * (state.moments[arm, 0] + 0.25) / (pulls + 1.0))
+    share = ((state.sums[arm] - pulls * spec.low) / scale + 0.5) / (pulls + 1.0)
+    return float(scale**2 * share * (1.0 - share))
 
 
 @kernel
@@ -57,7 +86,7 @@ def arm_interval(spec: Spec, state: State, arm: int) -> tuple[float, float]:
         lower, upper = bernoulli_interval(pulls, successes, spec.alpha, spec.rho)
         return spec.low + scale * lower, spec.low + scale * upper
     if kind == _HEAVY:
-        return heavy_interval(pulls, mean, state.moments[arm], spec.alpha, spec.sigma)
+        return heavy_interval(pulls, mean, state.moments, arm, spec.alpha, spec.sigma)
     if kind == _MIXTURE:
         radius = mixture_radius(pulls, spec.alpha, spec.sigma, spec.rho)
     elif kind == _BERNSTEIN:
@@ -80,4 +109,4 @@ def arm_interval(spec: Spec, state: State, arm: int) -> tuple[float, float]:
     return lower, upper
 
 
-__all__ = ["MOMENTS", "arm_interval", "count_reward"]
+__all__ = ["MOMENTS", "arm_interval", "count_reward", "reward_variance"]

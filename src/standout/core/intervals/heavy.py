@@ -37,15 +37,21 @@ def grid_strength(index: int, alpha: float, sigma: float) -> float:
 
 
 @kernel
-def heavy_centre(pulls: int, moments: Floats, alpha: float, sigma: float) -> float:
+def heavy_centre(pulls: int, moments: Floats, arm: int, alpha: float, sigma: float) -> float:
     """A robust estimate of the mean from an arm's sums over `pulls` rewards: the next c_t."""
     strength = grid_strength(_CENTRE_INDEX, alpha, sigma)
-    return (moments[CENTRES] + moments[_CENTRE_INDEX] / strength) / pulls
+    return float((moments[arm, CENTRES] + moments[arm, _CENTRE_INDEX] / strength) / pulls)
 
 
 @kernel
 def heavy_step(
-    moments: Floats, pulls: int, total: float, reward: float, alpha: float, sigma: float
+    moments: Floats,
+    arm: int,
+    pulls: int,
+    total: float,
+    reward: float,
+    alpha: float,
+    sigma: float,
 ) -> None:
     """Add one reward to the sums of an arm that had `pulls` rewards, summing to `total`.
 
@@ -53,14 +59,14 @@ def heavy_step(
     """
     if pulls == 0:
         return
-    centre = total if pulls == 1 else heavy_centre(pulls - 1, moments, alpha, sigma)
+    centre = total if pulls == 1 else heavy_centre(pulls - 1, moments, arm, alpha, sigma)
     off = reward - centre
     for j in range(GRID):
         x = grid_strength(j, alpha, sigma) * off
         size = abs(x)
-        moments[j] += math.copysign(math.log1p(size + 0.5 * size * size), x)
-    moments[CENTRES] += centre
-    moments[CENTRE_SQUARES] += centre * centre
+        moments[arm, j] += math.copysign(math.log1p(size + 0.5 * size * size), x)
+    moments[arm, CENTRES] += centre
+    moments[arm, CENTRE_SQUARES] += centre * centre
 
 
 @kernel
@@ -76,31 +82,30 @@ def coarse_radius(pulls: int, alpha: float, sigma: float) -> float:
 
 @kernel
 def heavy_interval(
-    pulls: int, mean: float, moments: Floats, alpha: float, sigma: float
+    pulls: int, mean: float, moments: Floats, arm: int, alpha: float, sigma: float
 ) -> tuple[float, float]:
     """All y that neither the coarse bound nor any lambda of the grid rejects."""
     cost = math.log(2.0 * (GRID + 1) / alpha)
     radius = coarse_radius(pulls, alpha, sigma)
-    far_lower = mean - radius
-    far_upper = mean + radius
-    lower = far_lower
-    upper = far_upper
+    lower = mean - radius
+    upper = mean + radius
     used = pulls - 1
     if used == 0:
         return lower, upper
-    centre = moments[CENTRES] / used
-    spread = max(0.0, moments[CENTRE_SQUARES] / used - centre * centre)
-    for j in range(GRID):
+    centre = moments[arm, CENTRES] / used
+    spread = max(0.0, moments[arm, CENTRE_SQUARES] / used - centre * centre)
+    for j in range(GRID - 1, -1, -1):
         strength = grid_strength(j, alpha, sigma)
-        shift = moments[j] / (strength * used)
+        shift = moments[arm, j] / (strength * used)
         # With t = y - centre, y is kept if t + lambda/2 t^2 > shift - margin, which holds
-        # right of a root, but also far left of centre: use it where the coarse bound
-        # rules that out. The upper end is the mirror image.
+        # right of a root, but also far left of centre: use it where the bound so far rules
+        # that out, first the coarse one, then that of each weaker lambda. The upper end is
+        # the mirror image.
         margin = cost / (strength * used) + 0.5 * strength * (sigma * sigma + spread)
         root = 1.0 + 2.0 * strength * (shift - margin)
-        if root >= 0.0 and centre - (1.0 + math.sqrt(root)) / strength <= far_lower:
+        if root >= 0.0 and centre - (1.0 + math.sqrt(root)) / strength <= lower:
             lower = max(lower, centre + (math.sqrt(root) - 1.0) / strength)
         root = 1.0 - 2.0 * strength * (shift + margin)
-        if root >= 0.0 and centre + (1.0 + math.sqrt(root)) / strength >= far_upper:
+        if root >= 0.0 and centre + (1.0 + math.sqrt(root)) / strength >= upper:
             upper = min(upper, centre + (1.0 - math.sqrt(root)) / strength)
     return lower, upper

@@ -12,6 +12,7 @@ import numpy as np
 from standout.core.jit import kernel
 from standout.core.kinds import RuleKind
 from standout.core.rules import (
+    anytime,
     elim,
     elim_released,
     focus,
@@ -31,6 +32,7 @@ _RANDOM = int(RuleKind.RANDOM)
 _ROUND_ROBIN = int(RuleKind.ROUND_ROBIN)
 _WEIGHTED_ROUND_ROBIN = int(RuleKind.WEIGHTED_ROUND_ROBIN)
 _FOCUS = int(RuleKind.FOCUS)
+_FOCUS_ANYTIME = int(RuleKind.FOCUS_ANYTIME)
 
 _choose_lucb = lucb.choose
 _choose_elim = elim.choose
@@ -40,6 +42,7 @@ _choose_random = random.choose
 _choose_round_robin = round_robin.choose
 _choose_weighted_round_robin = weighted_round_robin.choose
 _choose_focus = focus.choose
+_choose_anytime = anytime.choose
 
 
 @kernel
@@ -61,4 +64,6 @@ def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
         return _choose_weighted_round_robin(spec, state, rng)
     if spec.rule == _FOCUS:
         return _choose_focus(spec, state, rng)
+    if spec.rule == _FOCUS_ANYTIME:
+        return _choose_anytime(spec, state, rng)
     return 0

@@ -5,14 +5,28 @@ from __future__ import annotations
 import numpy as np
 
 from standout.core.jit import kernel
-from standout.core.select import kth_largest, next_larger
+from standout.core.select import kth_largest
 from standout.core.state import GUESS_AD, GUESS_MEAN, THRESHOLD, Spec, State
 from standout.core.threshold import median_rank
 from standout.core.typing import Floats, Ints
 
 
 @kernel
-def critical_pair(
+def _lower_of(
+    best: int, least: float, ties: int, arm: int, value: float, rng: np.random.Generator
+) -> tuple[int, float, int]:
+    """The arm with the smaller value of two; among equals each is as likely (`ties` so far)."""
+    if best < 0 or value < least:
+        return arm, value, 1
+    if value == least:
+        ties += 1
+        if rng.random() * ties < 1.0:
+            best = arm
+    return best, least, ties
+
+
+@kernel
+def critical_pairs(
     values: Floats,
     lower: Floats,
     upper: Floats,
@@ -20,57 +34,65 @@ def critical_pair(
     rank: int,
     cut: float,
     rng: np.random.Generator,
-) -> tuple[int, int]:
-    """Smallest lower end among the `rank` largest values, largest upper end among the rest.
+) -> tuple[int, int, int, int]:
+    """Smallest lower end among the largest values, largest upper end among the rest.
 
-    `cut` is the `rank`-th largest of `values` over `omega`. Ties, of the values
-    at the cut and of the ends, break at random; without ties no random number
-    is drawn.
+    First for the `rank` - 1 largest, then for the `rank` largest; `cut` is the
+    `rank`-th largest of `values` over `omega`. Ties, of the values at the cut
+    and of the ends, break at random; without ties no random number is drawn.
     """
-    count = len(omega)
+    # Above and below the cut both ranks agree.
     above = 0
     tied = 0
-    for j in range(count):
-        value = values[omega[j]]
-        above += value > cut
-        tied += value == cut
-    wanted = rank - above
-
     inside = -1
     outside = -1
     lowest = np.inf
-    highest = -np.inf
-    inside_ties = 1
-    outside_ties = 1
-    for j in range(count):
+    highest = np.inf
+    inside_ties = 0
+    outside_ties = 0
+    for j in range(len(omega)):
         i = omega[j]
         value = values[i]
-        is_inside = value > cut
-        if value == cut:
-            if wanted == tied:
-                is_inside = True
-            elif wanted > 0:
-                is_inside = rng.random() * tied < wanted
-            tied -= 1
-            wanted -= is_inside
-        if is_inside:
-            if lower[i] < lowest or inside < 0:
-                lowest = lower[i]
-                inside = i
-                inside_ties = 1
-            elif lower[i] == lowest:
-                inside_ties += 1
-                if rng.random() * inside_ties < 1.0:
-                    inside = i
-        elif upper[i] > highest or outside < 0:
-            highest = upper[i]
-            outside = i
-            outside_ties = 1
-        elif upper[i] == highest:
-            outside_ties += 1
-            if rng.random() * outside_ties < 1.0:
-                outside = i
-    return inside, outside
+        above += value > cut
+        tied += value == cut
+        # Selected, not branched on: which side a value is on is a coin toss to the processor.
+        low = lower[i] if value > cut else np.inf
+        high = -upper[i] if value < cut else np.inf
+        if low <= lowest and low < np.inf:
+            inside, lowest, inside_ties = _lower_of(inside, lowest, inside_ties, i, low, rng)
+        if high <= highest and high < np.inf:
+            outside, highest, outside_ties = _lower_of(outside, highest, outside_ties, i, high, rng)
+    # Of the arms at the cut one more is inside for `rank` than for `rank` - 1.
+    wanted = rank - above
+    a, a_lowest, a_ties = inside, lowest, inside_ties
+    b, b_highest, b_ties = outside, highest, outside_ties
+    c, c_lowest, c_ties = inside, lowest, inside_ties
+    d, d_highest, d_ties = outside, highest, outside_ties
+    fewer = wanted - 1
+    for j in range(len(omega)):
+        i = omega[j]
+        if values[i] != cut:
+            continue
+        if _is_picked(fewer, tied, rng):
+            fewer -= 1
+            a, a_lowest, a_ties = _lower_of(a, a_lowest, a_ties, i, lower[i], rng)
+        else:
+            b, b_highest, b_ties = _lower_of(b, b_highest, b_ties, i, -upper[i], rng)
+        if _is_picked(wanted, tied, rng):
+            wanted -= 1
+            c, c_lowest, c_ties = _lower_of(c, c_lowest, c_ties, i, lower[i], rng)
+        else:
+            d, d_highest, d_ties = _lower_of(d, d_highest, d_ties, i, -upper[i], rng)
+        tied -= 1
+    return a, b, c, d
+
+
+@kernel
+def _is_picked(wanted: int, left: int, rng: np.random.Generator) -> bool:
+    """Whether the next of `left` equal arms is one of the `wanted` that count as inside."""
+    if wanted == 0 or wanted == left:
+        return wanted > 0
+    return bool(rng.random() * left < wanted)
 
 
 @kernel
@@ -91,9 +113,7 @@ def boundary_arms(
         values[j] = estimate[omega[j]]
     cut = kth_largest(values, count, rank, guesses[GUESS_MEAN], state.work)
     guesses[GUESS_MEAN] = cut
-    cut_before = next_larger(values, count, rank, cut)
-    a, b = critical_pair(estimate, lower, upper, omega, rank - 1, cut_before, rng)
-    c, d = critical_pair(estimate, lower, upper, omega, rank, cut, rng)
+    a, b, c, d = critical_pairs(estimate, lower, upper, omega, rank, cut, rng)
 
     lower = state.deviation_lower[side]
     upper = state.deviation_upper[side]
@@ -104,9 +124,7 @@ def boundary_arms(
         values[j] = centre[i]
     cut = kth_largest(values, count, rank, guesses[GUESS_AD], state.work)
     guesses[GUESS_AD] = cut
-    cut_before = next_larger(values, count, rank, cut)
-    e, f = critical_pair(centre, lower, upper, omega, rank - 1, cut_before, rng)
-    g, h = critical_pair(centre, lower, upper, omega, rank, cut, rng)
+    e, f, g, h = critical_pairs(centre, lower, upper, omega, rank, cut, rng)
     return a, b, c, d, e, f, g, h
 
 

@@ -49,7 +49,9 @@ NEARLY_BEST = 0.95
 """Arms whose score is at least this part of the best are pulled in the same round."""
 REACH = 0.5
 """An end of the median's interval counts while it is this part of the width from binding."""
-SMALLEST_SLOPE = 0.05
+NEAR = 0.5
+"""Weight of an end of the median's interval that does not bind yet."""
+SMALLEST_SLOPE = 0.01
 """In units of 1 + factor: what every level gets, so that no arm is starved."""
 
 
@@ -121,8 +123,8 @@ def _score_end(state: State, side: int, end: int, scores: Floats) -> None:
     # Where the median sits at an end of its interval, that end binds; where it is close
     # to one, moving that end past it is the quickest way on.
     reach = REACH * (right - left) + 1e-300
-    near_left = max(0.0, 1.0 - (mu - left) / reach)
-    near_right = max(0.0, 1.0 - (right - mu) / reach)
+    near_left = NEAR * max(0.0, 1.0 - (mu - left) / reach)
+    near_right = NEAR * max(0.0, 1.0 - (right - mu) / reach)
     outer = 1.0 + factor
     inner = max(0.0, factor - 1.0)
     slope_left = max(smallest, (outer if end == LOWER_END else inner) * near_left)

@@ -8,14 +8,11 @@ from standout.core.jit import kernel
 from standout.core.rules.boundary import boundary_arms, threshold_arms
 from standout.core.state import Spec, State
 
-_MOST = 20
-"""Ten candidates on each of two sides."""
-
 
 @kernel
 def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
     """One of the candidates, each as likely as often as it stands in the multiset."""
-    candidates = np.empty(_MOST, dtype=np.int64)
+    candidates = state.candidates
     count = 0
     for side in range(len(state.signs)):
         found = boundary_arms(state, side, rng)

@@ -1,0 +1,99 @@
+"""What is given about arms before the first pull: costs, earlier rewards, known means."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from standout.core.intervals import MOMENTS
+from standout.core.kinds import RuleKind
+from standout.core.methods import Method
+from standout.core.problem import Problem
+from standout.core.sorted import sort_again
+from standout.core.state import TOUCHED, State
+from standout.core.typing import Floats
+from standout.errors import MethodError, ProblemError
+
+KNOWN_PULLS = 2**40
+"""Stands for a known mean among the pulls: more than any arm is ever pulled."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """Facts about some arms, by name.
+
+    `costs`: what one pull of an arm costs (1 where not given); cheap arms are
+    preferred where it helps. `prior`: earlier rewards of the same arm, as
+    (number, sum); they count for the intervals, not for the budget. `known`:
+    means that are known exactly, such as a control's; these arms are never pulled.
+    """
+
+    costs: Mapping[str, float] = field(default_factory=dict)
+    prior: Mapping[str, tuple[int, float]] = field(default_factory=dict)
+    known: Mapping[str, float] = field(default_factory=dict)
+
+    def cost_array(self, index: Mapping[str, int]) -> Floats | None:
+        """Costs of all arms, or None where all are alike."""
+        if not self.costs:
+            return None
+        costs = np.ones(len(index))
+        for arm, cost in self.costs.items():
+            if not (math.isfinite(cost) and cost > 0):
+                raise ProblemError(f"the cost of arm {arm!r} must be a positive number, not {cost}")
+            costs[_position(index, arm)] = cost
+        return costs
+
+    def apply(
+        self, problem: Problem, method: Method, state: State, index: Mapping[str, int]
+    ) -> list[int]:
+        """Put prior rewards and known means into a fresh state; positions of the known."""
+        if self.prior and method.interval_for(problem) in MOMENTS:
+            raise ProblemError(
+                "this noise family needs every earlier reward, not only their number and sum; "
+                "observe them one by one instead of giving a prior"
+            )
+        for arm, (pulls, total) in self.prior.items():
+            i = _position(index, arm)
+            if arm in self.known:
+                raise ProblemError(f"arm {arm!r} has both a known mean and earlier rewards")
+            _check_prior(problem, arm, pulls, total)
+            if pulls > 0:
+                state.pulls[i], state.sums[i] = pulls, total
+                state.is_touched[i] = True
+                state.touched[state.counters[TOUCHED]] = i
+                state.counters[TOUCHED] += 1
+        if self.known and method.rule not in (RuleKind.FOCUS, RuleKind.FOCUS_ANYTIME):
+            raise MethodError(f"{method.name} pulls every arm; known means need focus")
+        known = []
+        for arm, mean in self.known.items():
+            i = _position(index, arm)
+            problem.noise.check_mean(arm, mean)
+            known.append(i)
+            state.pulls[i], state.sums[i] = KNOWN_PULLS, mean * KNOWN_PULLS
+            for side, sign in enumerate(state.signs):
+                for row in (state.lower, state.upper, state.estimate):
+                    row[side, i] = sign * mean
+        for side in range(len(state.signs)):
+            sort_again(state.sorted_lower[side], state.lower[side], state.omega)
+            sort_again(state.sorted_upper[side], state.upper[side], state.omega)
+        return known
+
+
+def _check_prior(problem: Problem, arm: str, pulls: int, total: float) -> None:
+    if pulls != int(pulls) or pulls < 0:
+        raise ProblemError(
+            f"the number of earlier rewards of arm {arm!r} must be a whole number, not {pulls}"
+        )
+    if not math.isfinite(total):
+        raise ProblemError(f"the sum of earlier rewards of arm {arm!r} is not finite: {total}")
+    if pulls > 0:
+        problem.noise.check_mean(arm, total / pulls)
+
+
+def _position(index: Mapping[str, int], arm: str) -> int:
+    if arm not in index:
+        raise ProblemError(f"no arm {arm!r} among the arms")
+    return index[arm]

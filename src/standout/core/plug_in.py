@@ -1,0 +1,81 @@
+"""The best guess of theta and of the means, for answers before the certificate.
+
+No guarantee rests on these: they say on which side of theta an arm seems to
+lie, not that it does.
+"""
+
+from __future__ import annotations
+
+import math
+
+from standout.core.intervals import reward_variance
+from standout.core.jit import kernel
+from standout.core.select import kth_largest
+from standout.core.state import (
+    GUESS_AD,
+    GUESS_MEAN,
+    GUESS_NOISE,
+    MEDIAN,
+    THRESHOLD,
+    THRESHOLD_LOWER,
+    THRESHOLD_UPPER,
+    Spec,
+    State,
+)
+
+SHRINKAGE = 1.0
+"""Pretended rewards at the median that each arm's estimate is mixed with."""
+CORRECTION = 0.5
+"""Part of the noise that is taken out of the MAD. All of it would be right on average,
+but theta would then often be far too low, which costs more than too high."""
+SMALLEST_MAD = 0.5
+"""The corrected MAD is at least this part of the plain one."""
+_NORMAL_MAD = 0.4549
+"""Square of the MAD of a standard normal variable."""
+_GOLDEN = 0.6180339887498949
+
+
+@kernel
+def plug_in(spec: Spec, state: State, side: int) -> None:
+    """Set theta's estimate: median + factor * MAD of the estimates, the MAD less its noise.
+
+    Estimates that scatter by sampling noise have a larger MAD than the means.
+    Rewards of 0 and 1 make estimates that sit on a lattice, where the MAD jumps;
+    moving each within its own step evens that out.
+    """
+    omega = state.omega
+    count = len(omega)
+    rank = (count + 1) // 2
+    values = state.scratch
+    centre = state.centre
+    estimate = state.estimate[side]
+    guesses = state.guesses[side]
+    bounds = state.bounds[side]
+    for j in range(count):
+        i = omega[j]
+        share = j * _GOLDEN % 1.0
+        centre[j] = estimate[i] + spec.lattice * (share - 0.5) / state.pulls[i]
+    median = kth_largest(centre, count, rank, guesses[GUESS_MEAN], state.work)
+    for j in range(count):
+        values[j] = abs(centre[j] - median)
+    mad = kth_largest(values, count, rank, guesses[GUESS_AD], state.work)
+    guesses[GUESS_MEAN] = median
+    guesses[GUESS_AD] = mad
+    for j in range(count):
+        i = omega[j]
+        values[j] = reward_variance(spec, state, i) / state.pulls[i]
+    noise = kth_largest(values, count, rank, guesses[GUESS_NOISE], state.work)
+    guesses[GUESS_NOISE] = noise
+    square = mad * mad - CORRECTION * _NORMAL_MAD * noise
+    mad = math.sqrt(max(square, (SMALLEST_MAD * mad) ** 2))
+    bounds[MEDIAN] = median
+    theta = median + state.factors[side] * mad
+    bounds[THRESHOLD] = min(max(theta, bounds[THRESHOLD_LOWER]), bounds[THRESHOLD_UPPER])
+
+
+@kernel
+def shrunken(state: State, side: int, arm: int) -> float:
+    """An arm's estimate, drawn slightly towards the median."""
+    pulls = state.pulls[arm]
+    total = pulls * state.estimate[side, arm] + SHRINKAGE * state.bounds[side, MEDIAN]
+    return float(total / (pulls + SHRINKAGE))
