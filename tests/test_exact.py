@@ -26,6 +26,7 @@ def exact_range(ends: Ends, factor: float) -> tuple[float, float]:
     # A factor below 1 is only possible through the scale.
     problem = Problem(noise="gaussian:1", k=1, mad_scale=factor)
     state = blank_state("focus", problem, len(lower))
+    state.pulls[:] = 1  # the plug-in estimate divides by them
     state.lower[0] = lower
     state.upper[0] = upper
     state.sorted_lower[0] = sorted(lower)
