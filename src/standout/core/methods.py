@@ -18,6 +18,8 @@ ZHU = "Zhu, Katariya & Nowak 2020"
 ZHUANG = "Zhuang, Wang & Wang 2017"
 SUBSET_FLOOR = 15
 """Smallest subset that the paper's experiments use."""
+MANY_ARMS = 1000
+"""Beyond this many, focus pulls more arms per round, and each more often."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,8 +140,22 @@ class Method:
             # No arm can be decided with fewer pulls than that, so pull them at once.
             initial=max(1, round(math.log(1 / alpha) / 2)) if self.is_ours else 1,
             batch=int(self.batch),
-            growth=float(self.growth),
+            growth=self._growth(n_arms),
+            nearly_best=_nearly_best(n_arms),
         )
+
+    def _growth(self, n_arms: int) -> float:
+        """A round looks at every arm, so with very many of them it pays to pull more in each."""
+        if not self.is_ours:
+            return float(self.growth)
+        return float(max(self.growth, min(0.25, self.growth * n_arms / MANY_ARMS)))
+
+
+def _nearly_best(n_arms: int) -> float:
+    """Arms whose score is at least this part of the best are pulled in the same round."""
+    if n_arms <= MANY_ARMS:
+        return 0.95
+    return max(0.4, 0.95 - 0.18 * math.log10(n_arms / MANY_ARMS))
 
 
 METHODS: dict[str, Method] = {

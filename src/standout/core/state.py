@@ -46,6 +46,7 @@ class Spec(NamedTuple):
     initial: int
     batch: int
     growth: float
+    nearly_best: float
 
 
 class State(NamedTuple):
@@ -106,6 +107,7 @@ def new_state(
     counters[UNDECIDED] = n_arms
     counters[CURSOR] = -1
     bounds = np.full((sides, 8), np.nan)
+    bounds[:, MEDIAN] = 0.0
     bounds[:, [MEDIAN_LOWER, MAD_LOWER, THRESHOLD_LOWER]] = -np.inf
     bounds[:, [MEDIAN_UPPER, MAD_UPPER, THRESHOLD_UPPER]] = np.inf
     return State(

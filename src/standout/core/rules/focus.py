@@ -45,8 +45,6 @@ from standout.core.state import (
 from standout.core.typing import Floats
 
 _UNDECIDED = int(Verdict.UNDECIDED)
-NEARLY_BEST = 0.95
-"""Arms whose score is at least this part of the best are pulled in the same round."""
 REACH = 0.5
 """An end of the median's interval counts while it is this part of the width from binding."""
 NEAR = 0.5
@@ -73,7 +71,7 @@ def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
     for i in range(spec.n_arms):
         best = max(best, scores[i])
     for i in range(spec.n_arms):
-        if scores[i] >= NEARLY_BEST * best:
+        if scores[i] >= spec.nearly_best * best:
             state.chosen[count] = i
             count += 1
     return count
