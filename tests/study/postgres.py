@@ -60,11 +60,15 @@ def _free_port() -> int:
 
 
 @contextmanager
-def start_server() -> Iterator[Server]:
-    """Make a cluster, start it, and remove both when done."""
+def start_server(*, durable: bool = False) -> Iterator[Server]:
+    """Make a cluster, start it, and remove both when done.
+
+    Tests kill clients, not the machine, and so need not wait for the disk;
+    benchmarks ask for a `durable` server.
+    """
     programs = find_programs()
     assert programs is not None
-    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) and not durable else None
     folder = Path(tempfile.mkdtemp(prefix="standout-pg-", dir=memory))
     # The server refuses to run as root.
     who: dict[str, Any] = {}
@@ -86,8 +90,7 @@ def start_server() -> Iterator[Server]:
             [programs / "postgres", "-D", data, "-p", str(port), "-k", folder,
              "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=60",
              "-c", "shared_buffers=64MB",
-             # Tests kill clients, not the machine: what the system holds is safe.
-             "-c", "fsync=off"],
+             "-c", f"fsync={'on' if durable else 'off'}"],
             stdout=log, stderr=log, cwd=folder, **who,
         )  # fmt: skip
     server = Server(port, process)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -98,25 +98,26 @@ def export(
     if kind == "parquet" and out is None:
         raise StudyError("Parquet needs a file: give --out")
     with open_study(place, name) as study:
-        history = study.history()
-    if out is None:
-        history.write(sys.stdout, kind)
-        return
-    # A file that is there is complete: it appears under its name when all is written.
-    partial = out.with_name(out.name + ".part")
-    try:
-        if kind == "parquet":
-            with partial.open("wb") as file:
-                history.write(file, kind)
-        else:
-            with partial.open("w", encoding="utf-8", newline="") as text:
-                history.write(text, kind)
-        partial.replace(out)
-    except OSError as error:
-        raise StudyError(f"{out}: cannot be written: {error.strerror}") from None
-    finally:
-        partial.unlink(missing_ok=True)
-    typer.echo(f"{len(history):,} rewards in {out}", err=True)
+        if out is None:
+            study.export(sys.stdout, kind)
+            return
+        # A file that is there is complete: it appears under its name when all is written.
+        partial = out.with_name(out.name + ".part")
+        try:
+            with _opened(partial, kind) as file:
+                count = study.export(file, kind)
+            partial.replace(out)
+        except OSError as error:
+            raise StudyError(f"{out}: cannot be written: {error.strerror}") from None
+        finally:
+            partial.unlink(missing_ok=True)
+    typer.echo(f"{count:,} rewards in {out}", err=True)
+
+
+def _opened(path: Path, kind: str) -> IO[Any]:
+    if kind == "parquet":
+        return path.open("wb")
+    return path.open("w", encoding="utf-8", newline="")
 
 
 def verify(place: Place, as_json: AsJson = False, name: Name = None) -> None:

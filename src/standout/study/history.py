@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -15,7 +15,8 @@ from standout.study.ledger import Ledger
 from standout.study.tables import quoted
 
 COLUMNS = ("seq", "time", "arm", "reward", "ticket", "asked", "worker", "counted")
-_PART = 50_000
+FORMS = ("csv", "json", "parquet")
+_PART = 20_000
 
 
 @dataclass(frozen=True)
@@ -50,55 +51,12 @@ class History:
         """Let any Arrow-aware library read the history without a copy."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
-    def rows(self) -> Iterator[tuple[Any, ...]]:
-        """The rows, with None for a ticket that was never asked for."""
-        plain = {name: values.tolist() for name, values in self.columns.items()}
-        plain["ticket"] = [number or None for number in plain["ticket"]]
-        plain["asked"] = [None if moment != moment else moment for moment in plain["asked"]]
-        return zip(*plain.values(), strict=True)
-
-    def _write_csv(self, file: IO[Any]) -> None:
-        file.write(",".join(COLUMNS) + "\n")
-        fields = {text: quoted(text) for name in ("arm", "worker") for text in set(self[name])}
-        for start in range(0, len(self), _PART):
-            part = History({name: self[name][start : start + _PART] for name in COLUMNS})
-            file.writelines(
-                f"{seq},{time!r},{fields[arm]},{reward!r},{'' if ticket is None else ticket},"
-                f"{'' if asked is None else repr(asked)},{fields[worker]},{counted}\n"
-                for seq, time, arm, reward, ticket, asked, worker, counted in part.rows()
-            )
-
-    def write(self, file: IO[Any], form: str) -> None:
-        """Write as `csv`, `json` (text files) or `parquet` (a binary file)."""
-        if form == "parquet":
-            import pyarrow.parquet
-
-            pyarrow.parquet.write_table(self.to_arrow(), file)
-        elif form == "csv":
-            self._write_csv(file)
-        elif form == "json":
-            separator = "[\n"
-            for row in self.rows():
-                file.write(separator + json.dumps(dict(zip(COLUMNS, row, strict=True))))
-                separator = ",\n"
-            file.write("\n]\n" if len(self) else "[]\n")
-        else:
-            raise ValueError(f"no format {form!r}; there are csv, json and parquet")
-
 
 def read_history(connection: Connection, ledger: Ledger) -> History:
-    """Read the whole log, some rows at a time."""
-    mark = "?" if connection.dialect.name == "sqlite" else "%s"
-    statement = (
-        "SELECT seq, time, arm, value, ticket, asked, worker, counted "
-        f"FROM {schema.rewards.name} WHERE study = {mark} ORDER BY seq"
-    )
-    result = connection.exec_driver_sql(
-        statement, (ledger.key,), execution_options={"stream_results": True}
-    )
-    parts: list[list[Any]] = [[] for _ in COLUMNS]
+    """Read the whole log into columns."""
     kinds = (np.int64, np.float64, np.int64, np.float64, np.float64, np.float64, object, np.bool_)
-    while rows := result.fetchmany(_PART):
+    parts: list[list[Any]] = [[] for _ in COLUMNS]
+    for rows in batches(connection, ledger.key):
         for part, values, kind in zip(parts, zip(*rows, strict=True), kinds, strict=True):
             part.append(np.array(values, dtype=kind))
     columns = [
@@ -110,3 +68,67 @@ def read_history(connection: Connection, ledger: Ledger) -> History:
     named["arm"] = names[named["arm"]]
     named["ticket"] = np.nan_to_num(named["ticket"]).astype(np.int64)
     return History(named)
+
+
+def batches(connection: Connection, key: int) -> Iterator[list[Any]]:
+    """The rows of the log, straight from the driver, some at a time."""
+    driver: Any = connection.connection
+    is_sqlite = connection.dialect.name == "sqlite"
+    # PostgreSQL would send everything at once; a named cursor stays on the server.
+    cursor = driver.cursor() if is_sqlite else driver.driver_connection.cursor(name="standout_log")
+    try:
+        cursor.execute(
+            "SELECT seq, time, arm, value, ticket, asked, worker, counted "
+            f"FROM {schema.rewards.name} WHERE study = {'?' if is_sqlite else '%s'} ORDER BY seq",
+            (key,),
+        )
+        while rows := cursor.fetchmany(_PART):
+            yield rows
+    finally:
+        cursor.close()
+
+
+def write_history(connection: Connection, ledger: Ledger, file: IO[Any], form: str) -> int:
+    """Write the log as `csv`, `json` (text files) or `parquet` (a binary file); its length."""
+    if form == "parquet":
+        import pyarrow.parquet
+
+        history = read_history(connection, ledger)
+        pyarrow.parquet.write_table(history.to_arrow(), file)
+        return len(history)
+    write = {"csv": _write_csv, "json": _write_json}[form]
+    return write(file, ledger.desk.arms, batches(connection, ledger.key))
+
+
+def _write_csv(file: IO[Any], names: Sequence[str], parts: Iterator[list[Any]]) -> int:
+    arms = [quoted(name) for name in names]
+    workers: dict[str, str] = {}
+    count = 0
+    file.write(",".join(COLUMNS) + "\n")
+    for rows in parts:
+        count += len(rows)
+        for text in {row[6] for row in rows}:
+            workers[text] = quoted(text)
+        file.write(
+            "".join(
+                [
+                    f"{seq},{time!r},{arms[arm]},{reward!r},{'' if ticket is None else ticket},"
+                    f"{'' if asked is None else asked!r},{workers[worker]},"
+                    f"{'true' if counted else 'false'}\n"
+                    for seq, time, arm, reward, ticket, asked, worker, counted in rows
+                ]
+            )
+        )
+    return count
+
+
+def _write_json(file: IO[Any], names: Sequence[str], parts: Iterator[list[Any]]) -> int:
+    count = 0
+    for rows in parts:
+        for row in rows:
+            record = dict(zip(COLUMNS, row, strict=True))
+            record["arm"], record["counted"] = names[row[2]], bool(row[7])
+            file.write((",\n" if count else "[\n") + json.dumps(record))
+            count += 1
+    file.write("\n]\n" if count else "[]\n")
+    return count

@@ -13,29 +13,46 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, delete, select
 
 from standout.study import schema
-from standout.study.bulk import FEW
 from standout.study.desk import Desk
 from standout.study.ledger import Ledger
 from standout.study.schema import TicketStatus
+from standout.study.statements import Statement
 
 _TICKETS = schema.tickets
-OPEN = (int(TicketStatus.PENDING), int(TicketStatus.HELD))
-COLUMNS = (
-    _TICKETS.c.id, _TICKETS.c.arm, _TICKETS.c.slot, _TICKETS.c.round,
-    _TICKETS.c.status, _TICKETS.c.asked, _TICKETS.c.expires, _TICKETS.c.value,
-)  # fmt: skip
-_OF_ARM = select(*COLUMNS).where(
-    _TICKETS.c.study == bindparam("key"),
-    _TICKETS.c.arm == bindparam("place"),
-    _TICKETS.c.status.in_(OPEN),
+PENDING, HELD = int(TicketStatus.PENDING), int(TicketStatus.HELD)
+IS_OPEN = _TICKETS.c.status <= HELD
+
+
+class OpenTicket(NamedTuple):
+    """A row of the table of tickets, as far as telling needs it."""
+
+    id: int
+    arm: int
+    slot: int
+    round: int
+    status: int
+    asked: float
+    expires: float
+    value: float | None
+
+
+COLUMNS = tuple(_TICKETS.c[name] for name in OpenTicket._fields)
+_OF_ARM = Statement(
+    select(*COLUMNS).where(
+        _TICKETS.c.study == bindparam("key"),
+        _TICKETS.c.arm == bindparam("place"),
+        IS_OPEN,
+    )
 )
-_DELETE = delete(_TICKETS).where(
-    _TICKETS.c.study == bindparam("key"), _TICKETS.c.id == bindparam("ticket")
+_DELETE = Statement(
+    delete(_TICKETS).where(
+        _TICKETS.c.study == bindparam("key"), _TICKETS.c.id == bindparam("ticket")
+    )
 )
 
 
@@ -48,11 +65,11 @@ class Slots:
     held: dict[int, tuple[int, float]] = field(default_factory=dict)
     """Slot to ticket and told value."""
 
-    def add(self, row: Any) -> None:
+    def add(self, row: OpenTicket) -> None:
         """Take note of a ticket."""
-        if row.status == TicketStatus.PENDING:
+        if row.status == PENDING:
             self.pending[row.slot] = (row.id, row.expires)
-        elif row.status == TicketStatus.HELD:
+        elif row.status == HELD and row.value is not None:
             self.held[row.slot] = (row.id, row.value)
 
     def pop_ready(self, barrier: float) -> list[tuple[int, float]]:
@@ -74,8 +91,8 @@ def release_held(connection: Connection, ledger: Ledger, arm: int, now: float) -
     if not ledger.desk.ordered:
         return
     slots = Slots()
-    for row in connection.execute(_OF_ARM, {"key": ledger.key, "place": arm}):
-        slots.add(row)
+    for row in _OF_ARM(connection, {"key": ledger.key, "place": arm}):
+        slots.add(OpenTicket._make(row))
     released = slots.pop_ready(barrier(ledger.desk, now))
     if released:
         ledger.desk.observe([arm] * len(released), [value for _, value in released])
@@ -84,10 +101,5 @@ def release_held(connection: Connection, ledger: Ledger, arm: int, now: float) -
 
 def drop_tickets(connection: Connection, key: int, numbers: Sequence[int]) -> None:
     """Remove tickets whose rewards are counted: the log has them."""
-    if len(numbers) <= FEW or connection.dialect.name == "sqlite":
-        if numbers:
-            connection.execute(_DELETE, [{"key": key, "ticket": number} for number in numbers])
-        return
-    connection.exec_driver_sql(
-        f"DELETE FROM {_TICKETS.name} WHERE study = %s AND id = ANY(%s)", (key, list(numbers))
-    )
+    if numbers:
+        _DELETE(connection, [{"key": key, "ticket": number} for number in numbers])

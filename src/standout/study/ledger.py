@@ -12,12 +12,13 @@ from sqlalchemy import Connection, bindparam, delete, extract, func, insert, sel
 from standout.core.state import PULLS
 from standout.core.stopping import StopReason
 from standout.core.typing import Floats, Ints
-from standout.errors import StorageError
+from standout.errors import NoStudyError, StorageError
 from standout.study import schema
 from standout.study.bulk import insert_rows
 from standout.study.desk import Changes, Desk, Totals
 from standout.study.memory import Layout, restore_derived
 from standout.study.rounds import LiveRound, new_round
+from standout.study.statements import Statement
 
 _RUNS, _ARMS, _ROUNDS = schema.runs, schema.arms, schema.rounds
 _REASONS = {str(reason): reason for reason in StopReason}
@@ -26,8 +27,10 @@ _READ_RUN = select(_RUNS).where(_RUNS.c.study == bindparam("key"))
 # PostgreSQL: the server's clock comes with the row, since machines may differ.
 _SERVER_TIME = extract("epoch", func.clock_timestamp()).label("moment")
 _READ_RUN_AND_TIME = _READ_RUN.add_columns(_SERVER_TIME)
-_LOCK_RUN_AND_TIME = _READ_RUN_AND_TIME.with_for_update()
-_READ_ARMS = (
+READ_RUN = Statement(_READ_RUN)
+READ_RUN_AND_TIME = Statement(_READ_RUN_AND_TIME)
+LOCK_RUN_AND_TIME = Statement(_READ_RUN_AND_TIME.with_for_update())
+_READ_ARMS = Statement(
     select(
         _ARMS.c.position, _ARMS.c.pulls, _ARMS.c.total, _ARMS.c.verdict, _ARMS.c.pending,
         _ARMS.c.failures, _ARMS.c.streak, _ARMS.c.paused, _ARMS.c.memory,
@@ -37,26 +40,26 @@ _READ_ARMS = (
 _ARM_VALUES = (
     "pulls", "total", "verdict", "pending", "failures", "streak", "paused", "memory", "seq",
 )  # fmt: skip
-_WRITE_ARM = (
+_WRITE_ARM = Statement(
     update(_ARMS)
     .where(_ARMS.c.study == bindparam("key"), _ARMS.c.position == bindparam("place"))
     .values({name: bindparam(name) for name in _ARM_VALUES})
 )
 _FAST = (*_COUNTERS, "live", "reason", "stopped")
-_WRITE_COUNTERS = (
+_WRITE_COUNTERS = Statement(
     update(_RUNS)
     .where(_RUNS.c.study == bindparam("key"))
     .values({name: bindparam(name) for name in _FAST})
 )
-_WRITE_RUN = (
+_WRITE_RUN = Statement(
     update(_RUNS)
     .where(_RUNS.c.study == bindparam("key"))
     .values({name: bindparam(name) for name in (*_FAST, "rng", "scalars")})
 )
 _OWN = 3
-_ADD_ROUND = insert(_ROUNDS)
-_DROP_ROUND = delete(_ROUNDS).where(
-    _ROUNDS.c.study == bindparam("key"), _ROUNDS.c.id == bindparam("round")
+_ADD_ROUND = Statement(insert(_ROUNDS))
+_DROP_ROUND = Statement(
+    delete(_ROUNDS).where(_ROUNDS.c.study == bindparam("key"), _ROUNDS.c.id == bindparam("round"))
 )
 
 
@@ -93,13 +96,15 @@ class Ledger:
         """
         self.desk.changes = Changes()
         if connection.dialect.name == "sqlite":
-            row = connection.execute(_READ_RUN, {"key": self.key}).one()
+            rows = READ_RUN(connection, {"key": self.key})
             moment = time.time()
         else:
-            query = _LOCK_RUN_AND_TIME if lock else _READ_RUN_AND_TIME
-            row = connection.execute(query, {"key": self.key}).one()
-            moment = float(row.moment)
-        self._catch_up(connection, row)
+            read = LOCK_RUN_AND_TIME if lock else READ_RUN_AND_TIME
+            rows = read(connection, {"key": self.key})
+            moment = float(rows[0].moment) if rows else 0.0
+        if not rows:
+            raise NoStudyError("the study has been removed")
+        self._catch_up(connection, rows[0])
         return moment
 
     def _catch_up(self, connection: Connection, row: Any) -> None:
@@ -123,7 +128,7 @@ class Ledger:
         self.desk.rounds = []
 
     def _read_arms(self, connection: Connection, since: int) -> None:
-        rows = connection.execute(_READ_ARMS, {"key": self.key, "since": since}).all()
+        rows = _READ_ARMS(connection, {"key": self.key, "since": since})
         if not rows:
             return
         desk, state = self.desk, self.desk.state
@@ -196,8 +201,8 @@ class Ledger:
         desk.totals.seq += 1
         for live in changes.planned:
             if live.id not in changes.closed:
-                connection.execute(
-                    _ADD_ROUND,
+                _ADD_ROUND(
+                    connection,
                     {
                         "study": self.key,
                         "id": live.id,
@@ -206,20 +211,20 @@ class Ledger:
                     },
                 )
         if changes.closed:
-            connection.execute(
-                _DROP_ROUND, [{"key": self.key, "round": number} for number in changes.closed]
+            _DROP_ROUND(
+                connection, [{"key": self.key, "round": number} for number in changes.closed]
             )
         positions = self._changed_arms()
         if len(positions):
             rows = self._arm_rows(positions)
             for place, row in zip(positions.tolist(), rows, strict=True):
                 row["key"], row["place"] = self.key, place
-            connection.execute(_WRITE_ARM, rows)
+            _WRITE_ARM(connection, rows)
         if changes.is_wide or changes.is_planned:
             row = {**self._run_row(), **self._slow_row()}
-            connection.execute(_WRITE_RUN, {"key": self.key, **row})
+            _WRITE_RUN(connection, {"key": self.key, **row})
         else:
-            connection.execute(_WRITE_COUNTERS, {"key": self.key, **self._run_row()})
+            _WRITE_COUNTERS(connection, {"key": self.key, **self._run_row()})
 
     def renew_fields(self, connection: Connection) -> None:
         """A later version remembers more or less of an arm: write all of them anew."""

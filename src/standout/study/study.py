@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from sqlalchemy import Connection, bindparam, func, select, update
@@ -17,11 +17,13 @@ from standout.core.problem import Problem
 from standout.core.state import ROUNDS
 from standout.errors import BatchError, RewardError, StudyError, TicketError
 from standout.study import schema, setup, telling, tickets
+from standout.study.bulk import without_collector
+from standout.study.items import make_items
 from standout.study.ledger import Ledger
 from standout.study.schema import TicketStatus
 from standout.study.status import Status
 from standout.study.storage import PATIENCE, Storage
-from standout.study.telling import Item, Receipt
+from standout.study.telling import Receipt
 from standout.study.tickets import Pending, Ticket, ticket_id, worker_name
 
 if TYPE_CHECKING:
@@ -155,27 +157,14 @@ class Study:
         Each is a pair of a ticket (or its number) and a reward; an arm's name
         in place of the ticket tells a reward that was measured without asking.
         """
-        items = [self._item(key, reward, i) for i, (key, reward) in enumerate(rewards)]
-        if not items:
-            return Receipt()
+        pairs = list(rewards)
         who = tickets.clean(worker or worker_name())
-        with self._writing() as (connection, now):
-            return telling.tell(connection, self._ledger, items, who, now)
-
-    def _item(self, key: Ticket | int | str, reward: float, place: int) -> Item:
-        desk = self._ledger.desk
-        try:
-            value = desk.problem.noise.check_reward(reward)
-            arm = key.arm if isinstance(key, Ticket) else key if isinstance(key, str) else None
-            position = None
-            if arm is not None:
-                position = desk.index.get(arm)
-                if position is None:
-                    raise TicketError(f"no arm {arm!r} in this study")
-            number = None if isinstance(key, str) else ticket_id(key)
-        except (RewardError, TicketError) as error:
-            raise BatchError(str(error), place) from error
-        return Item(value, number, position)
+        with without_collector(len(pairs)):
+            items = make_items(pairs, self._ledger.desk)
+            if not items:
+                return Receipt()
+            with self._writing() as (connection, now):
+                return telling.tell(connection, self._ledger, items, who, now)
 
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
         """Give a ticket back without a reward, and say why; its pull is handed out again."""
@@ -281,6 +270,18 @@ class Study:
 
         with self._reading() as (connection, _):
             return read_history(connection, self._ledger)
+
+    def export(self, file: IO[Any], form: str = "csv") -> int:
+        """Write the history as `csv`, `json` (text files) or `parquet` (a binary one); its length.
+
+        CSV and JSON are written as they are read, whatever the history's size.
+        """
+        from standout.study.history import FORMS, write_history
+
+        if form not in FORMS:
+            raise StudyError(f"no format {form!r}; there are {', '.join(FORMS)}")
+        with self._reading() as (connection, _):
+            return write_history(connection, self._ledger, file, form)
 
     def verify(self) -> Verification:
         """Recompute all totals from the log and compare."""

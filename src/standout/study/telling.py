@@ -26,31 +26,51 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, bindparam, or_, select, update
+from sqlalchemy import Connection, bindparam, delete, or_, select, update
 
 from standout.errors import BatchError
 from standout.study import schema
 from standout.study.bulk import FEW, insert_columns
-from standout.study.holding import COLUMNS, OPEN, Slots, barrier, drop_tickets
+from standout.study.holding import (
+    COLUMNS,
+    HELD,
+    IS_OPEN,
+    OpenTicket,
+    Slots,
+    barrier,
+    drop_tickets,
+)
 from standout.study.ledger import Ledger
 from standout.study.schema import TicketStatus
+from standout.study.statements import Statement
 from standout.study.tickets import set_status
 
 _TICKETS, _REWARDS = schema.tickets, schema.rewards
 _MINE = _TICKETS.c.study == bindparam("key")
 _ALL = select(*COLUMNS).where(_MINE)
-_OF_SAME_ARM = _ALL.where(
-    _TICKETS.c.arm
-    == select(_TICKETS.c.arm)
-    .where(_TICKETS.c.study == bindparam("key"), _TICKETS.c.id == bindparam("ticket"))
-    .scalar_subquery(),
-    or_(_TICKETS.c.status.in_(OPEN), _TICKETS.c.id == bindparam("ticket")),
+_OF_SAME_ARM = Statement(
+    _ALL.where(
+        _TICKETS.c.arm
+        == select(_TICKETS.c.arm)
+        .where(_TICKETS.c.study == bindparam("key"), _TICKETS.c.id == bindparam("ticket"))
+        .scalar_subquery(),
+        or_(IS_OPEN, _TICKETS.c.id == bindparam("ticket")),
+    )
 )
 _TOLD = select(_REWARDS.c.ticket, _REWARDS.c.value).where(_REWARDS.c.study == bindparam("key"))
 _HOLD = (
     update(_TICKETS)
     .where(_MINE, _TICKETS.c.id == bindparam("ticket"))
     .values(status=int(TicketStatus.HELD), value=bindparam("told"))
+)
+_DROP_TOLD = delete(_TICKETS).where(
+    _MINE,
+    _TICKETS.c.status != HELD,
+    _TICKETS.c.id.in_(
+        select(_REWARDS.c.ticket).where(
+            _REWARDS.c.study == bindparam("key"), _REWARDS.c.seq > bindparam("before")
+        )
+    ),
 )
 _LOG = ("study", "seq", "time", "arm", "value", "ticket", "asked", "worker", "counted")
 
@@ -89,21 +109,24 @@ def tell(
     return receipt
 
 
-def _may_be_told(row: Any) -> bool:
-    return row is None or row.status == TicketStatus.HELD
+def _may_be_told(row: OpenTicket | None) -> bool:
+    return row is None or row.status == HELD
 
 
-def _find_tickets(connection: Connection, key: int, numbers: Sequence[int]) -> dict[int, Any]:
+def _find_tickets(
+    connection: Connection, key: int, numbers: Sequence[int]
+) -> dict[int, OpenTicket]:
     """The tickets and their arms' other open ones (all tickets, when many are told)."""
     if not numbers:
         return {}
     if len(numbers) > FEW:
-        found = connection.execute(_ALL, {"key": key}).all()
-        return {row.id: row for row in found}
-    rows: dict[int, Any] = {}
+        # Straight from the driver: these columns need no conversion, and there may be many.
+        cursor: Any = connection.execute(_ALL, {"key": key}).cursor
+        return {row[0]: OpenTicket._make(row) for row in cursor.fetchall()}
+    rows: dict[int, OpenTicket] = {}
     for number in numbers:
-        for row in connection.execute(_OF_SAME_ARM, {"key": key, "ticket": number}):
-            rows[row.id] = row
+        for row in _OF_SAME_ARM(connection, {"key": key, "ticket": number}):
+            rows[row[0]] = OpenTicket._make(row)
     return rows
 
 
@@ -118,7 +141,7 @@ def _find_told(connection: Connection, key: int, numbers: Sequence[int]) -> dict
 
 
 def _check(
-    ledger: Ledger, items: Sequence[Item], rows: dict[int, Any], told: dict[int, float]
+    ledger: Ledger, items: Sequence[Item], rows: dict[int, OpenTicket], told: dict[int, float]
 ) -> list[Item]:
     """The items that are new; an error for the first bad one."""
     arms = ledger.desk.arms
@@ -152,7 +175,12 @@ class _Telling:
     """One batch of checked rewards on its way into the study."""
 
     def __init__(
-        self, connection: Connection, ledger: Ledger, rows: dict[int, Any], worker: str, now: float
+        self,
+        connection: Connection,
+        ledger: Ledger,
+        rows: dict[int, OpenTicket],
+        worker: str,
+        now: float,
     ) -> None:
         self.connection, self.ledger, self.desk = connection, ledger, ledger.desk
         self.rows, self.worker, self.now = rows, worker, now
@@ -169,21 +197,21 @@ class _Telling:
         """Log, count, and bring rounds and verdicts up to date."""
         extra: list[Item] = []
         rounds: dict[int, int] = defaultdict(int)
-        arms: set[int] = set()
+        filled_by_arm: dict[int, int] = defaultdict(int)
         for item in items:
             row = self.rows.get(item.ticket) if item.ticket is not None else None
-            slots = self.slots[row.arm] if row is not None else None
-            if row is not None and slots is not None and row.slot in slots.pending:
-                owner, _ = slots.pending.pop(row.slot)
-                if owner != row.id:
-                    self.cancelled.append(owner)
-                slots.held[row.slot] = (row.id, item.value)
-                rounds[row.round] += 1
-                arms.add(row.arm)
-                self.desk.pending[row.arm] -= 1
-                self._log(item.value, row.arm, row, True)
-            else:
+            pulled = None if row is None else self.slots[row.arm].pending.pop(row.slot, None)
+            if row is None or pulled is None:
                 extra.append(item)
+                continue
+            if pulled[0] != row.id:
+                self.cancelled.append(pulled[0])
+            self.slots[row.arm].held[row.slot] = (row.id, item.value)
+            rounds[row.round] += 1
+            filled_by_arm[row.arm] += 1
+            self._log(item.value, row.arm, row, True)
+        for arm, count in filled_by_arm.items():
+            self.desk.pending[arm] -= count
         for number, filled in rounds.items():
             live = self.desk.live_round(number)
             if live is not None:
@@ -193,11 +221,11 @@ class _Telling:
         counted = self._take_extra(extra)
         receipt.counted = filled + counted
         receipt.surplus = len(extra) - counted
-        self._release(sorted(arms))
+        self._release(sorted(filled_by_arm))
         self._write()
         self.desk.settle(self.now, update=counted > 0)
 
-    def _log(self, value: float, arm: int, row: Any, counted: bool) -> None:
+    def _log(self, value: float, arm: int, row: OpenTicket | None, counted: bool) -> None:
         totals = self.desk.totals
         totals.log += 1
         ticket, asked = (None, None) if row is None else (row.id, row.asked)
@@ -246,4 +274,9 @@ class _Telling:
         key = self.ledger.key
         insert_columns(self.connection, _REWARDS, _LOG, self.log, len(self.log))
         set_status(self.connection, key, self.cancelled, TicketStatus.CANCELLED)
-        drop_tickets(self.connection, key, self.gone)
+        gone = self.gone
+        if len(gone) > FEW:
+            before = self.desk.totals.log - len(self.log)
+            self.connection.execute(_DROP_TOLD, {"key": key, "before": before})
+            gone = [number for number in gone if number in self.held_before]
+        drop_tickets(self.connection, key, gone)

@@ -18,11 +18,12 @@ from standout.study.holding import release_held
 from standout.study.ledger import Ledger
 from standout.study.planner import take_pulls
 from standout.study.schema import TicketStatus
+from standout.study.statements import Statement
 
 _TICKETS = schema.tickets
 _PENDING = int(TicketStatus.PENDING)
 _NAMES = ("study", "id", "arm", "slot", "round", "status", "worker", "asked", "expires")
-_EXPIRED = (
+_EXPIRED = Statement(
     select(_TICKETS.c.id, _TICKETS.c.arm, _TICKETS.c.slot, _TICKETS.c.round)
     .where(
         _TICKETS.c.study == bindparam("key"),
@@ -32,7 +33,7 @@ _EXPIRED = (
     .order_by(_TICKETS.c.expires, _TICKETS.c.id)
     .limit(bindparam("count"))
 )
-_SET_STATUS = (
+_SET_STATUS = Statement(
     update(_TICKETS)
     .where(_TICKETS.c.study == bindparam("key"), _TICKETS.c.id == bindparam("ticket"))
     .values(status=bindparam("becomes"))
@@ -104,8 +105,8 @@ def set_status(
 ) -> None:
     """Move tickets to another status."""
     if numbers:
-        connection.execute(
-            _SET_STATUS,
+        _SET_STATUS(
+            connection,
             [{"key": key, "ticket": number, "becomes": int(status)} for number in numbers],
         )
 
@@ -140,7 +141,7 @@ def _take_expired(
 ) -> list[tuple[int, int | None, int]]:
     """Pulls whose lease has run out; those of a paused arm are given up."""
     desk = ledger.desk
-    found = connection.execute(_EXPIRED, {"key": ledger.key, "now": now, "count": count}).all()
+    found = _EXPIRED(connection, {"key": ledger.key, "now": now, "count": count})
     set_status(connection, ledger.key, [row.id for row in found], TicketStatus.EXPIRED)
     again: list[tuple[int, int | None, int]] = []
     for row in found:

@@ -1,0 +1,178 @@
+"""Throughput of live studies, on both databases, with every told reward on disk.
+
+Reads: python benchmarks/bench_studies.py [--seconds S] [--only sqlite|postgresql]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from standout import Problem
+from standout.study import Study
+from tests.study.postgres import Server, find_programs, start_server
+
+# The least that is promised; None: for information.
+PAIRS, BATCH, OPEN_SECONDS, EXPORT_SECONDS = 300, 50_000, 1.0, 10.0
+MILLION = 1_000_000
+missed: list[str] = []
+
+
+def report(what: str, value: float, unit: str, least: float | None = None) -> None:
+    """One line, with the promise it has to keep."""
+    is_time = unit == "s"
+    kept = least is None or (value <= least if is_time else value >= least)
+    promise = "" if least is None else f"   {'at most' if is_time else 'at least'} {least:,g}"
+    number = f"{value:,.2f}" if is_time else f"{value:,.0f}"
+    print(f"{what:<58} {number:>10} {unit}{promise}{'' if kept else '   MISSED'}", flush=True)
+    if not kept:
+        missed.append(what)
+
+
+def make(place: str, n_arms: int, name: str) -> tuple[Study, np.ndarray]:
+    """A study past its first round, that will not end soon."""
+    rng = np.random.default_rng(0)
+    means = rng.normal(0, 1, n_arms)
+    study = Study.create(
+        place, [f"arm {i}" for i in range(n_arms)], Problem(noise="gaussian:5", k=3), name=name
+    )
+    while study.status().rounds == 0:
+        tickets = study.ask(n_arms)
+        study.tell_many([(t, means[int(t.arm[4:])] + rng.normal(0, 5)) for t in tickets])
+    return study, means
+
+
+def pairs_alone(study: Study, means: np.ndarray, seconds: float) -> float:
+    """Single ask+tell pairs per second."""
+    rng = np.random.default_rng(os.getpid())
+    for _ in range(20):
+        for ticket in study.ask():
+            study.tell(ticket, means[int(ticket.arm[4:])] + rng.normal(0, 5))
+    count, start = 0, time.perf_counter()
+    while time.perf_counter() - start < seconds:
+        for ticket in study.ask():
+            study.tell(ticket, means[int(ticket.arm[4:])] + rng.normal(0, 5))
+            count += 1
+    return count / (time.perf_counter() - start)
+
+
+def pairs_together(
+    place: str, name: str, means: np.ndarray, seconds: float, processes: int
+) -> float:
+    """The sum over several processes."""
+    pipes = []
+    for _ in range(processes):
+        reader, writer = os.pipe()
+        if os.fork() == 0:
+            code = 1
+            try:
+                rate = pairs_alone(Study.open(place, name), means, seconds)
+                os.write(writer, f"{rate}".encode())
+                code = 0
+            finally:
+                os._exit(code)
+        os.close(writer)
+        pipes.append(reader)
+    rates = [float(os.read(pipe, 100)) for pipe in pipes]
+    for pipe in pipes:
+        os.close(pipe)
+        os.wait()
+    return sum(rates)
+
+
+def bench_batch(study: Study, label: str) -> None:
+    """100,000 rewards in one call: told by ticket, and without asking."""
+    rng = np.random.default_rng(1)
+    tickets = study.ask(100_000)
+    rewards = rng.normal(0, 5, len(tickets)).tolist()
+    start = time.perf_counter()
+    study.tell_many(zip(tickets, rewards, strict=True))
+    rate = len(tickets) / (time.perf_counter() - start)
+    report(f"{label}: tell 100,000 tickets at once", rate, "rewards/s", BATCH)
+    names = [study.arms[i] for i in rng.integers(0, len(study.arms), 100_000)]
+    start = time.perf_counter()
+    study.tell_many(zip(names, rewards, strict=False))
+    rate = len(rewards) / (time.perf_counter() - start)
+    report(f"{label}: tell 100,000 rewards without asking", rate, "rewards/s", BATCH)
+
+
+def bench_million(place: str, study: Study, label: str) -> None:
+    """Open, status and export with a million rewards."""
+    rng = np.random.default_rng(2)
+    while (missing := MILLION - study.status().pulls) > 0:
+        count = min(missing, 100_000)
+        names = [study.arms[i] for i in rng.integers(0, len(study.arms), count)]
+        study.tell_many(zip(names, rng.normal(0, 5, count).tolist(), strict=True))
+    start = time.perf_counter()
+    opened = Study.open(place, study.name)
+    opened.status()
+    took = time.perf_counter() - start
+    report(f"{label}: open and status, {MILLION:,} rewards", took, "s", OPEN_SECONDS)
+    start = time.perf_counter()
+    with tempfile.TemporaryFile("w") as file:
+        assert opened.export(file, "csv") >= MILLION
+    took = time.perf_counter() - start
+    report(f"{label}: export of {MILLION:,} rows as CSV", took, "s", EXPORT_SECONDS)
+    start = time.perf_counter()
+    problems = opened.verify().problems
+    report(f"{label}: verify, {MILLION:,} rewards", time.perf_counter() - start, "s")
+    assert problems == (), problems
+
+
+def bench(place: str, label: str, seconds: float) -> None:
+    for n_arms in (100, 10_000):
+        name = f"n{n_arms}"
+        study, means = make(place, n_arms, name)
+        least = PAIRS if label == "sqlite" and n_arms == 100 else None
+        rate = pairs_alone(study, means, seconds)
+        report(f"{label}: ask+tell, {n_arms:,} arms, 1 process", rate, "pairs/s", least)
+        rate = pairs_together(place, name, means, seconds, 8)
+        report(f"{label}: ask+tell, {n_arms:,} arms, 8 processes", rate, "pairs/s")
+        assert study.verify()
+        if n_arms == 100:
+            bench_batch(study, label)
+            bench_million(place, study, label)
+
+
+def disk(folder: str) -> float:
+    """Milliseconds that the disk takes to make 4 kB safe: what every single tell waits for."""
+    with tempfile.TemporaryFile(dir=folder) as file:
+        start = time.perf_counter()
+        for _ in range(100):
+            file.write(b"x" * 4096)
+            file.flush()
+            os.fdatasync(file.fileno())
+        return (time.perf_counter() - start) * 10
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=4.0)
+    parser.add_argument("--only", choices=["sqlite", "postgresql"])
+    options = parser.parse_args()
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="standout-bench-"))
+        print(f"the disk takes {disk(folder):.2f} ms to make a write safe; a pair needs two")
+        if options.only != "postgresql":
+            bench(str(Path(folder) / "study.db"), "sqlite", options.seconds)
+        if options.only != "sqlite":
+            if find_programs() is None:
+                print("no PostgreSQL: scripts/install-system.sh installs it")
+            else:
+                server: Server = stack.enter_context(start_server(durable=True))
+                bench(server.new_database("bench"), "postgresql", options.seconds)
+    if missed:
+        sys.exit(f"missed: {'; '.join(missed)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""Rewards as people give them, checked before the database is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from standout.core.noise import Noise
+from standout.errors import BatchError, RewardError, TicketError
+from standout.study.bulk import FEW
+from standout.study.desk import Desk
+from standout.study.telling import Item
+from standout.study.tickets import Ticket, ticket_id
+
+Key = Ticket | int | str
+
+
+def make_items(pairs: Sequence[tuple[Key, float]], desk: Desk) -> list[Item]:
+    """Pairs of a ticket (its number, an arm's name) and a reward; names the first bad one."""
+    noise = desk.problem.noise
+    if _are_plainly_fine([reward for _, reward in pairs], noise):
+        return [_item(key, reward, i, desk) for i, (key, reward) in enumerate(pairs)]
+    items = []
+    for place, (key, reward) in enumerate(pairs):
+        try:
+            value = noise.check_reward(reward)
+        except RewardError as error:
+            raise BatchError(str(error), place) from error
+        items.append(_item(key, value, place, desk))
+    return items
+
+
+def _are_plainly_fine(rewards: list[float], noise: Noise) -> bool:
+    """Whether many plain numbers can be passed without looking at each.
+
+    Only for families whose rewards are all numbers of a range.
+    """
+    if len(rewards) <= FEW or type(noise).check_reward is not Noise.check_reward:
+        return False
+    if set(map(type, rewards)) != {float}:
+        return False
+    values = np.array(rewards)
+    low, high = noise.support
+    return bool(np.isfinite(values).all() and values.min() >= low and values.max() <= high)
+
+
+def _item(key: Key, value: float, place: int, desk: Desk) -> Item:
+    try:
+        if isinstance(key, Ticket):
+            return Item(value, ticket_id(key), _position(key.arm, desk))
+        if isinstance(key, str):
+            return Item(value, None, _position(key, desk))
+        return Item(value, ticket_id(key))
+    except TicketError as error:
+        raise BatchError(str(error), place) from error
+
+
+def _position(arm: str, desk: Desk) -> int:
+    position = desk.index.get(arm)
+    if position is None:
+        raise TicketError(f"no arm {arm!r} in this study")
+    return position
