@@ -9,7 +9,13 @@ if TYPE_CHECKING:
     from standout.core.identification import Identification, Interval
     from standout.core.identify import identify
     from standout.core.methods import METHODS, Method
-    from standout.core.noise import Bernoulli, Bounded, Gaussian
+    from standout.core.noise import (
+        Bernoulli,
+        Bounded,
+        Gaussian,
+        GaussianUnknown,
+        HeavyTailed,
+    )
     from standout.core.problem import MAD_SCALE, Problem, Side
     from standout.core.run import Run
     from standout.core.stopping import StopReason
@@ -25,6 +31,7 @@ if TYPE_CHECKING:
         StorageError,
         StudyError,
         TicketError,
+        UndecidableWarning,
     )
     from standout.simulation import Instance, Simulation, simulate
     from standout.study import Status, Study, Ticket
@@ -37,7 +44,13 @@ _HOMES = {
     "standout.core.identification": ("Identification", "Interval"),
     "standout.core.identify": ("identify",),
     "standout.core.methods": ("METHODS", "Method"),
-    "standout.core.noise": ("Bernoulli", "Bounded", "Gaussian"),
+    "standout.core.noise": (
+        "Bernoulli",
+        "Bounded",
+        "Gaussian",
+        "GaussianUnknown",
+        "HeavyTailed",
+    ),
     "standout.core.problem": ("MAD_SCALE", "Problem", "Side"),
     "standout.core.run": ("Run",),
     "standout.core.stopping": ("StopReason",),
@@ -53,6 +66,7 @@ _HOMES = {
         "StorageError",
         "StudyError",
         "TicketError",
+        "UndecidableWarning",
     ),
     "standout.simulation": ("Instance", "Simulation", "simulate"),
     "standout.study": ("Status", "Study", "Ticket"),
@@ -66,6 +80,8 @@ __all__ = [
     "Bernoulli",
     "Bounded",
     "Gaussian",
+    "GaussianUnknown",
+    "HeavyTailed",
     "Identification",
     "Instance",
     "InstanceError",

@@ -27,7 +27,7 @@ def parse_instance(text: str, noise: Noise | None = None) -> InstanceFamily:
     sigma it may be left out. The built-in families know theirs.
 
     >>> parse_instance("fig1:gap=0.2").noise
-    Gaussian(scale=0.5)
+    Gaussian(sigma=0.5)
     """
     name, _, options = text.strip().partition(":")
     reader = BUILTINS.get(name.strip().lower())
