@@ -29,7 +29,8 @@ TITLE = "Fig. 2: deviation of the threshold under contamination"
 ABOUT = (
     "105 means, a share ε of them from U(0.7, 1), the others from N(0.3, 0.075²) clipped at three "
     "σ. Mean distance of each threshold (k = 3) to the true 0.525. ROAI-λnε takes the median and "
-    "the MAD from a random subset of max(λ⌊nε⌋ + 1, 15) arms. Bars are 2 standard errors."
+    "the MAD from a random subset of max(λ⌊nε⌋ + 1, 15) arms, as printed; the authors' code rounds "
+    "nε up, so that its 4nε has up to 4 arms more. Bars are 2 standard errors."
 )
 OWN_SECONDS = 0.02
 
