@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from standout.core import robust
-from standout.core.noise import Bernoulli, Bounded, Gaussian
+from standout.core.noise import Bernoulli, Bounded, Gaussian, GaussianUnknown
 from standout.core.problem import Problem
 from standout.errors import InstanceError
 from standout.simulation.instances import (
@@ -83,9 +83,17 @@ class TestInstance:
             make_instance("mine", [0.5, 1.5, 0.2], Bernoulli())
         make_instance("mine", [0.5, 1.5, 0.2], Bounded(0.0, 2.0))
 
-    def test_own_sigmas_need_gaussian_noise(self) -> None:
-        with pytest.raises(InstanceError, match="only goes with gaussian"):
-            Instance("mine", tuple("abc"), np.full(3, 0.5), Bernoulli(), np.ones(3))
+    def test_own_sigmas_must_be_possible(self) -> None:
+        means = np.full(3, 0.5)
+        with pytest.raises(InstanceError, match="have no sigma of their own"):
+            Instance("mine", tuple("abc"), means, Bernoulli(), np.ones(3))
+        with pytest.raises(InstanceError, match=r"no rewards within \[0, 1\]"):
+            Instance("mine", tuple("abc"), means, Bounded(0.0, 1.0), np.full(3, 0.5))
+        Instance("mine", tuple("abc"), means, Bounded(0.0, 1.0), np.full(3, 0.2))
+
+    def test_a_sigma_that_no_method_knows_must_be_given(self) -> None:
+        with pytest.raises(InstanceError, match="in a column sigma"):
+            make_instance("mine", [0.5, 1.5, 0.2], GaussianUnknown())
 
 
 @given(st.integers(1, 2000), st.data())
@@ -255,8 +263,8 @@ class TestTable:
         assert parse_instance(path, Gaussian(3.0)).noise == Gaussian(3.0)
         with pytest.raises(InstanceError, match=r"'c'.*sigma above the 1 of"):
             parse_instance(path, Gaussian(1.0))
-        with pytest.raises(InstanceError, match="only goes with gaussian"):
-            parse_instance(path, Bounded(0.0, 5.0))
+        with pytest.raises(InstanceError, match="no rewards within"):
+            parse_instance(path, Bounded(0.0, 3.5))
 
     def test_byte_order_mark_blank_lines_and_any_name(self, table) -> None:
         text = '\ufeffarm,mean\n"a, b",1\n"say ""hi""",2\n水,3\n"two\nlines",4\n\n , \n'

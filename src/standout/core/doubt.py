@@ -10,17 +10,18 @@ from standout.core.intervals import reward_variance
 from standout.core.kinds import Verdict
 from standout.core.state import THRESHOLD, THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
 
-ENOUGH_PULLS = 100
-"""Pulls per arm before anything is said: earlier every instance looks like this."""
+ENOUGH_PULLS = 200
+"""Pulls of each undecided arm before anything is said: earlier all instances look like this."""
 HOPELESS = 100.0
 """Times the pulls so far that the rest would take."""
-_NORMAL_MAD = 0.4549
+NO_SPREAD = 4.0
+"""The arms look the same while their MAD is within two standard errors of an estimate."""
 
 
 def doubt(spec: Spec, state: State, arms: Sequence[str]) -> str | None:
     """Why the arms that are left look as if they could not be decided, or None."""
     left = np.flatnonzero(state.verdict == Verdict.UNDECIDED)
-    if spec.tolerance > 0 or len(left) == 0 or state.pulls.min() < ENOUGH_PULLS:
+    if spec.tolerance > 0 or len(left) == 0 or state.pulls[left].min() < ENOUGH_PULLS:
         return None
     if not np.isfinite(state.bounds[:, [THRESHOLD_LOWER, THRESHOLD_UPPER, THRESHOLD]]).all():
         return None
@@ -33,8 +34,8 @@ def _no_spread(spec: Spec, state: State, left: np.ndarray) -> str | None:
     values = state.estimate[0, omega]
     deviations = np.abs(values - np.median(values))
     mad = float(np.median(deviations))
-    noise = float(np.median([reward_variance(spec, state, i) / state.pulls[i] for i in omega]))
-    if 2 * len(left) < spec.n_arms or mad**2 > 1.5 * _NORMAL_MAD * noise:
+    noise = float(np.median([reward_variance(spec, state, i) / state.pulls[i] for i in left]))
+    if 2 * len(left) < spec.n_arms or mad**2 > NO_SPREAD * noise:
         return None
     return (
         f"more than half of the arms look the same (their spread is below {mad:.2g}): if they "

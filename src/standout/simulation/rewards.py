@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
 from standout.core.jit import kernel
-from standout.core.noise import Bernoulli, Bounded, Noise
+from standout.core.noise import Bernoulli, Bounded, HeavyTailed, Noise
 from standout.core.typing import Floats
 
 DEFAULT_CONCENTRATION = 4.0
@@ -21,6 +22,7 @@ class RewardKind(IntEnum):
     GAUSSIAN = 0
     BERNOULLI = 1
     BETA = 2
+    STUDENT = 3
 
 
 class Rewards(NamedTuple):
@@ -35,6 +37,7 @@ class Rewards(NamedTuple):
 
 _BERNOULLI = int(RewardKind.BERNOULLI)
 _BETA = int(RewardKind.BETA)
+_STUDENT = int(RewardKind.STUDENT)
 
 
 @kernel
@@ -48,13 +51,18 @@ def draw(rewards: Rewards, arm: int, rng: np.random.Generator) -> float:
         else:
             share = rng.beta(rewards.first[arm], rewards.second[arm])
         return float(rewards.low + rewards.width * share)
+    if rewards.kind == _STUDENT:
+        # A t variable with 3 degrees of freedom has variance 3 and no third moment.
+        off = rng.standard_normal() / math.sqrt(2.0 * rng.standard_gamma(1.5) / 3.0)
+        return float(rewards.first[arm] + rewards.second[arm] * off / math.sqrt(3.0))
     return float(rewards.first[arm] + rewards.second[arm] * rng.standard_normal())
 
 
 def rewards_of(means: Floats, noise: Noise, sigmas: Floats | None) -> Rewards:
     """The rewards of arms with these means under `noise`.
 
-    Gaussian: each arm's own sigma where given. Bounded: Beta on [low, high] with
+    Gaussian and heavy-tailed (Student's t with 3 degrees of freedom): each arm's
+    own sigma where given. Bounded: Beta on [low, high] with
     the arm's mean and sigma; without a sigma its two parameters sum to 4.
     """
     n = len(means)
@@ -72,4 +80,5 @@ def rewards_of(means: Floats, noise: Noise, sigmas: Floats | None) -> Rewards:
         first[fixed], second[fixed] = share[fixed], 0.0
         return Rewards(int(RewardKind.BETA), first, second, noise.low, width)
     scale = np.full(n, noise.sigma) if sigmas is None else sigmas
-    return Rewards(int(RewardKind.GAUSSIAN), np.array(means), np.array(scale), 0.0, 0.0)
+    kind = _STUDENT if isinstance(noise, HeavyTailed) else int(RewardKind.GAUSSIAN)
+    return Rewards(kind, np.array(means), np.array(scale), 0.0, 0.0)

@@ -15,7 +15,7 @@ import math
 from standout.core.jit import kernel
 
 GRID = 12
-"""lambda = 1/2, 1/2^1.5, ...: the last is best for about a million pulls."""
+"""lambda = 2^-1, 2^-1.75, 2^-2.5, ...: the last is best for V of about 8 million."""
 _RATIO = 2.0**-0.75
 
 

@@ -32,6 +32,7 @@ def student_radius(pulls: int, squares: float, alpha: float, c: float) -> float:
     """Half-width after `pulls` rewards with M2 = `squares`."""
     ratio = math.exp(2.0 / pulls * (0.5 * math.log((pulls + c) / c) - math.log(alpha)))
     left = pulls + c - ratio * c
-    if pulls < 2 or left <= 0.0:
+    # Rewards that are all equal are not Gaussian; they must not make a certificate.
+    if left <= 0.0 or squares <= 0.0:
         return math.inf
     return math.sqrt((ratio - 1.0) * (pulls + c) * squares / (pulls * left))

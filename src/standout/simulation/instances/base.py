@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from standout.core import robust
-from standout.core.noise import Gaussian, Noise
+from standout.core.noise import Bernoulli, Bounded, GaussianUnknown, Noise
 from standout.core.problem import MIN_ARMS, Problem
 from standout.core.typing import Flags, Floats
 from standout.errors import InstanceError
@@ -50,7 +50,7 @@ class Instance:
     """The true means of named arms and the noise around them; no method ever sees it.
 
     `means` (and `sigmas`) are read-only. `sigmas`, if given, are the standard
-    deviations of each arm's own Gaussian rewards, none larger than `noise.sigma`,
+    deviations of each arm's own rewards, none larger than `noise.sigma`,
     which is all that a method is told.
     """
 
@@ -66,6 +66,11 @@ class Instance:
         if self.sigmas is not None:
             object.__setattr__(self, "sigmas", _read_only(self.sigmas))
             self._check_sigmas(self.sigmas)
+        elif isinstance(self.noise, GaussianUnknown):
+            raise InstanceError(
+                f"{self.name}: to draw rewards whose sigma no method knows, give each arm's in a "
+                "column sigma"
+            )
 
     @property
     def n_arms(self) -> int:
@@ -117,18 +122,25 @@ class Instance:
         )
 
     def _check_sigmas(self, sigmas: Floats) -> None:
-        if not isinstance(self.noise, Gaussian):
+        if isinstance(self.noise, Bernoulli):
             raise InstanceError(
-                f"{self.name}: a sigma per arm only goes with gaussian noise, "
-                f"not {self.noise.spec()}; leave it out or use gaussian:SIGMA"
+                f"{self.name}: rewards of 0 and 1 have no sigma of their own; leave the column "
+                "out or use gaussian:SIGMA, bounded:A,B or heavy:SIGMA"
             )
         if sigmas.shape != self.means.shape:
             raise InstanceError(f"{self.name}: {sigmas.size} sigmas for {self.means.size} means")
         self._refuse(~(np.isfinite(sigmas) & (sigmas > 0)), "needs a sigma above 0")
-        self._refuse(
-            sigmas > self.noise.sigma,
-            f"has a sigma above the {self.noise.sigma:g} of {self.noise.spec()}",
-        )
+        if isinstance(self.noise, Bounded):
+            low, high = self.noise.support
+            self._refuse(
+                sigmas**2 >= (self.means - low) * (high - self.means),
+                f"has a sigma that no rewards within [{low:g}, {high:g}] can have at that mean",
+            )
+        else:
+            self._refuse(
+                sigmas > self.noise.sigma,
+                f"has a sigma above the {self.noise.sigma:g} of {self.noise.spec()}",
+            )
 
     def _refuse(self, wrong: Flags, complaint: str) -> None:
         if wrong.any():
