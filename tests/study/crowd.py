@@ -170,6 +170,7 @@ def main() -> None:
     options = parser.parse_args()
     study = Study.create(options.place, ARMS, PROBLEM, "roai-lucb", budget=options.budget)
     study.tell_many([(t, reward_of(t.id)) for t in study.ask(len(ARMS))])
+    study.status()
     study.close()  # Kernels are compiled now; a child must not wait for that.
     if options.what == "kill":
         done = kill_again_and_again(options.place, options.kind, options.count, options.seed)

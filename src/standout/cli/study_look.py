@@ -53,6 +53,8 @@ def overview(study: Study) -> list[str]:
     else:
         left = study.forecast()
         lines.append("pulls left: " + ("not known yet" if left is None else f"about {left:,}"))
+    if now.note:
+        lines.append(now.note)
     if now.surplus:
         lines.append(f"{now.surplus:,} rewards came beyond the budget; kept, not counted")
     for arm, count in sorted(now.failures.items(), key=lambda pair: -pair[1])[:5]:

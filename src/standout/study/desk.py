@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from standout.core import engine
+from standout.core.doubt import doubt
+from standout.core.given import Given
 from standout.core.identification import Identification, identification
 from standout.core.methods import Method
 from standout.core.problem import Problem
@@ -44,6 +46,7 @@ class Desk:
         pause_after: int | None,
         ordered: bool,
         rng: np.random.Generator,
+        costs: Mapping[str, float] | None = None,
     ) -> None:
         n_arms = len(arms)
         self.problem = problem
@@ -55,7 +58,8 @@ class Desk:
         self.pause_after = pause_after
         self.ordered = ordered
         self.rng = rng
-        self.state: State = start_state(problem, method, n_arms, rng)
+        given = Given(costs=costs or {}).cost_array(self.index)
+        self.state: State = start_state(problem, method, n_arms, rng, given)
         self.certified = np.zeros(n_arms, dtype=np.int8)
         self.pending = np.zeros(n_arms, dtype=np.int64)
         self.failures = np.zeros(n_arms, dtype=np.int64)
@@ -155,7 +159,8 @@ class Desk:
         )
         guess |= self.certified == 2
         guess &= self.certified != 1
-        found = identification(sticky, self.arms, guess, self.reason)
+        note = None if self.is_stopped else doubt(self.spec, self.state, self.arms)
+        found = identification(sticky, self.arms, guess, self.reason, note=note)
         # Means as of the last reward, also within a round.
         pulls = self.state.pulls
         means = np.where(pulls > 0, self.state.sums / np.maximum(pulls, 1), np.nan)

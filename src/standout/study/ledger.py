@@ -155,9 +155,9 @@ class Ledger:
         desk.totals = Totals(**{name: int(getattr(row, name)) for name in _COUNTERS})
         desk.reason = _REASONS[str(row.reason)]
         desk.stopped_at = row.stopped
-        self.layout.unpack_run(desk.state, row.scalars)
+        found = self.layout.unpack_run(desk.state, row.scalars)
         desk.state.counters[PULLS] = desk.state.pulls.sum()
-        restore_derived(desk.spec, desk.state)
+        restore_derived(desk.spec, desk.state, found)
         if row.rng != self._rng_text:
             desk.rng.bit_generator.state = json.loads(row.rng)
             self._rng_text = row.rng

@@ -29,7 +29,7 @@ NOT_KEPT = frozenset(
         "signs", "factors",  # from the problem
         "omega", "touched",  # from the flags in_omega and is_touched
         "deviation_lower", "deviation_upper", "sorted_lower", "sorted_upper",  # from the intervals
-        "centre", "scratch", "work", "is_wanted", "chosen", "amount",  # scratch
+        "centre", "scratch", "work", "is_wanted", "candidates", "chosen", "amount",  # scratch
     )
 )  # fmt: skip
 
@@ -98,18 +98,21 @@ class Layout:
         """What belongs to no arm."""
         return json.dumps({name: getattr(state, name).tolist() for name in self.per_run})
 
-    def unpack_run(self, state: State, text: str) -> None:
+    def unpack_run(self, state: State, text: str) -> set[str]:
         """The reverse of `pack_run`; what another version kept in another form is left out."""
         values = json.loads(text)
+        found = set()
         for name in self.per_run:
             target = getattr(state, name)
             kept = np.array(values.get(name, ()), dtype=target.dtype)
             if kept.shape == target.shape:
                 target[...] = kept
+                found.add(name)
+        return found
 
 
-def restore_derived(spec: Spec, state: State) -> None:
-    """Work out what is not kept, after arms and run have been read."""
+def restore_derived(spec: Spec, state: State, found: set[str]) -> None:
+    """Work out what is not kept, after arms and the run's own values (`found`) have been read."""
     touched = np.flatnonzero(state.is_touched)
     state.touched[: len(touched)] = touched
     state.counters[TOUCHED] = len(touched)
@@ -120,8 +123,9 @@ def restore_derived(spec: Spec, state: State) -> None:
     bounds = state.bounds.copy()
     for side in range(len(state.signs)):
         update_threshold(spec, state, side)
-    # The threshold of RR depends on the pulls too, which may have gone on since.
-    state.bounds[...] = bounds
+    if "bounds" in found:
+        # The threshold of RR depends on the pulls too, which may have gone on since.
+        state.bounds[...] = bounds
 
 
 def restore_omega(state: State) -> State:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,7 @@ def plan(
     pause_after: int | None,
     ordered: bool,
     seed: int | np.random.Generator,
+    costs: Mapping[str, float] | None,
 ) -> Plan:
     """Check everything before a file is touched."""
     chosen = as_method(method)
@@ -55,7 +56,9 @@ def plan(
         check_name(str(arm), "arm")
     check_name(name, "study")
     rng = np.random.default_rng(seed)
-    desk = Desk(problem, chosen, check_arms(arms), check_budget(budget), pause_after, ordered, rng)
+    desk = Desk(
+        problem, chosen, check_arms(arms), check_budget(budget), pause_after, ordered, rng, costs
+    )
     return Plan(desk, name, check_lease(lease))
 
 

@@ -17,6 +17,8 @@ class Status:
     reward; of these `expired` wait to be handed out again. `surplus` rewards
     came beyond the budget and are in no total. `failures` counts tickets given
     back, per arm that had any; `paused` says why an arm is handed out no more.
+    `threshold_low` is the low side's when both are asked; `note` says why what
+    is left may never be decided, if that shows.
     """
 
     name: str
@@ -32,6 +34,8 @@ class Status:
     stopped: bool
     reason: str
     rounds: int
+    threshold_low: Interval | None = None
+    note: str | None = None
     failures: dict[str, int] = field(default_factory=dict)
     paused: dict[str, str] = field(default_factory=dict)
 
@@ -47,16 +51,19 @@ class Status:
             "outliers": list(self.outliers),
             "normal": list(self.normal),
             "undecided": list(self.undecided),
-            "threshold": {
-                "lower": _finite(self.threshold.lower),
-                "upper": _finite(self.threshold.upper),
-            },
+            "threshold": _ends(self.threshold),
+            "threshold_low": None if self.threshold_low is None else _ends(self.threshold_low),
+            "note": self.note,
             "stopped": self.stopped,
             "reason": self.reason,
             "rounds": self.rounds,
             "failures": self.failures,
             "paused": self.paused,
         }
+
+
+def _ends(interval: Interval) -> dict[str, float | None]:
+    return {"lower": _finite(interval.lower), "upper": _finite(interval.upper)}
 
 
 def _finite(value: float) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
@@ -79,6 +79,7 @@ class Study:
         lease: float = setup.DAY,
         pause_after: int | None = None,
         ordered: bool = False,
+        costs: Mapping[str, float] | None = None,
         patience: float = PATIENCE,
         clock: Clock | None = None,
     ) -> Study:
@@ -88,10 +89,13 @@ class Study:
         `pause_after` failures of an arm in a row pause it. With `ordered`, an
         arm's rewards are counted in the order in which its pulls were handed
         out: needed for the guarantee when workers measure in parallel and slow
-        measurements have other values than quick ones. `seed` drives the
-        method's own random choices.
+        measurements have other values than quick ones. `costs` are those of a
+        pull, by arm (1 where not given); `seed` drives the method's own random
+        choices.
         """
-        plan = setup.plan(arms, problem, method, name, budget, lease, pause_after, ordered, seed)
+        plan = setup.plan(
+            arms, problem, method, name, budget, lease, pause_after, ordered, seed, costs
+        )
         storage = Storage(place, create=True, patience=patience, clock=clock)
         with storage.write() as connection:
             ledger = setup.create(connection, storage, plan)
@@ -238,6 +242,8 @@ class Study:
                 normal=found.normal,
                 undecided=found.undecided,
                 threshold=found.threshold,
+                threshold_low=found.threshold_low,
+                note=found.note,
                 stopped=desk.is_stopped,
                 reason=str(desk.reason),
                 rounds=int(desk.state.counters[ROUNDS]),
