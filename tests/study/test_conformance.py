@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from standout import Problem
+from standout.core.kinds import Verdict
 from standout.errors import BatchError, ProblemError, RewardError, StudyError, TicketError
 from standout.study import Study, Ticket
 from tests.study.conftest import Clock
@@ -346,6 +347,22 @@ def test_a_verdict_never_flips_and_a_stop_stays(place: str) -> None:
     assert after.pulls > before.pulls
     assert Study.open(place).status() == after
     assert study.verify().problems == ()
+
+
+def test_a_verdict_stays_while_the_study_goes_on(place: str) -> None:
+    """The method itself takes this verdict back; the study does not."""
+    study = make(place)
+    for _ in range(5):
+        study.tell_many([(arm, MEANS[arm]) for arm in ARMS])
+    assert study.status().outliers == ("yew",)
+    assert not study.status().stopped
+    for _ in range(200):
+        study.tell(arm="yew", reward=0.2)
+    assert study._ledger.desk.state.verdict[ARMS.index("yew")] != Verdict.OUTLIER
+    assert study.status().outliers == ("yew",)
+    with Study.open(place) as again:
+        assert again.status().outliers == ("yew",)
+        assert "yew" in again.identification().best_guess
 
 
 def test_several_studies_in_one_database(place: str) -> None:
