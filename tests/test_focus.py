@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from standout.core.methods import parse_method
+from standout.core.noise import GaussianUnknown
 from standout.core.problem import Problem, Side
 from standout.core.run import Run
 from standout.simulation import simulate
@@ -66,6 +67,8 @@ def test_growing_batches_cost_few_pulls(growth: str) -> None:
 def test_no_arm_is_starved() -> None:
     """Without noise, so that nothing but the rule can help: it ends on every case."""
     for case in CASES.values():
+        if isinstance(case.problem.noise, GaussianUnknown):
+            continue  # rewards that never differ tell nothing about an unknown scale
         quiet = type(case)(**(vars(case) | {"kind": FIXED}))
         pulls, _, stopped = play_once(quiet, "focus", 0)
         assert stopped

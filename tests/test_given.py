@@ -109,3 +109,10 @@ def test_both_sides_have_a_threshold_each() -> None:
     assert set(found.outliers) == {"f", "g"}
     assert found.threshold_low is not None
     assert found.threshold_low.upper < found.threshold.lower
+
+
+def test_rewards_that_never_differ_tell_nothing_of_an_unknown_scale() -> None:
+    means = {"a": 0.0, "b": 1.0, "c": 2.0, "d": 9.0}
+    with pytest.warns(UndecidableWarning, match="the same reward every time"):
+        found = identify(means.__getitem__, list(means), Problem(noise="gaussian"), budget=2_000)
+    assert found.undecided == ("a", "b", "c", "d")

@@ -23,6 +23,7 @@ from standout.simulation.instances import (
 )
 from standout.simulation.instances.figures import thresholds_agree
 from standout.simulation.instances.table import read_table
+from standout.simulation.rewards import rewards_of
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -92,8 +93,9 @@ class TestInstance:
         Instance("mine", tuple("abc"), means, Bounded(0.0, 1.0), np.full(3, 0.2))
 
     def test_a_sigma_that_no_method_knows_must_be_given(self) -> None:
+        instance = make_instance("mine", [0.5, 1.5, 0.2], GaussianUnknown())
         with pytest.raises(InstanceError, match="in a column sigma"):
-            make_instance("mine", [0.5, 1.5, 0.2], GaussianUnknown())
+            rewards_of(instance.means, instance.noise, instance.sigmas)
 
 
 @given(st.integers(1, 2000), st.data())

@@ -23,6 +23,12 @@ def doubt(spec: Spec, state: State, arms: Sequence[str]) -> str | None:
     left = np.flatnonzero(state.verdict == Verdict.UNDECIDED)
     if spec.tolerance > 0 or len(left) == 0 or state.pulls[left].min() < ENOUGH_PULLS:
         return None
+    silent = left[~np.isfinite(state.upper[0, left])]
+    if len(silent) > 0:
+        return (
+            f"arm {arms[int(silent[0])]!r} has given the same reward every time: no noise shows, "
+            "so that its scale cannot be told; use gaussian:SIGMA or bounded:A,B noise"
+        )
     if not np.isfinite(state.bounds[:, [THRESHOLD_LOWER, THRESHOLD_UPPER, THRESHOLD]]).all():
         return None
     return _no_spread(spec, state, left) or _on_threshold(spec, state, arms, left)

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from standout.core.jit import kernel
-from standout.core.noise import Bernoulli, Bounded, HeavyTailed, Noise
+from standout.core.noise import Bernoulli, Bounded, GaussianUnknown, HeavyTailed, Noise
 from standout.core.typing import Floats
+from standout.errors import InstanceError
 
 DEFAULT_CONCENTRATION = 4.0
 """a + b of the Beta rewards of a bounded instance without a sigma column."""
@@ -79,6 +80,10 @@ def rewards_of(means: Floats, noise: Noise, sigmas: Floats | None) -> Rewards:
         fixed = (share <= 0) | (share >= 1)
         first[fixed], second[fixed] = share[fixed], 0.0
         return Rewards(int(RewardKind.BETA), first, second, noise.low, width)
+    if sigmas is None and isinstance(noise, GaussianUnknown):
+        raise InstanceError(
+            "to draw rewards whose sigma no method knows, give each arm's in a column sigma"
+        )
     scale = np.full(n, noise.sigma) if sigmas is None else sigmas
     kind = _STUDENT if isinstance(noise, HeavyTailed) else int(RewardKind.GAUSSIAN)
     return Rewards(kind, np.array(means), np.array(scale), 0.0, 0.0)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from standout.core import robust
-from standout.core.noise import Bernoulli, Bounded, GaussianUnknown, Noise
+from standout.core.noise import Bernoulli, Bounded, Noise
 from standout.core.problem import MIN_ARMS, Problem
 from standout.core.typing import Flags, Floats
 from standout.errors import InstanceError
@@ -66,11 +66,6 @@ class Instance:
         if self.sigmas is not None:
             object.__setattr__(self, "sigmas", _read_only(self.sigmas))
             self._check_sigmas(self.sigmas)
-        elif isinstance(self.noise, GaussianUnknown):
-            raise InstanceError(
-                f"{self.name}: to draw rewards whose sigma no method knows, give each arm's in a "
-                "column sigma"
-            )
 
     @property
     def n_arms(self) -> int:
