@@ -10,8 +10,8 @@ from standout.core.noise import Noise
 from standout.errors import BatchError, RewardError, TicketError
 from standout.study.bulk import FEW
 from standout.study.desk import Desk
-from standout.study.telling import Item
 from standout.study.tickets import Ticket, ticket_id
+from standout.study.told import Item
 
 Key = Ticket | int | str
 

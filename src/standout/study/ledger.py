@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, bindparam, delete, extract, func, insert, select, update
+from sqlalchemy import Connection, insert, update
 
 from standout.core.state import PULLS
 from standout.core.stopping import StopReason
@@ -16,51 +16,25 @@ from standout.errors import NoStudyError, StorageError
 from standout.study import schema
 from standout.study.bulk import insert_rows
 from standout.study.desk import Changes, Desk, Totals
+from standout.study.ledger_sql import (
+    ADD_ROUND,
+    ARM_VALUES,
+    COUNTERS,
+    DROP_ROUND,
+    LOCK_RUN_AND_TIME,
+    READ_ARMS,
+    READ_ROUND,
+    READ_RUN,
+    READ_RUN_AND_TIME,
+    WRITE_ARM,
+    WRITE_COUNTERS,
+    WRITE_RUN,
+)
 from standout.study.memory import Layout, restore_derived
 from standout.study.rounds import LiveRound, new_round
-from standout.study.statements import Statement
 
-_RUNS, _ARMS, _ROUNDS = schema.runs, schema.arms, schema.rounds
 _REASONS = {str(reason): reason for reason in StopReason}
-_COUNTERS = ("seq", "pulls", "surplus", "log", "tickets", "failed", "last_round")
-_READ_RUN = select(_RUNS).where(_RUNS.c.study == bindparam("key"))
-# PostgreSQL: the server's clock comes with the row, since machines may differ.
-_SERVER_TIME = extract("epoch", func.clock_timestamp()).label("moment")
-_READ_RUN_AND_TIME = _READ_RUN.add_columns(_SERVER_TIME)
-READ_RUN = Statement(_READ_RUN)
-READ_RUN_AND_TIME = Statement(_READ_RUN_AND_TIME)
-LOCK_RUN_AND_TIME = Statement(_READ_RUN_AND_TIME.with_for_update())
-_READ_ARMS = Statement(
-    select(
-        _ARMS.c.position, _ARMS.c.pulls, _ARMS.c.total, _ARMS.c.verdict, _ARMS.c.pending,
-        _ARMS.c.failures, _ARMS.c.streak, _ARMS.c.paused, _ARMS.c.memory,
-    )
-    .where(_ARMS.c.study == bindparam("key"), _ARMS.c.seq > bindparam("since"))
-)  # fmt: skip
-_ARM_VALUES = (
-    "pulls", "total", "verdict", "pending", "failures", "streak", "paused", "memory", "seq",
-)  # fmt: skip
-_WRITE_ARM = Statement(
-    update(_ARMS)
-    .where(_ARMS.c.study == bindparam("key"), _ARMS.c.position == bindparam("place"))
-    .values({name: bindparam(name) for name in _ARM_VALUES})
-)
-_FAST = (*_COUNTERS, "live", "reason", "stopped")
-_WRITE_COUNTERS = Statement(
-    update(_RUNS)
-    .where(_RUNS.c.study == bindparam("key"))
-    .values({name: bindparam(name) for name in _FAST})
-)
-_WRITE_RUN = Statement(
-    update(_RUNS)
-    .where(_RUNS.c.study == bindparam("key"))
-    .values({name: bindparam(name) for name in (*_FAST, "rng", "scalars")})
-)
 _OWN = 3
-_ADD_ROUND = Statement(insert(_ROUNDS))
-_DROP_ROUND = Statement(
-    delete(_ROUNDS).where(_ROUNDS.c.study == bindparam("key"), _ROUNDS.c.id == bindparam("round"))
-)
 
 
 class Ledger:
@@ -128,7 +102,7 @@ class Ledger:
         self.desk.rounds = []
 
     def _read_arms(self, connection: Connection, since: int) -> None:
-        rows = _READ_ARMS(connection, {"key": self.key, "since": since})
+        rows = READ_ARMS(connection, {"key": self.key, "since": since})
         if not rows:
             return
         desk, state = self.desk, self.desk.state
@@ -152,7 +126,7 @@ class Ledger:
         desk = self.desk
         if not self.is_loaded:
             desk.rebuild_omega()
-        desk.totals = Totals(**{name: int(getattr(row, name)) for name in _COUNTERS})
+        desk.totals = Totals(**{name: int(getattr(row, name)) for name in COUNTERS})
         desk.reason = _REASONS[str(row.reason)]
         desk.stopped_at = row.stopped
         found = self.layout.unpack_run(desk.state, row.scalars)
@@ -169,11 +143,7 @@ class Ledger:
             desk.rounds.append(live)
 
     def _read_round(self, connection: Connection, number: int) -> LiveRound:
-        found = connection.execute(
-            select(_ROUNDS.c.arms, _ROUNDS.c.amounts).where(
-                _ROUNDS.c.study == self.key, _ROUNDS.c.id == number
-            )
-        ).one()
+        (found,) = READ_ROUND(connection, {"key": self.key, "round": number})
         plan = (np.array(json.loads(text), dtype=np.int64) for text in found)
         return new_round(number, *plan)
 
@@ -190,9 +160,9 @@ class Ledger:
                 zip(desk.arms, self._arm_rows(everyone), strict=True)
             )
         ]
-        insert_rows(connection, _ARMS, rows)
+        insert_rows(connection, schema.arms, rows)
         connection.execute(
-            insert(_RUNS).values(study=self.key, **self._run_row(), **self._slow_row())
+            insert(schema.runs).values(study=self.key, **self._run_row(), **self._slow_row())
         )
 
     def flush(self, connection: Connection) -> None:
@@ -201,7 +171,7 @@ class Ledger:
         desk.totals.seq += 1
         for live in changes.planned:
             if live.id not in changes.closed:
-                _ADD_ROUND(
+                ADD_ROUND(
                     connection,
                     {
                         "study": self.key,
@@ -211,7 +181,7 @@ class Ledger:
                     },
                 )
         if changes.closed:
-            _DROP_ROUND(
+            DROP_ROUND(
                 connection, [{"key": self.key, "round": number} for number in changes.closed]
             )
         positions = self._changed_arms()
@@ -219,12 +189,12 @@ class Ledger:
             rows = self._arm_rows(positions)
             for place, row in zip(positions.tolist(), rows, strict=True):
                 row["key"], row["place"] = self.key, place
-            _WRITE_ARM(connection, rows)
+            WRITE_ARM(connection, rows)
         if changes.is_wide or changes.is_planned:
             row = {**self._run_row(), **self._slow_row()}
-            _WRITE_RUN(connection, {"key": self.key, **row})
+            WRITE_RUN(connection, {"key": self.key, **row})
         else:
-            _WRITE_COUNTERS(connection, {"key": self.key, **self._run_row()})
+            WRITE_COUNTERS(connection, {"key": self.key, **self._run_row()})
 
     def renew_fields(self, connection: Connection) -> None:
         """A later version remembers more or less of an arm: write all of them anew."""
@@ -261,14 +231,14 @@ class Ledger:
         values = zip(*(column[positions].tolist() for column in columns), strict=True)
         return [
             dict(
-                zip(_ARM_VALUES, (*row, desk.paused.get(place), text, desk.totals.seq), strict=True)
+                zip(ARM_VALUES, (*row, desk.paused.get(place), text, desk.totals.seq), strict=True)
             )
             for place, row, text in zip(positions.tolist(), values, texts, strict=True)
         ]
 
     def _run_row(self) -> dict[str, Any]:
         desk = self.desk
-        row: dict[str, Any] = {name: getattr(desk.totals, name) for name in _COUNTERS}
+        row: dict[str, Any] = {name: getattr(desk.totals, name) for name in COUNTERS}
         row["live"] = json.dumps([live.pack() for live in desk.rounds])
         row["reason"] = str(desk.reason)
         row["stopped"] = desk.stopped_at

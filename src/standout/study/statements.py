@@ -1,7 +1,8 @@
 """SQLAlchemy statements that are compiled once per database and run by the driver.
 
 A single ask or tell runs a dozen small statements; preparing each anew takes
-longer than running it.
+longer than running it. Whatever reads rows inside `Storage.write(is_small=True)`
+must be one of these: SQLAlchemy's own results do not wait for a pipeline.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -129,14 +129,30 @@ class Storage:
         return self._connection
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
-        """A transaction that may change the database; commits when the block ends well."""
+    def write(self, *, is_small: bool = False) -> Iterator[Connection]:
+        """A transaction that may change the database; commits when the block ends well.
+
+        A small one (without COPY) sends PostgreSQL its statements without
+        waiting for each: three round trips instead of nine.
+        """
         with self._translated():
             connection = self._connect()
-            with connection.begin():
+            pipeline = self._pipeline(connection) if is_small else nullcontext()
+            with pipeline, connection.begin():
                 if self.is_sqlite:
                     self._begin_immediate(connection)
                 yield connection
+
+    def _pipeline(self, connection: Connection) -> AbstractContextManager[object]:
+        if self.is_sqlite:
+            return nullcontext()
+        from psycopg import Pipeline
+
+        driver: Any = connection.connection.driver_connection
+        # Not with a client library older than PostgreSQL 14's.
+        found: AbstractContextManager[object]
+        found = driver.pipeline() if Pipeline.is_supported() else nullcontext()
+        return found
 
     def _begin_immediate(self, connection: Connection) -> None:
         """Wait for the write lock in short random steps.
@@ -158,7 +174,7 @@ class Storage:
                     if code not in _SQLITE_LOCKED or time.monotonic() > deadline:
                         raise
                 time.sleep(random.uniform(0.5, 1.5) * step)
-                step = min(step * 1.3, 0.008)
+                step = min(step * 1.3, 0.002)
         finally:
             cursor.execute(f"PRAGMA busy_timeout={int(self.patience * 1000)}")
             cursor.close()

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import bindparam, func, select, update
 
 from standout.core.identification import Identification
 from standout.core.methods import DEFAULT_METHOD, Method
@@ -18,8 +16,8 @@ from standout.core.state import ROUNDS
 from standout.errors import BatchError, RewardError, StudyError, TicketError
 from standout.study import schema, setup, telling, tickets
 from standout.study.bulk import without_collector
+from standout.study.handle import Handle
 from standout.study.items import make_items
-from standout.study.ledger import Ledger
 from standout.study.schema import TicketStatus
 from standout.study.status import Status
 from standout.study.storage import PATIENCE, Storage
@@ -43,7 +41,7 @@ _EXPIRED = (
 )
 
 
-class Study:
+class Study(Handle):
     """One study in a database; make it with `Study.create`, find it with `Study.open`.
 
     Any number of processes and threads may use the same study at once. A
@@ -57,13 +55,6 @@ class Study:
     >>> study.status().pulls
     1
     """
-
-    def __init__(self, storage: Storage, ledger: Ledger, name: str, lease: float) -> None:
-        self.name = name
-        self.lease = lease
-        self._storage = storage
-        self._ledger = ledger
-        self._lock = threading.RLock()
 
     @classmethod
     def create(
@@ -132,7 +123,7 @@ class Study:
             raise StudyError(f"ask for a whole number of at least 1 ticket, not {n}")
         seconds = self.lease if lease is None else setup.check_lease(lease)
         who = tickets.clean(worker or worker_name())
-        with self._writing() as (connection, now):
+        with self._writing(int(n)) as (connection, now):
             return tickets.hand_out(connection, self._ledger, int(n), who, seconds, now)
 
     def tell(
@@ -167,7 +158,7 @@ class Study:
             items = make_items(pairs, self._ledger.desk)
             if not items:
                 return Receipt()
-            with self._writing() as (connection, now):
+            with self._writing(len(items)) as (connection, now):
                 return telling.tell(connection, self._ledger, items, who, now)
 
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
@@ -297,63 +288,3 @@ class Study:
             self._ledger.forget()
             with self._reading() as (connection, _):
                 return verify(connection, self._ledger)
-
-    @property
-    def arms(self) -> tuple[str, ...]:
-        """The arms' names."""
-        return self._ledger.desk.arms
-
-    @property
-    def problem(self) -> Problem:
-        """What is asked."""
-        return self._ledger.desk.problem
-
-    @property
-    def budget(self) -> int | None:
-        """The largest number of pulls, if there is one."""
-        return self._ledger.desk.budget
-
-    @property
-    def method(self) -> Method:
-        """How pulls are chosen."""
-        return self._ledger.desk.method
-
-    @contextmanager
-    def _writing(self) -> Iterator[tuple[Connection, float]]:
-        with self._lock:
-            try:
-                with self._storage.write() as connection:
-                    now = self._ledger.sync(connection, lock=True)
-                    yield connection, self._storage.clock() if self._storage.clock else now
-                    self._ledger.flush(connection)
-            except BaseException:
-                self._ledger.forget()
-                raise
-
-    @contextmanager
-    def _reading(self) -> Iterator[tuple[Connection, float]]:
-        with self._lock:
-            try:
-                with self._storage.read() as connection:
-                    now = self._ledger.sync(connection, lock=False)
-                    yield connection, self._storage.clock() if self._storage.clock else now
-            except BaseException:
-                self._ledger.forget()
-                raise
-
-    def close(self) -> None:
-        """Let go of the database; the study itself stays."""
-        with self._lock:
-            self._storage.close()
-
-    def __enter__(self) -> Study:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"Study({self.name!r} at {self._storage.shown!r})"
-
-    def __reduce__(self) -> NoReturn:
-        raise StudyError("a Study cannot be sent to another process; open it there by its place")

@@ -24,40 +24,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, or_, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 
-from standout.errors import BatchError
 from standout.study import schema
 from standout.study.bulk import FEW, insert_columns
-from standout.study.holding import (
-    COLUMNS,
-    HELD,
-    IS_OPEN,
-    OpenTicket,
-    Slots,
-    barrier,
-    drop_tickets,
-)
+from standout.study.holding import HELD, OpenTicket, Slots, barrier, drop_tickets
 from standout.study.ledger import Ledger
 from standout.study.schema import TicketStatus
-from standout.study.statements import Statement
 from standout.study.tickets import set_status
+from standout.study.told import Item, check, find_tickets, find_told, may_be_told
 
 _TICKETS, _REWARDS = schema.tickets, schema.rewards
 _MINE = _TICKETS.c.study == bindparam("key")
-_ALL = select(*COLUMNS).where(_MINE)
-_OF_SAME_ARM = Statement(
-    _ALL.where(
-        _TICKETS.c.arm
-        == select(_TICKETS.c.arm)
-        .where(_TICKETS.c.study == bindparam("key"), _TICKETS.c.id == bindparam("ticket"))
-        .scalar_subquery(),
-        or_(IS_OPEN, _TICKETS.c.id == bindparam("ticket")),
-    )
-)
-_TOLD = select(_REWARDS.c.ticket, _REWARDS.c.value).where(_REWARDS.c.study == bindparam("key"))
 _HOLD = (
     update(_TICKETS)
     .where(_MINE, _TICKETS.c.id == bindparam("ticket"))
@@ -73,14 +53,6 @@ _DROP_TOLD = delete(_TICKETS).where(
     ),
 )
 _LOG = ("study", "seq", "time", "arm", "value", "ticket", "asked", "worker", "counted")
-
-
-class Item(NamedTuple):
-    """A reward as given: with a ticket, with an arm, or with both."""
-
-    value: float
-    ticket: int | None = None
-    arm: int | None = None
 
 
 @dataclass
@@ -100,75 +72,13 @@ def tell(
 ) -> Receipt:
     """Count all items or, with one bad one among them, none."""
     asked = [item.ticket for item in items if item.ticket is not None]
-    rows = _find_tickets(connection, ledger.key, asked)
-    told = _find_told(connection, ledger.key, [t for t in asked if _may_be_told(rows.get(t))])
-    fresh = _check(ledger, items, rows, told)
+    rows = find_tickets(connection, ledger.key, asked)
+    told = find_told(connection, ledger.key, [t for t in asked if may_be_told(rows.get(t))])
+    fresh = check(ledger, items, rows, told)
     receipt = Receipt(repeated=len(items) - len(fresh))
     if fresh:
         _Telling(connection, ledger, rows, worker, now).run(fresh, receipt)
     return receipt
-
-
-def _may_be_told(row: OpenTicket | None) -> bool:
-    return row is None or row.status == HELD
-
-
-def _find_tickets(
-    connection: Connection, key: int, numbers: Sequence[int]
-) -> dict[int, OpenTicket]:
-    """The tickets and their arms' other open ones (all tickets, when many are told)."""
-    if not numbers:
-        return {}
-    if len(numbers) > FEW:
-        # Straight from the driver: these columns need no conversion, and there may be many.
-        cursor: Any = connection.execute(_ALL, {"key": key}).cursor
-        return {row[0]: OpenTicket._make(row) for row in cursor.fetchall()}
-    rows: dict[int, OpenTicket] = {}
-    for number in numbers:
-        for row in _OF_SAME_ARM(connection, {"key": key, "ticket": number}):
-            rows[row[0]] = OpenTicket._make(row)
-    return rows
-
-
-def _find_told(connection: Connection, key: int, numbers: Sequence[int]) -> dict[int, float]:
-    """Values of tickets that are in the log."""
-    told: dict[int, float] = {}
-    for start in range(0, len(numbers), 500):
-        part = numbers[start : start + 500]
-        found = connection.execute(_TOLD.where(_REWARDS.c.ticket.in_(part)), {"key": key})
-        told.update((row.ticket, row.value) for row in found)
-    return told
-
-
-def _check(
-    ledger: Ledger, items: Sequence[Item], rows: dict[int, OpenTicket], told: dict[int, float]
-) -> list[Item]:
-    """The items that are new; an error for the first bad one."""
-    arms = ledger.desk.arms
-    fresh: list[Item] = []
-    seen = dict(told)
-    for place, item in enumerate(items):
-        number = item.ticket
-        if number is None:
-            fresh.append(item)
-        elif number in seen:
-            if seen[number] != item.value:
-                raise BatchError(
-                    f"ticket {number} was told {seen[number]!r} before, not {item.value!r}; "
-                    "a told reward is never changed",
-                    place,
-                )
-        elif number not in rows:
-            raise BatchError(f"there is no ticket {number} in this study", place)
-        elif item.arm is not None and item.arm != rows[number].arm:
-            raise BatchError(
-                f"ticket {number} is for arm {arms[rows[number].arm]!r}, not {arms[item.arm]!r}",
-                place,
-            )
-        else:
-            seen[number] = item.value
-            fresh.append(item)
-    return fresh
 
 
 class _Telling:

@@ -38,8 +38,10 @@ _SET_STATUS = Statement(
     .where(_TICKETS.c.study == bindparam("key"), _TICKETS.c.id == bindparam("ticket"))
     .values(status=bindparam("becomes"))
 )
-FIND = select(_TICKETS).where(
-    _TICKETS.c.study == bindparam("key"), _TICKETS.c.id == bindparam("ticket")
+_FIND = Statement(
+    select(_TICKETS).where(
+        _TICKETS.c.study == bindparam("key"), _TICKETS.c.id == bindparam("ticket")
+    )
 )
 
 
@@ -170,12 +172,13 @@ def fail(
 ) -> None:
     """Give a ticket back. Giving it back twice is harmless."""
     desk = ledger.desk
-    row = connection.execute(FIND, {"key": ledger.key, "ticket": number}).one_or_none()
-    if row is None or row.status == TicketStatus.HELD:
+    rows = _FIND(connection, {"key": ledger.key, "ticket": number})
+    if not rows or rows[0].status == TicketStatus.HELD:
         known = 1 <= number <= desk.totals.tickets
         raise TicketError(
             f"ticket {number} has been told already" if known else f"no ticket {number}"
         )
+    row = rows[0]
     if row.status == TicketStatus.FAILED:
         return
     set_status(connection, ledger.key, [number], TicketStatus.FAILED)

@@ -1,0 +1,89 @@
+"""An open study: its connection, its lock and its name. What it does is in `study`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn, Self
+
+from sqlalchemy import Connection
+
+from standout.core.methods import Method
+from standout.core.problem import Problem
+from standout.errors import StudyError
+from standout.study.bulk import FEW
+from standout.study.ledger import Ledger
+from standout.study.storage import Storage
+
+
+class Handle:
+    """What every method of a study works with."""
+
+    def __init__(self, storage: Storage, ledger: Ledger, name: str, lease: float) -> None:
+        self.name = name
+        self.lease = lease
+        self._storage = storage
+        self._ledger = ledger
+        self._lock = threading.RLock()
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The arms' names."""
+        return self._ledger.desk.arms
+
+    @property
+    def problem(self) -> Problem:
+        """What is asked."""
+        return self._ledger.desk.problem
+
+    @property
+    def budget(self) -> int | None:
+        """The largest number of pulls, if there is one."""
+        return self._ledger.desk.budget
+
+    @property
+    def method(self) -> Method:
+        """How pulls are chosen."""
+        return self._ledger.desk.method
+
+    @contextmanager
+    def _writing(self, size: int = 1) -> Iterator[tuple[Connection, float]]:
+        """A transaction on the study as it is now, that writes about `size` rows."""
+        with self._lock:
+            try:
+                with self._storage.write(is_small=size <= FEW) as connection:
+                    now = self._ledger.sync(connection, lock=True)
+                    yield connection, self._storage.clock() if self._storage.clock else now
+                    self._ledger.flush(connection)
+            except BaseException:
+                self._ledger.forget()
+                raise
+
+    @contextmanager
+    def _reading(self) -> Iterator[tuple[Connection, float]]:
+        with self._lock:
+            try:
+                with self._storage.read() as connection:
+                    now = self._ledger.sync(connection, lock=False)
+                    yield connection, self._storage.clock() if self._storage.clock else now
+            except BaseException:
+                self._ledger.forget()
+                raise
+
+    def close(self) -> None:
+        """Let go of the database; the study itself stays."""
+        with self._lock:
+            self._storage.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r} at {self._storage.shown!r})"
+
+    def __reduce__(self) -> NoReturn:
+        raise StudyError("a Study cannot be sent to another process; open it there by its place")
