@@ -37,6 +37,8 @@ def median_rank(count: int) -> int:
 def median_of(values: Floats, omega: Ints, guess: float, state: State) -> float:
     """The median of `values` over the arms in `omega`."""
     count = len(omega)
+    if count == len(values):  # all arms: nothing to gather
+        return kth_largest(values, count, median_rank(count), guess, state.work)
     for j in range(count):
         state.scratch[j] = values[omega[j]]
     return kth_largest(state.scratch, count, median_rank(count), guess, state.work)

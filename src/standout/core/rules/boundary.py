@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from standout.core.jit import kernel
-from standout.core.select import kth_largest
 from standout.core.state import GUESS_AD, GUESS_MEAN, THRESHOLD, Spec, State
-from standout.core.threshold import median_rank
+from standout.core.threshold import median_of, median_rank
 from standout.core.typing import Floats, Ints
 
 
@@ -103,15 +102,12 @@ def boundary_arms(
     omega = state.omega
     count = len(omega)
     rank = median_rank(count)
-    values = state.scratch
     guesses = state.guesses[side]
 
     estimate = state.estimate[side]
     lower = state.lower[side]
     upper = state.upper[side]
-    for j in range(count):
-        values[j] = estimate[omega[j]]
-    cut = kth_largest(values, count, rank, guesses[GUESS_MEAN], state.work)
+    cut = median_of(estimate, omega, guesses[GUESS_MEAN], state)
     guesses[GUESS_MEAN] = cut
     a, b, c, d = critical_pairs(estimate, lower, upper, omega, rank, cut, rng)
 
@@ -121,8 +117,7 @@ def boundary_arms(
     for j in range(count):
         i = omega[j]
         centre[i] = (lower[i] + upper[i]) / 2
-        values[j] = centre[i]
-    cut = kth_largest(values, count, rank, guesses[GUESS_AD], state.work)
+    cut = median_of(centre, omega, guesses[GUESS_AD], state)
     guesses[GUESS_AD] = cut
     e, f, g, h = critical_pairs(centre, lower, upper, omega, rank, cut, rng)
     return a, b, c, d, e, f, g, h
