@@ -228,7 +228,7 @@ class TestDemo:
         assert max(len(line) for line in out.splitlines()) <= 80
         assert err in (
             "",
-            "standout: compiling, once per version; this takes about half a minute\n",
+            "standout: compiling, once per version; this takes about a minute\n",
         )
 
     def test_json(self) -> None:

@@ -86,7 +86,7 @@ def compile_kernels() -> None:
         simulate("fig1", "random", runs=1, budget=1)
 
     console = messages()
-    words = "compiling, once per version; this takes about half a minute"
+    words = "compiling, once per version; this takes about a minute"
     if numba.config.DISABLE_JIT or is_compiled_before():
         first_round()  # so that loading them does not count as the first run's seconds
     elif console.is_terminal:
