@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the tests need from the system and pip does not bring: PostgreSQL's
-# server programs. Nothing is started: the tests run a server of their own.
+# server programs and Chromium. Nothing is started: the tests run their own.
 # Instant when all is there; says loudly what is missing where it cannot install.
 set -u
 
@@ -8,35 +8,46 @@ have_postgresql() {
   compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null 2>&1
 }
 
-install_postgresql() {
-  # Debian would make a cluster and start it: not wanted.
-  local settings=/etc/postgresql-common/createcluster.conf
-  if [ ! -e "$settings" ]; then
-    mkdir -p "$(dirname "$settings")" && echo 'create_main_cluster = false' >"$settings"
-  fi
-  export DEBIAN_FRONTEND=noninteractive
-  local options=(-y -qq --no-install-recommends -o Dpkg::Options::=--force-confold)
-  apt-get install "${options[@]}" postgresql >/dev/null ||
-    { apt-get update -qq && apt-get install "${options[@]}" postgresql >/dev/null; }
+have_chromium() {
+  command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1
 }
 
-if ! have_postgresql; then
-  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
-    echo 'installing postgresql ...'
-    install_postgresql
+install() {
+  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
+    return
   fi
-fi
+  echo "installing $1 ..."
+  export DEBIAN_FRONTEND=noninteractive
+  local options=(-y -qq --no-install-recommends -o Dpkg::Options::=--force-confold)
+  apt-get install "${options[@]}" "$1" >/dev/null ||
+    { apt-get update -qq && apt-get install "${options[@]}" "$1" >/dev/null; }
+}
 
-if ! have_postgresql; then
-  cat >&2 <<'TEXT'
+missing() {
+  cat >&2 <<TEXT
 
   ******************************************************************************
-  PostgreSQL's server programs (initdb, postgres) are MISSING and could not be
-  installed. Tests of studies on PostgreSQL are skipped, or fail where CI=true.
-  As root on Debian or Ubuntu:  apt-get install postgresql
-  Elsewhere: install PostgreSQL and put initdb on the PATH.
+  $1 MISSING and could not be installed.
+  $2 are skipped, or fail where CI=true.
+  As root on Debian or Ubuntu:  apt-get install $3
+  Elsewhere: $4
   ******************************************************************************
 
 TEXT
   [ "${CI:-}" != true ] || exit 1
+}
+
+if ! have_postgresql; then
+  # Debian would make a cluster and start it: not wanted.
+  settings=/etc/postgresql-common/createcluster.conf
+  if [ "$(id -u)" = 0 ] && [ ! -e "$settings" ]; then
+    mkdir -p "$(dirname "$settings")" && echo 'create_main_cluster = false' >"$settings"
+  fi
+  install postgresql
 fi
+have_postgresql || missing "PostgreSQL's server programs (initdb, postgres) are" \
+  'Tests of studies on PostgreSQL' postgresql 'install PostgreSQL and put initdb on the PATH.'
+
+have_chromium || install chromium
+have_chromium || missing 'The browser Chromium is' \
+  'Tests of the pages in a real browser' chromium 'install Chromium and put it on the PATH.'
