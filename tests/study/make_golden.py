@@ -15,7 +15,10 @@ def main() -> None:
         raise SystemExit(f"{path} is there already; a golden database is never written anew")
     arms = ["a", "b,c", "ö\nü", "d"]
     problem = Problem(noise="bernoulli", k=2)
-    with Study.create(path, arms, problem, "roai-lucb", budget=500, clock=lambda: 1e9) as study:
+    options = {"items": {"a": {"text": "the first"}}, "page": {"question": "Is it?"}}
+    with Study.create(
+        path, arms, problem, "roai-lucb", budget=500, clock=lambda: 1e9, **options
+    ) as study:
         for number in range(60):
             study.tell(arm=arms[number % 4], reward=number % 2, worker="golden")
         tickets = study.ask(5, worker="golden")

@@ -32,7 +32,12 @@ app = typer.Typer(
 @app.command()
 def create(
     place: Place,
-    arms: Annotated[str, typer.Option(help="CSV with a column arm; - for standard input.")],
+    arms: Annotated[
+        str,
+        typer.Option(
+            help="CSV with a column arm, and text, image or html for raters; - for standard input."
+        ),
+    ],
     noise: Annotated[str, typer.Option(help="bernoulli, gaussian:SIGMA, bounded:A,B, ...")],
     k: Annotated[float, typer.Option(help="How many MADs above the median stand out.")] = 3.0,
     delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer.")] = 0.05,
@@ -51,17 +56,22 @@ def create(
     ordered: Annotated[
         bool, typer.Option("--ordered", help="Count an arm's rewards in the order of asking.")
     ] = False,
+    page: Annotated[
+        str | None,
+        typer.Option(help="JSON file: question, buttons or scale, ... of the rating page."),
+    ] = None,
     name: Annotated[str, typer.Option("--name", help="The study's name.")] = "main",
 ) -> None:
     """Begin a study."""
     from standout.core.methods import DEFAULT_METHOD
     from standout.study import Study
     from standout.study.options import read_text, seconds_of, typed_place
-    from standout.study.tables import read_arms
+    from standout.study.tables import read_arms, read_items, read_page
 
+    listed = read_text(arms)
     with Study.create(
         typed_place(place),
-        read_arms(*read_text(arms)),
+        read_arms(*listed),
         problem_of(noise, k, delta, side, tolerance, mad_scale),
         method or DEFAULT_METHOD,
         budget=budget,
@@ -69,6 +79,8 @@ def create(
         lease=seconds_of(lease),
         pause_after=pause_after,
         ordered=ordered,
+        items=read_items(*listed),
+        page=None if page is None else read_page(*read_text(page)),
         name=name,
     ) as study:
         typer.echo(f"made {study!r}: {len(study.arms)} arms, {study.method.label()}")

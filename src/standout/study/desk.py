@@ -10,11 +10,11 @@ import numpy as np
 from standout.core import engine
 from standout.core.doubt import doubt
 from standout.core.given import Given
-from standout.core.identification import Identification, identification
+from standout.core.identification import Identification, Interval, identification
 from standout.core.methods import Method
 from standout.core.problem import Problem
 from standout.core.run import NO_LIMIT, start_state
-from standout.core.state import ROUNDS, UNDECIDED, State
+from standout.core.state import ROUNDS, THRESHOLD_LOWER, THRESHOLD_UPPER, UNDECIDED, State
 from standout.core.stopping import StopReason
 from standout.study.kernels import observe_many
 from standout.study.memory import restore_omega
@@ -122,6 +122,7 @@ class Desk:
             fresh = (self.certified == 0) & (self.state.verdict != 0)
             self.certified[fresh] = self.state.verdict[fresh]
             self.changes.is_wide = True
+            self.changes.ended = now
         if self.state.counters[UNDECIDED] == 0:
             self.stop(StopReason.DECIDED, now)
         elif spent:
@@ -149,6 +150,11 @@ class Desk:
         for live in self.rounds:
             live.drop_arm(arm)
         self.changes.arms.add(arm)
+
+    def threshold(self, side: int) -> Interval:
+        """A side's threshold interval, in the rewards' own orientation."""
+        lower, upper = self.state.bounds[side, [THRESHOLD_LOWER, THRESHOLD_UPPER]].tolist()
+        return Interval(-upper, -lower) if self.state.signs[side] < 0 else Interval(lower, upper)
 
     def identification(self) -> Identification:
         """The answer; what was certified once stays so."""
@@ -178,3 +184,5 @@ class Changes:
     """Whether any arm may have changed."""
     is_planned: bool = False
     """Whether the random numbers have moved on."""
+    ended: float | None = None
+    """When a round ended, if one did."""

@@ -32,6 +32,7 @@ from standout.study.ledger_sql import (
 )
 from standout.study.memory import Layout, restore_derived
 from standout.study.rounds import LiveRound, new_round
+from standout.study.trace import TraceLog
 
 _REASONS = {str(reason): reason for reason in StopReason}
 _OWN = 3
@@ -48,6 +49,7 @@ class Ledger:
         self._image = self._table()
         self._rng_text = ""
         self.is_loaded = False
+        self.trace = TraceLog(key)
 
     def _table(self, positions: Ints | slice = slice(None)) -> Floats:
         """What is compared to find the arms that changed: `_OWN` columns, then the memory."""
@@ -100,6 +102,7 @@ class Ledger:
         """After a failed write: the desk is ahead of the database; read all of it again."""
         self.is_loaded = False
         self.desk.rounds = []
+        self.trace.forget()
 
     def _read_arms(self, connection: Connection, since: int) -> None:
         rows = READ_ARMS(connection, {"key": self.key, "since": since})
@@ -195,6 +198,8 @@ class Ledger:
             WRITE_RUN(connection, {"key": self.key, **row})
         else:
             WRITE_COUNTERS(connection, {"key": self.key, **self._run_row()})
+        if changes.ended is not None:
+            self.trace.add(connection, desk, changes.ended)
 
     def renew_fields(self, connection: Connection) -> None:
         """A later version remembers more or less of an arm: write all of them anew."""

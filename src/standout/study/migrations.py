@@ -13,17 +13,28 @@ from collections.abc import Callable
 from sqlalchemy import Connection, inspect, text
 
 from standout.errors import StorageError
-from standout.study.schema import metadata, schema
+from standout.study.schema import metadata, schema, studies
 
 Step = Callable[[Connection], None]
 
 
 def _first(connection: Connection) -> None:
-    """Version 1: all tables, and a log that refuses to be edited."""
+    """Version 1: the tables, and a log that refuses to be edited."""
     metadata.create_all(connection)
     for table in ("standout_rewards", "standout_failures"):
         for statement in _append_only(table, connection.dialect.name):
             connection.exec_driver_sql(statement)
+
+
+def _second(connection: Connection) -> None:
+    """Version 2: items and a page for raters, a trace of the threshold, tokens.
+
+    A new database has it all from the first step already.
+    """
+    metadata.create_all(connection)
+    columns = inspect(connection).get_columns(studies.name)
+    if "page" not in {column["name"] for column in columns}:
+        connection.exec_driver_sql(f"ALTER TABLE {studies.name} ADD COLUMN page TEXT")
 
 
 def _append_only(table: str, dialect: str) -> list[str]:
@@ -41,7 +52,7 @@ def _append_only(table: str, dialect: str) -> list[str]:
     ]
 
 
-STEPS: tuple[Step, ...] = (_first,)
+STEPS: tuple[Step, ...] = (_first, _second)
 """Step i leads from version i to version i + 1."""
 
 

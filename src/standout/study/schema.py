@@ -2,7 +2,9 @@
 
 A database may hold several studies. What grows with the rewards (`rewards`,
 `failures`) is an append-only log; what is needed to go on (`runs`, `arms`,
-`tickets`, `rounds`) grows with the arms and with what is pending.
+`tickets`, `rounds`) grows with the arms and with what is pending. `trace` is
+thinned as it grows; `items` and the page are for people who rate, `tokens` for
+whoever comes over HTTP.
 """
 
 from __future__ import annotations
@@ -62,6 +64,8 @@ studies = Table(
     Column("pause_after", Integer),
     # Whether an arm's rewards are counted in the order of asking.
     Column("ordered", Boolean, nullable=False),
+    # How the rating page asks people, as JSON (version 2).
+    Column("page", Text),
 )
 
 runs = Table(
@@ -158,4 +162,45 @@ failures = Table(
     Column("worker", Text, nullable=False),
     Column("reason", Text, nullable=False),
     sqlite_with_rowid=False,
+)
+
+# Since version 2 ------------------------------------------------------------------
+
+items = Table(
+    "standout_items",
+    metadata,
+    Column("study", Integer, primary_key=True, autoincrement=False),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    # JSON; only for arms that have something to show.
+    Column("content", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+trace = Table(
+    "standout_trace",
+    metadata,
+    Column("study", Integer, primary_key=True, autoincrement=False),
+    Column("pulls", BigInteger, primary_key=True, autoincrement=False),
+    Column("time", Double, nullable=False),
+    Column("lower", Double, nullable=False),
+    Column("upper", Double, nullable=False),
+    # The low side's threshold, where both sides are asked.
+    Column("lower_low", Double),
+    Column("upper_low", Double),
+    Column("undecided", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+tokens = Table(
+    "standout_tokens",
+    metadata,
+    Column("id", String(16), primary_key=True),
+    Column("role", String(16), nullable=False),
+    # The one study that it opens; all of them if null.
+    Column("study", Text),
+    Column("label", Text, nullable=False),
+    Column("salt", String(64), nullable=False),
+    Column("hash", String(64), nullable=False),
+    Column("created", Double, nullable=False),
+    Column("revoked", Double),
 )

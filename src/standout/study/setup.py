@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from standout.errors import NoStudyError, ProblemError, StorageError, StudyError
 from standout.study import schema
 from standout.study.desk import Desk
 from standout.study.ledger import Ledger
+from standout.study.page import Parts, check_items, check_page, write_items
 from standout.study.storage import Storage
 
 DAY = 86400.0
@@ -32,6 +33,8 @@ class Plan:
     desk: Desk
     name: str
     lease: float
+    items: dict[int, Parts] = field(default_factory=dict)
+    page: dict[str, Any] | None = None
 
 
 def plan(
@@ -45,6 +48,8 @@ def plan(
     ordered: bool,
     seed: int | np.random.Generator,
     costs: Mapping[str, float] | None,
+    items: Mapping[str, Mapping[str, str]] | None = None,
+    page: Mapping[str, Any] | None = None,
 ) -> Plan:
     """Check everything before a file is touched."""
     chosen = as_method(method)
@@ -59,7 +64,13 @@ def plan(
     desk = Desk(
         problem, chosen, check_arms(arms), check_budget(budget), pause_after, ordered, rng, costs
     )
-    return Plan(desk, name, check_lease(lease))
+    return Plan(
+        desk,
+        name,
+        check_lease(lease),
+        check_items(items, desk.arms),
+        check_page(page, problem.noise),
+    )
 
 
 def check_lease(seconds: float) -> float:
@@ -107,9 +118,11 @@ def create(connection: Connection, storage: Storage, plan: Plan) -> Ledger:
             lease=plan.lease,
             pause_after=desk.pause_after,
             ordered=desk.ordered,
+            page=None if plan.page is None else json.dumps(plan.page),
         )
     )
     ledger.create(connection)
+    write_items(connection, key, plan.items)
     return ledger
 
 

@@ -16,9 +16,9 @@ from standout.core.state import ROUNDS
 from standout.errors import BatchError, RewardError, StudyError, TicketError
 from standout.study import schema, setup, telling, tickets
 from standout.study.bulk import without_collector
-from standout.study.handle import Handle
 from standout.study.items import make_items
 from standout.study.schema import TicketStatus
+from standout.study.shown import Shown
 from standout.study.status import Status
 from standout.study.storage import PATIENCE, Storage
 from standout.study.telling import Receipt
@@ -41,7 +41,7 @@ _EXPIRED = (
 )
 
 
-class Study(Handle):
+class Study(Shown):
     """One study in a database; make it with `Study.create`, find it with `Study.open`.
 
     Any number of processes and threads may use the same study at once. A
@@ -71,6 +71,8 @@ class Study(Handle):
         pause_after: int | None = None,
         ordered: bool = False,
         costs: Mapping[str, float] | None = None,
+        items: Mapping[str, Mapping[str, str]] | None = None,
+        page: Mapping[str, Any] | None = None,
         patience: float = PATIENCE,
         clock: Clock | None = None,
     ) -> Study:
@@ -82,11 +84,13 @@ class Study(Handle):
         out: needed for the guarantee when workers measure in parallel and slow
         measurements have other values than quick ones. `costs` are those of a
         pull, by arm (1 where not given); `seed` drives the method's own random
-        choices.
+        choices. `items` are what a rating page shows for an arm (`text`,
+        `image`, `html`), `page` how it asks (see `standout.study.page`).
         """
         plan = setup.plan(
-            arms, problem, method, name, budget, lease, pause_after, ordered, seed, costs
-        )
+            arms, problem, method, name, budget, lease, pause_after, ordered, seed, costs,
+            items, page,
+        )  # fmt: skip
         storage = Storage(place, create=True, patience=patience, clock=clock)
         with storage.write() as connection:
             ledger = setup.create(connection, storage, plan)
@@ -208,12 +212,6 @@ class Study(Handle):
             desk.paused.pop(position, None)
             desk.streak[position] = 0
             desk.changes.arms.add(position)
-
-    def _position(self, arm: str) -> int:
-        position = self._ledger.desk.index.get(arm)
-        if position is None:
-            raise StudyError(f"no arm {arm!r} in this study")
-        return position
 
     def status(self) -> Status:
         """How the study stands; costs O(arms), whatever the number of rewards."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from standout.errors import StudyError
+from standout.study.page import PARTS
 from standout.study.tickets import Ticket
 
 ARM_NAMES = ("arm", "name")
@@ -75,6 +77,37 @@ def read_arms(text: str, label: str) -> list[str]:
         seen[arm] = line
         arms.append(arm)
     return arms
+
+
+def read_items(text: str, label: str) -> dict[str, dict[str, str]]:
+    """The columns `text`, `image` and `html` of a file of arms: what a rating page shows."""
+    lines = list(records(text, label))
+    header = [field.strip().lower() for field in lines[0][1]] if lines else []
+    arm = next((header.index(name) for name in ARM_NAMES if name in header), None)
+    columns = {name: header.index(name) for name in PARTS if name in header}
+    if arm is None or not columns:
+        return {}
+    items: dict[str, dict[str, str]] = {}
+    for _, fields in lines[1:]:
+        parts = {
+            name: fields[column]
+            for name, column in columns.items()
+            if column < len(fields) and fields[column].strip()
+        }
+        if parts and arm < len(fields):
+            items[fields[arm]] = parts
+    return items
+
+
+def read_page(text: str, label: str) -> dict[str, Any]:
+    """The settings of a rating page, as JSON."""
+    try:
+        page = json.loads(text)
+    except ValueError as error:
+        raise StudyError(f"{label}: not JSON: {error}") from None
+    if not isinstance(page, dict):
+        raise StudyError(f'{label}: not an object; write {{"question": ..., "buttons": [...]}}')
+    return page
 
 
 def read_results(text: str, label: str, *, skip_blank: bool = False) -> list[Result]:

@@ -1,0 +1,186 @@
+"""What a rating page shows: its question, its answers, and the item of each arm."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, select
+
+from standout.core.noise import Noise
+from standout.errors import ProblemError, RewardError
+from standout.study import schema
+from standout.study.bulk import insert_columns
+
+PARTS = ("text", "image", "html")
+"""What an item may consist of: plain text, the address of a picture, markup shown as such."""
+LONGEST = 100_000
+"""Characters of one part of an item, and of one text of the page."""
+IMAGE_STARTS = ("https://", "http://", "data:image/", "/")
+
+_PAGE_KEYS = ("question", "buttons", "scale", "consent", "end")
+_BUTTON_KEYS = ("label", "value", "key")
+_SCALE_KEYS = ("min", "max", "step", "low_label", "high_label")
+_ITEMS = schema.items
+_READ = select(_ITEMS.c.position, _ITEMS.c.content).where(_ITEMS.c.study == bindparam("key"))
+_PART = 500
+
+Parts = dict[str, str]
+
+
+def check_items(
+    items: Mapping[str, Mapping[str, str]] | None, arms: Sequence[str]
+) -> dict[int, Parts]:
+    """Items by the arm's position; refuses unknown arms and parts."""
+    if not items:
+        return {}
+    index = {name: place for place, name in enumerate(arms)}
+    checked: dict[int, Parts] = {}
+    for arm, parts in items.items():
+        if arm not in index:
+            raise ProblemError(f"there is an item for {arm!r}, which is no arm of this study")
+        if not isinstance(parts, Mapping):
+            raise ProblemError(f"the item of {arm!r} must be a mapping with {_listed(PARTS)}")
+        where = f"the item of {arm!r}"
+        _check_keys(where, parts, PARTS)
+        kept = {key: _text(f"{where}: {key}", parts[key]) for key in PARTS if parts.get(key)}
+        image = kept.get("image", "/")
+        if not image.startswith(IMAGE_STARTS):
+            raise ProblemError(
+                f"{where}: image {image[:60]!r} is no address of a picture; "
+                "it must begin with https://, http://, data:image/ or /"
+            )
+        if kept:
+            checked[index[arm]] = kept
+    return checked
+
+
+def check_page(page: Mapping[str, Any] | None, noise: Noise) -> dict[str, Any] | None:
+    """The settings of a rating page; every answer must be a reward of this noise."""
+    if page is None:
+        return None
+    if not isinstance(page, Mapping):
+        raise ProblemError(f"the page must be an object with {_listed(_PAGE_KEYS)}")
+    _check_keys("the page", page, _PAGE_KEYS)
+    checked: dict[str, Any] = {}
+    for key in ("question", "consent", "end"):
+        if page.get(key) is not None:
+            checked[key] = _text(f"the page's {key}", page[key])
+    if page.get("buttons") is not None:
+        checked["buttons"] = _check_buttons(page["buttons"], noise)
+    if page.get("scale") is not None:
+        checked["scale"] = _check_scale(page["scale"], noise)
+    if "buttons" in checked and "scale" in checked:
+        raise ProblemError("the page has both buttons and a scale; keep one of them")
+    return checked
+
+
+def _check_buttons(buttons: Any, noise: Noise) -> list[dict[str, Any]]:
+    if not isinstance(buttons, Sequence) or isinstance(buttons, str) or not buttons:
+        raise ProblemError("the page's buttons must be a list of at least one button")
+    checked: list[dict[str, Any]] = []
+    keys: set[str] = set()
+    for number, button in enumerate(buttons, start=1):
+        where = f"button {number} of the page"
+        if not isinstance(button, Mapping):
+            raise ProblemError(f"{where} must be an object with {_listed(_BUTTON_KEYS)}")
+        _check_keys(where, button, _BUTTON_KEYS)
+        label = _text(f"{where}: label", button.get("label"))
+        kept: dict[str, Any] = {"label": label, "value": _answer(where, button, "value", noise)}
+        key = button.get("key")
+        if key is not None:
+            if not isinstance(key, str) or len(key) != 1 or not key.isprintable():
+                raise ProblemError(f"{where}: key {key!r} must be one character")
+            if key.lower() in keys:
+                raise ProblemError(f"{where}: key {key!r} belongs to another button already")
+            keys.add(key.lower())
+            kept["key"] = key
+        checked.append(kept)
+    return checked
+
+
+def _check_scale(scale: Any, noise: Noise) -> dict[str, Any]:
+    where = "the page's scale"
+    if not isinstance(scale, Mapping):
+        raise ProblemError(f"{where} must be an object with {_listed(_SCALE_KEYS)}")
+    _check_keys(where, scale, _SCALE_KEYS)
+    low, high = (_answer(where, scale, key, noise) for key in ("min", "max"))
+    if low >= high:
+        raise ProblemError(f"{where}: min {low:g} is not below max {high:g}")
+    step = _number(where, "step", scale.get("step", (high - low) / 10))
+    if not 0 < step <= high - low:
+        raise ProblemError(f"{where}: step {step:g} must be positive and at most {high - low:g}")
+    try:
+        noise.check_reward(low + step)
+    except RewardError as error:
+        raise ProblemError(
+            f"{where}: step {step:g} leads to a value that cannot be: {error}"
+        ) from None
+    checked: dict[str, Any] = {"min": low, "max": high, "step": step}
+    for key in ("low_label", "high_label"):
+        if scale.get(key) is not None:
+            checked[key] = _text(f"{where}: {key}", scale[key])
+    return checked
+
+
+def _answer(where: str, given: Mapping[str, Any], key: str, noise: Noise) -> float:
+    value = _number(where, key, given.get(key))
+    try:
+        return noise.check_reward(value)
+    except RewardError as error:
+        raise ProblemError(f"{where}: {key}: {error}") from None
+
+
+def _number(where: str, key: str, value: Any) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value):
+        raise ProblemError(f"{where}: {key} must be a number, not {value!r}")
+    return float(value)
+
+
+def _text(where: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ProblemError(f"{where} must be a text that is not empty, not {value!r}")
+    if len(value) > LONGEST:
+        raise ProblemError(f"{where} has {len(value):,} characters; {LONGEST:,} is the most")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ProblemError(f"{where} contains half of a surrogate pair, which is no text") from None
+    return value
+
+
+def _check_keys(where: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
+    for key in given:
+        if key not in known:
+            raise ProblemError(
+                f"{where} has {key!r}, which means nothing here; use {_listed(known)}"
+            )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names)
+
+
+def write_items(connection: Connection, key: int, items: Mapping[int, Parts]) -> None:
+    """Keep the items of a new study."""
+    rows = [(key, place, json.dumps(parts)) for place, parts in items.items()]
+    if rows:
+        insert_columns(connection, _ITEMS, ("study", "position", "content"), rows, len(rows))
+
+
+def read_items(
+    connection: Connection, key: int, positions: Sequence[int] | None
+) -> dict[int, Parts]:
+    """The items at these positions (all if None), where there are any."""
+    if positions is None:
+        rows = connection.execute(_READ, {"key": key}).all()
+        return {row.position: json.loads(row.content) for row in rows}
+    found: dict[int, Parts] = {}
+    for start in range(0, len(positions), _PART):
+        part = list(positions[start : start + _PART])
+        for row in connection.execute(_READ.where(_ITEMS.c.position.in_(part)), {"key": key}):
+            found[row.position] = json.loads(row.content)
+    return found

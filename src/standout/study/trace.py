@@ -1,0 +1,117 @@
+"""How the threshold's interval and the undecided arms went over the pulls.
+
+A row is written by the telling that ends a round, in its transaction: after the
+first complete round, then whenever the pulls have grown by a fiftieth, and at
+the stop. A million pulls make a few hundred rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, bindparam, func, insert, select
+
+from standout.core.typing import Floats, Ints
+from standout.study import schema
+from standout.study.desk import Desk
+from standout.study.statements import Statement
+
+GROWTH = 1.02
+"""The pulls of a row over those of the row before, at least."""
+
+_TRACE = schema.trace
+_LAST = Statement(
+    select(func.max(_TRACE.c.pulls).label("pulls")).where(_TRACE.c.study == bindparam("key"))
+)
+_ADD = Statement(insert(_TRACE))
+_READ = select(_TRACE).where(_TRACE.c.study == bindparam("key")).order_by(_TRACE.c.pulls)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One entry per kept moment, in the order of pulls; `time` in seconds since 1970.
+
+    An end of the threshold's interval that was not known yet is infinite.
+    `lower_low` and `upper_low` are the low side's where both sides are asked,
+    and NaN elsewhere.
+    """
+
+    pulls: Ints
+    time: Floats
+    lower: Floats
+    upper: Floats
+    lower_low: Floats
+    upper_low: Floats
+    undecided: Ints
+
+    def __len__(self) -> int:
+        return len(self.pulls)
+
+
+class TraceLog:
+    """The rows of one study, as far as this process has seen them."""
+
+    def __init__(self, key: int) -> None:
+        self.key = key
+        self._last = 0
+
+    def forget(self) -> None:
+        """After a failed write: the last row seen may not be there."""
+        self._last = 0
+
+    def add(self, connection: Connection, desk: Desk, now: float) -> None:
+        """After a round has ended: write a row if one is due."""
+        pulls = desk.totals.pulls
+        if not self._is_due(pulls, desk.is_stopped):
+            return
+        # Others may have written since: ask only now, which is seldom.
+        self._last = int(_LAST(connection, {"key": self.key})[0].pulls or 0)
+        if self._is_due(pulls, desk.is_stopped):
+            _ADD(connection, self._row(desk, now))
+            self._last = pulls
+
+    def _is_due(self, pulls: int, is_stopped: bool) -> bool:
+        return pulls > self._last and (is_stopped or pulls >= GROWTH * self._last)
+
+    def _row(self, desk: Desk, now: float) -> dict[str, Any]:
+        high = desk.threshold(0)
+        row: dict[str, Any] = {
+            "study": self.key,
+            "pulls": desk.totals.pulls,
+            "time": now,
+            "lower": _or(high.lower, -math.inf),
+            "upper": _or(high.upper, math.inf),
+            "lower_low": None,
+            "upper_low": None,
+            "undecided": int(np.count_nonzero(desk.certified == 0)),
+        }
+        if len(desk.state.signs) > 1:
+            low = desk.threshold(1)
+            row["lower_low"] = _or(low.lower, -math.inf)
+            row["upper_low"] = _or(low.upper, math.inf)
+        return row
+
+
+def _or(value: float, instead: float) -> float:
+    return instead if math.isnan(value) else value
+
+
+def read_trace(connection: Connection, key: int) -> Trace:
+    """All rows of a study."""
+    rows = connection.execute(_READ, {"key": key}).all()
+
+    def column(name: str, kind: type = float) -> Any:
+        return np.array([getattr(row, name) for row in rows], dtype=kind)
+
+    return Trace(
+        pulls=column("pulls", int),
+        time=column("time"),
+        lower=column("lower"),
+        upper=column("upper"),
+        lower_low=column("lower_low"),
+        upper_low=column("upper_low"),
+        undecided=column("undecided", int),
+    )
