@@ -1,0 +1,242 @@
+"""Everything that a dashboard or a report draws, of one moment.
+
+The intervals are those of the stop rule, not worked out anew: an arm is decided
+when its interval here lies apart from the threshold's interval here.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, bindparam, func, select
+
+from standout.core.doubt import doubt
+from standout.core.identification import Interval
+from standout.core.kinds import Verdict
+from standout.core.problem import Problem
+from standout.core.robust import median
+from standout.core.state import ROUNDS, THRESHOLD
+from standout.core.typing import Codes, Floats, Ints
+from standout.study import schema
+from standout.study.desk import Changes, Desk
+from standout.study.ledger import Ledger
+from standout.study.memory import copy_state
+from standout.study.planner import take_pulls
+from standout.study.schema import TicketStatus
+from standout.study.study import Study
+
+NEXT = 10
+"""How many pulls ahead a view looks."""
+
+FIRST_PULLS = "first pulls"
+UNDECIDED = "undecided"
+MOVES_THRESHOLD = "moves the threshold"
+OVERDUE = "overdue"
+
+_ARMS, _TICKETS = schema.arms, schema.tickets
+_CHANGED = select(_ARMS.c.position).where(
+    _ARMS.c.study == bindparam("key"), _ARMS.c.seq > bindparam("since")
+)
+_OVERDUE = (
+    _TICKETS.c.study == bindparam("key"),
+    _TICKETS.c.status == int(TicketStatus.PENDING),
+    _TICKETS.c.expires <= bindparam("now"),
+)
+_COUNT_OVERDUE = select(func.count()).select_from(_TICKETS).where(*_OVERDUE)
+_FIRST_OVERDUE = (
+    select(_TICKETS.c.arm).where(*_OVERDUE).order_by(_TICKETS.c.expires, _TICKETS.c.id).limit(NEXT)
+)
+
+
+@dataclass(frozen=True)
+class Next:
+    """Pulls of an arm that would be handed out next, and why in plain words."""
+
+    arm: str
+    pulls: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many of what; `expired` of the pending pulls wait to be handed out again."""
+
+    arms: int
+    pulls: int
+    pending: int
+    expired: int
+    surplus: int
+    rounds: int
+    outliers: int
+    normal: int
+    undecided: int
+
+
+@dataclass(frozen=True)
+class StudyView:
+    """How a study stands, with one array entry per arm, in the order of `names`.
+
+    `estimate` is NaN for an arm without rewards, ends that are not known yet
+    are infinite. `verdict` holds the numbers of `standout.core.kinds.Verdict`.
+    `threshold_low` is the low side's when both sides are asked; with one side,
+    `threshold` is that side's. `median` and the threshold's estimates are NaN
+    before the first complete round. `seq` goes up with every change of the
+    study; `changed` are the positions of the arms that differ from what they
+    were at the `since` asked for, None when that is not known.
+    """
+
+    name: str
+    created: float
+    seq: int
+    names: tuple[str, ...]
+    estimate: Floats
+    lower: Floats
+    upper: Floats
+    pulls: Ints
+    pending: Ints
+    verdict: Codes
+    threshold: Interval
+    threshold_estimate: float
+    threshold_low: Interval | None
+    threshold_low_estimate: float | None
+    median: float
+    problem: Problem
+    method: str
+    budget: int | None
+    counts: Counts
+    stopped: bool
+    reason: str
+    stopped_at: float | None
+    note: str | None
+    failures: dict[str, int]
+    paused: dict[str, str]
+    next: tuple[Next, ...]
+    changed: Ints | None = None
+
+
+def view(study: Study, since: int | None = None) -> StudyView:
+    """Look at a study; costs O(arms), whatever the number of rewards."""
+    created = study.created
+    with study._reading() as (connection, now):
+        ledger = study._ledger
+        desk = ledger.desk
+        key = {"key": ledger.key}
+        expired = int(connection.execute(_COUNT_OVERDUE, {**key, "now": now}).scalar_one())
+        verdict = np.where(desk.certified != 0, desk.certified, desk.state.verdict)
+        return StudyView(
+            name=study.name,
+            created=created,
+            seq=desk.totals.seq,
+            names=desk.arms,
+            **_arrays(desk),
+            verdict=verdict,
+            **_thresholds(desk),
+            problem=desk.problem,
+            method=desk.method.label(),
+            budget=desk.budget,
+            counts=_counts(desk, verdict, expired),
+            stopped=desk.is_stopped,
+            reason=str(desk.reason),
+            stopped_at=desk.stopped_at,
+            note=None if desk.is_stopped else doubt(desk.spec, desk.state, desk.arms),
+            failures={desk.arms[i]: int(desk.failures[i]) for i in np.flatnonzero(desk.failures)},
+            paused={desk.arms[i]: why for i, why in sorted(desk.paused.items())},
+            next=_next(connection, ledger, now, expired),
+            changed=_changed(connection, ledger, since),
+        )
+
+
+def _arrays(desk: Desk) -> dict[str, Any]:
+    state = desk.state
+    lower, upper = state.lower[0], state.upper[0]
+    if state.signs[0] < 0:
+        lower, upper = -upper, -lower
+    estimate = np.full(len(desk.arms), np.nan)
+    np.divide(state.sums, state.pulls, out=estimate, where=state.pulls > 0)
+    return {
+        "estimate": estimate,
+        "lower": np.array(lower),
+        "upper": np.array(upper),
+        "pulls": state.pulls.copy(),
+        "pending": desk.pending.copy(),
+    }
+
+
+def _thresholds(desk: Desk) -> dict[str, Any]:
+    state = desk.state
+    known, sign = state.counters[ROUNDS] > 0, state.signs[0]
+    has_both = len(state.signs) > 1
+
+    def estimate(side: int) -> float:
+        return float(state.signs[side] * state.bounds[side, THRESHOLD]) if known else math.nan
+
+    return {
+        "threshold": desk.threshold(0),
+        "threshold_estimate": estimate(0),
+        "threshold_low": desk.threshold(1) if has_both else None,
+        "threshold_low_estimate": estimate(1) if has_both else None,
+        "median": float(sign * median(state.estimate[0, state.omega])) if known else math.nan,
+    }
+
+
+def _counts(desk: Desk, verdict: Codes, expired: int) -> Counts:
+    undecided, normal, outliers = np.bincount(verdict, minlength=len(Verdict)).tolist()
+    return Counts(
+        arms=len(desk.arms),
+        pulls=desk.totals.pulls,
+        pending=desk.out,
+        expired=expired,
+        surplus=desk.totals.surplus,
+        rounds=int(desk.state.counters[ROUNDS]),
+        outliers=outliers,
+        normal=normal,
+        undecided=undecided,
+    )
+
+
+def _changed(connection: Connection, ledger: Ledger, since: int | None) -> Ints | None:
+    # A `since` from the future belongs to another copy of the database.
+    if since is None or since > ledger.desk.totals.seq:
+        return None
+    found = connection.execute(_CHANGED, {"key": ledger.key, "since": since})
+    return np.sort(np.array(found.scalars().all(), dtype=np.int64))
+
+
+def _next(connection: Connection, ledger: Ledger, now: float, expired: int) -> tuple[Next, ...]:
+    """What asking for the next pulls would give now: asked of a copy, so that nothing moves."""
+    desk = ledger.desk
+    if desk.is_stopped:
+        return ()
+    wanted: Counter[tuple[int, str]] = Counter()
+    if expired:
+        rows = connection.execute(_FIRST_OVERDUE, {"key": ledger.key, "now": now})
+        wanted.update((arm, OVERDUE) for arm in rows.scalars() if arm not in desk.paused)
+    for _, arm in take_pulls(_twin(desk), NEXT - wanted.total()):
+        wanted[arm, _why(desk, arm)] += 1
+    return tuple(Next(desk.arms[arm], count, why) for (arm, why), count in wanted.items())
+
+
+def _twin(desk: Desk) -> Desk:
+    """A desk that may be asked and thrown away."""
+    twin = copy.copy(desk)
+    twin.state = copy_state(desk.state)
+    twin.rng = copy.deepcopy(desk.rng)
+    twin.pending = desk.pending.copy()
+    twin.totals = replace(desk.totals)
+    twin.changes = Changes()
+    twin.rounds = [
+        replace(live, given=live.given.copy(), returned=list(live.returned)) for live in desk.rounds
+    ]
+    return twin
+
+
+def _why(desk: Desk, arm: int) -> str:
+    if desk.state.counters[ROUNDS] == 0 or desk.state.pulls[arm] < desk.spec.initial:
+        return FIRST_PULLS
+    is_open = desk.certified[arm] == 0 and desk.state.verdict[arm] == Verdict.UNDECIDED
+    return UNDECIDED if is_open else MOVES_THRESHOLD
