@@ -11,7 +11,9 @@
     └── StudyError         a study that cannot do what was asked of it
         ├── StorageError   a database that cannot be reached, read or trusted
         │   └── NoStudyError   there is no study of that name at that place
-        ├── TicketError    a ticket that does not exist, or was told another value
+        ├── StudyExistsError   there is a study of that name already
+        ├── TicketError    a ticket that does not exist or belongs to another arm
+        │   └── ToldError      it was told before: another value, or it is given back
         └── BatchError     one of many rewards is bad, so that none was counted
 
 Each message says what was wrong and what to change. The command line prints it
@@ -71,8 +73,16 @@ class NoStudyError(StorageError):
     """There is no study of that name at that place (yet)."""
 
 
+class StudyExistsError(StudyError):
+    """There is a study of that name already."""
+
+
 class TicketError(StudyError, ValueError):
-    """No such ticket, or it was told another value before."""
+    """No such ticket, or it is not what it is taken for."""
+
+
+class ToldError(TicketError):
+    """The ticket was told before, and a told reward is never changed."""
 
 
 class BatchError(StudyError, ValueError):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import time
+from dataclasses import dataclass
 
 import numpy as np
 from sqlalchemy import Connection, select
 
-from standout.core.state import PULLS, ROUNDS, UNDECIDED
+from standout.core.state import PULLS, ROUNDS, UNDECIDED, State
+from standout.core.typing import Floats
 from standout.study import schema
 from standout.study.kernels import fast_forward
 from standout.study.ledger import Ledger
@@ -18,8 +21,23 @@ RECENT = 20_000
 FARTHEST = 1000
 """A study that would take this many times its pulls so far has no useful forecast."""
 SECONDS = 0.5
+PLAYS = 11
+"""How often a range plays on, time allowing; fewer than `FEWEST` make no range."""
+FEWEST = 3
 
 _REWARDS = schema.rewards
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Pulls left: the middle of what was played, and where the middle four fifths of it lie.
+
+    `upper` is None when there is no end to be seen.
+    """
+
+    pulls_left: int
+    lower: int
+    upper: int | None
 
 
 def forecast(connection: Connection, ledger: Ledger) -> int | None:
@@ -29,35 +47,95 @@ def forecast(connection: Connection, ledger: Ledger) -> int | None:
     is the arm's. An arm that happens to lie on the threshold takes for ever: no
     forecast then.
     """
-    desk = ledger.desk
-    if desk.is_stopped:
-        return 0
-    if desk.state.counters[ROUNDS] == 0 or (desk.state.pulls == 0).any():
-        return None
-    query = (
-        select(_REWARDS.c.arm, _REWARDS.c.value)
-        .where(_REWARDS.c.study == ledger.key, _REWARDS.c.seq > desk.totals.log - RECENT)
-        .order_by(_REWARDS.c.seq)
-    )
-    rows = connection.execute(query).all()
-    arms = np.array([row[0] for row in rows], dtype=np.int64)
-    values = np.array([row[1] for row in rows], dtype=np.float64)
-    order = np.argsort(arms, kind="stable")
-    n_arms = len(desk.arms)
-    sizes = np.bincount(arms, minlength=n_arms).astype(np.int64)
-    starts = (np.cumsum(sizes) - sizes).astype(np.int64)
-    means = desk.state.sums / desk.state.pulls
-    pool_means = np.bincount(arms, weights=values, minlength=n_arms) / np.maximum(sizes, 1)
-    state = copy_state(desk.state)
-    limit = FARTHEST * (int(state.counters[PULLS]) + n_arms)
-    rounds = max(1, 2_000_000 // n_arms)
-    deadline = time.monotonic() + SECONDS
-    rng = np.random.default_rng(0)
-    pool, shifts = values[order], means - pool_means
-    while state.counters[UNDECIDED] > 0 and state.counters[PULLS] < limit:
-        fast_forward(desk.spec, state, pool, starts, sizes, shifts, limit, rounds, rng)
-        if time.monotonic() > deadline:
-            break
-    if state.counters[UNDECIDED] > 0:
-        return None
-    return int(state.counters[PULLS] - desk.state.counters[PULLS])
+    return Outlook(connection, ledger).play(0, SECONDS)
+
+
+class Outlook:
+    """All that playing on needs, taken from a study at one moment."""
+
+    def __init__(self, connection: Connection, ledger: Ledger) -> None:
+        desk = ledger.desk
+        self.spec = desk.spec
+        self.is_stopped = desk.is_stopped
+        self.room = math.inf if desk.budget is None else desk.budget - desk.totals.pulls
+        state = desk.state
+        self.is_early = bool(state.counters[ROUNDS] == 0 or (state.pulls == 0).any())
+        if self.is_stopped or self.is_early:
+            return
+        self.state = copy_state(state)
+        query = (
+            select(_REWARDS.c.arm, _REWARDS.c.value)
+            .where(_REWARDS.c.study == ledger.key, _REWARDS.c.seq > desk.totals.log - RECENT)
+            .order_by(_REWARDS.c.seq)
+        )
+        rows = connection.execute(query).all()
+        arms = np.array([row[0] for row in rows], dtype=np.int64)
+        values = np.array([row[1] for row in rows], dtype=np.float64)
+        n_arms = len(desk.arms)
+        self.pool = values[np.argsort(arms, kind="stable")]
+        self.sizes = np.bincount(arms, minlength=n_arms).astype(np.int64)
+        self.starts = (np.cumsum(self.sizes) - self.sizes).astype(np.int64)
+        means = np.bincount(arms, weights=values, minlength=n_arms) / np.maximum(self.sizes, 1)
+        self.shifts: Floats = self.state.sums / self.state.pulls - means
+        self.spread = float(np.std(values - means[arms])) if len(values) else 0.0
+
+    def play(self, seed: int, seconds: float, *, is_shaken: bool = False) -> int | None:
+        """Play on until decided; None when that takes too long.
+
+        `is_shaken`: with means as they may be, each off by its own standard
+        error, in place of the estimates.
+        """
+        if self.is_stopped:
+            return 0
+        if self.is_early:
+            return None
+        rng = np.random.default_rng(seed)
+        state = copy_state(self.state)
+        n_arms = len(state.pulls)
+        shifts = self.shifts
+        if is_shaken:
+            shifts = shifts + rng.normal(0.0, 1.0, n_arms) * self.spread / np.sqrt(state.pulls)
+        begin = int(state.counters[PULLS])
+        limit = FARTHEST * (begin + n_arms)
+        rounds = max(1, 2_000_000 // n_arms)
+        deadline = time.monotonic() + seconds
+        while state.counters[UNDECIDED] > 0 and state.counters[PULLS] < limit:
+            self._forward(state, shifts, limit, rounds, rng)
+            if time.monotonic() > deadline:
+                break
+        if state.counters[UNDECIDED] > 0:
+            return None
+        return int(state.counters[PULLS] - begin)
+
+    def _forward(
+        self, state: State, shifts: Floats, limit: int, rounds: int, rng: np.random.Generator
+    ) -> None:
+        fast_forward(
+            self.spec, state, self.pool, self.starts, self.sizes, shifts, limit, rounds, rng
+        )
+
+    def forecast(self, seed: int = 0) -> Forecast | None:
+        """Play on several times with shaken means; a play that takes too long counts as long."""
+        if self.is_stopped:
+            return Forecast(0, 0, 0)
+        if self.is_early:
+            return None
+        # Loading compiled code may take longer than playing.
+        self._forward(copy_state(self.state), self.shifts, 0, 0, np.random.default_rng(seed))
+        deadline = time.monotonic() + SECONDS
+        found: list[float] = []
+        for number in range(PLAYS):
+            left = max(deadline - time.monotonic(), SECONDS / PLAYS)
+            pulls = self.play(seed + number, left / 2, is_shaken=True)
+            found.append(math.inf if pulls is None else pulls)
+            if time.monotonic() > deadline:
+                break
+        if len(found) < FEWEST:
+            return None
+        low, middle, high = (
+            min(value, self.room)
+            for value in np.quantile(found, (0.1, 0.5, 0.9), method="inverted_cdf").tolist()
+        )
+        if not math.isfinite(middle):
+            return None
+        return Forecast(int(middle), int(low), int(high) if math.isfinite(high) else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
@@ -17,6 +18,7 @@ from standout.study.tables import quoted
 COLUMNS = ("seq", "time", "arm", "reward", "ticket", "asked", "worker", "counted")
 FORMS = ("csv", "json", "parquet")
 _PART = 20_000
+_SELECT = f"SELECT seq, time, arm, value, ticket, asked, worker, counted FROM {schema.rewards.name}"
 
 
 @dataclass(frozen=True)
@@ -77,13 +79,24 @@ def batches(connection: Connection, key: int) -> Iterator[list[Any]]:
     # PostgreSQL would send everything at once; a named cursor stays on the server.
     cursor = driver.cursor() if is_sqlite else driver.driver_connection.cursor(name="standout_log")
     try:
-        cursor.execute(
-            "SELECT seq, time, arm, value, ticket, asked, worker, counted "
-            f"FROM {schema.rewards.name} WHERE study = {'?' if is_sqlite else '%s'} ORDER BY seq",
-            (key,),
-        )
+        cursor.execute(f"{_SELECT} WHERE study = {'?' if is_sqlite else '%s'} ORDER BY seq", (key,))
         while rows := cursor.fetchmany(_PART):
             yield rows
+    finally:
+        cursor.close()
+
+
+def read_part(connection: Connection, key: int, after: int, last: int) -> list[Any]:
+    """Some rows of the log behind place `after`, up to place `last`."""
+    mark = "?" if connection.dialect.name == "sqlite" else "%s"
+    cursor: Any = connection.connection.cursor()
+    try:
+        cursor.execute(
+            f"{_SELECT} WHERE study = {mark} AND seq > {mark} AND seq <= {mark} "
+            f"ORDER BY seq LIMIT {_PART}",
+            (key, after, last),
+        )
+        return list(cursor.fetchall())
     finally:
         cursor.close()
 
@@ -96,39 +109,85 @@ def write_history(connection: Connection, ledger: Ledger, file: IO[Any], form: s
         history = read_history(connection, ledger)
         pyarrow.parquet.write_table(history.to_arrow(), file)
         return len(history)
-    write = {"csv": _write_csv, "json": _write_json}[form]
-    return write(file, ledger.desk.arms, batches(connection, ledger.key))
+    text = TEXTS[form](ledger.desk.arms)
+    file.write(text.head())
+    for rows in batches(connection, ledger.key):
+        file.write(text.rows(rows))
+    file.write(text.tail())
+    return text.count
 
 
-def _write_csv(file: IO[Any], names: Sequence[str], parts: Iterator[list[Any]]) -> int:
-    arms = [quoted(name) for name in names]
-    workers: dict[str, str] = {}
-    count = 0
-    file.write(",".join(COLUMNS) + "\n")
-    for rows in parts:
-        count += len(rows)
+class Text(ABC):
+    """The log as text, part after part."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+        self.count = 0
+
+    @abstractmethod
+    def head(self) -> str:
+        """What comes first."""
+
+    @abstractmethod
+    def rows(self, rows: Sequence[Any]) -> str:
+        """Some rows, as `batches` gives them."""
+
+    @abstractmethod
+    def tail(self) -> str:
+        """What comes last."""
+
+
+class CsvText(Text):
+    """A line per reward, under a header."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__([quoted(name) for name in names])
+        self._workers: dict[str, str] = {}
+
+    def head(self) -> str:
+        """The names of the columns."""
+        return ",".join(COLUMNS) + "\n"
+
+    def rows(self, rows: Sequence[Any]) -> str:
+        """Their lines."""
+        self.count += len(rows)
+        arms, workers = self.names, self._workers
         for text in {row[6] for row in rows}:
             workers[text] = quoted(text)
-        file.write(
-            "".join(
-                [
-                    f"{seq},{time!r},{arms[arm]},{reward!r},{'' if ticket is None else ticket},"
-                    f"{'' if asked is None else asked!r},{workers[worker]},"
-                    f"{'true' if counted else 'false'}\n"
-                    for seq, time, arm, reward, ticket, asked, worker, counted in rows
-                ]
-            )
+        return "".join(
+            [
+                f"{seq},{time!r},{arms[arm]},{reward!r},{'' if ticket is None else ticket},"
+                f"{'' if asked is None else asked!r},{workers[worker]},"
+                f"{'true' if counted else 'false'}\n"
+                for seq, time, arm, reward, ticket, asked, worker, counted in rows
+            ]
         )
-    return count
+
+    def tail(self) -> str:
+        """Nothing."""
+        return ""
 
 
-def _write_json(file: IO[Any], names: Sequence[str], parts: Iterator[list[Any]]) -> int:
-    count = 0
-    for rows in parts:
+class JsonText(Text):
+    """One array, an object per reward."""
+
+    def head(self) -> str:
+        """The array's beginning."""
+        return "["
+
+    def rows(self, rows: Sequence[Any]) -> str:
+        """Their objects."""
+        parts = []
         for row in rows:
             record = dict(zip(COLUMNS, row, strict=True))
-            record["arm"], record["counted"] = names[row[2]], bool(row[7])
-            file.write((",\n" if count else "[\n") + json.dumps(record))
-            count += 1
-    file.write("\n]\n" if count else "[]\n")
-    return count
+            record["arm"], record["counted"] = self.names[row[2]], bool(row[7])
+            parts.append((",\n" if self.count else "\n") + json.dumps(record))
+            self.count += 1
+        return "".join(parts)
+
+    def tail(self) -> str:
+        """The array's end."""
+        return "\n]\n" if self.count else "]\n"
+
+
+TEXTS: dict[str, type[Text]] = {"csv": CsvText, "json": JsonText}

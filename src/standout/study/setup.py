@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, case, func, insert, select
+from sqlalchemy import Connection, case, func, insert, select, true
 
 from standout.core.kinds import Verdict
 from standout.core.methods import Method, as_method, parse_method
 from standout.core.problem import Problem
 from standout.core.run import check_arms, check_budget
-from standout.errors import NoStudyError, ProblemError, StorageError, StudyError
+from standout.errors import NoStudyError, ProblemError, StorageError, StudyError, StudyExistsError
 from standout.study import schema
 from standout.study.desk import Desk
 from standout.study.ledger import Ledger
@@ -101,7 +101,7 @@ def create(connection: Connection, storage: Storage, plan: Plan) -> Ledger:
         connection.exec_driver_sql(f"LOCK TABLE {_STUDIES.name} IN EXCLUSIVE MODE")
     names = connection.execute(select(_STUDIES.c.name)).scalars().all()
     if plan.name in names:
-        raise StudyError(
+        raise StudyExistsError(
             f"{storage.shown} holds a study {plan.name!r} already; open it, or give another name"
         )
     key = 1 + (connection.execute(select(func.max(_STUDIES.c.id))).scalar() or 0)
@@ -163,9 +163,16 @@ def choose(connection: Connection, storage: Storage, name: str | None) -> Any:
     raise NoStudyError(f"{storage.shown} holds no study {name!r}")
 
 
-def list_studies(connection: Connection) -> list[dict[str, Any]]:
-    """Name, size and state of every study, by SQL alone."""
+def study_names(connection: Connection) -> list[tuple[int, str]]:
+    """Key and name of every study, oldest first."""
+    rows = connection.execute(select(_STUDIES.c.id, _STUDIES.c.name).order_by(_STUDIES.c.id))
+    return [(row.id, row.name) for row in rows]
+
+
+def list_studies(connection: Connection, keys: Sequence[int] | None = None) -> list[dict[str, Any]]:
+    """Name, size and state of these studies (all unless given), by SQL alone."""
     runs = schema.runs
+    chosen = _ARMS.c.study.in_(keys) if keys is not None else true()
     counts = (
         select(
             _ARMS.c.study,
@@ -174,11 +181,19 @@ def list_studies(connection: Connection) -> list[dict[str, Any]]:
             func.sum(case((_ARMS.c.verdict == int(Verdict.UNDECIDED), 1), else_=0)).label("open"),
             func.sum(_ARMS.c.pending).label("pending"),
         )
+        .where(chosen)
         .group_by(_ARMS.c.study)
         .subquery()
     )
     query = (
-        select(_STUDIES.c.name, _STUDIES.c.method, runs.c.pulls, runs.c.reason, counts)
+        select(
+            _STUDIES.c.name,
+            _STUDIES.c.method,
+            _STUDIES.c.created,
+            runs.c.pulls,
+            runs.c.reason,
+            counts,
+        )
         .join(runs, runs.c.study == _STUDIES.c.id)
         .join(counts, counts.c.study == _STUDIES.c.id)
         .order_by(_STUDIES.c.id)
@@ -193,6 +208,7 @@ def list_studies(connection: Connection) -> list[dict[str, Any]]:
             "outliers": int(row.outliers),
             "undecided": int(row.open),
             "reason": row.reason,
+            "created": float(row.created),
         }
         for row in connection.execute(query)
     ]

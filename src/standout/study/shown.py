@@ -1,24 +1,42 @@
-"""What a study has for people to look at: its page, its items, its trace."""
+"""Looking at a study: its page, its items, its trace, its history, what is pending."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
 
+import numpy as np
 from sqlalchemy import select
 
 from standout.errors import StudyError
 from standout.study import schema
 from standout.study.handle import Handle
 from standout.study.page import Parts, read_items
+from standout.study.tickets import Failure, Pending, read_failures, read_pending
 from standout.study.trace import Trace, read_trace
+
+if TYPE_CHECKING:
+    from standout.study.forecast import Forecast
+    from standout.study.history import History
+    from standout.study.verify import Verification
 
 _STUDIES = schema.studies
 
 
+@dataclass(frozen=True)
+class Pulse:
+    """How far a study is; `seq` goes up with every change of any kind."""
+
+    seq: int
+    pulls: int
+    undecided: int
+    stopped: bool
+
+
 class Shown(Handle):
-    """The part of a study that dashboards and rating pages read."""
+    """The part of a study that changes nothing."""
 
     _page: tuple[dict[str, Any] | None] | None = None
     _created: float | None = None
@@ -59,6 +77,89 @@ class Shown(Handle):
         """The threshold's interval and the number of undecided arms over the pulls."""
         with self._reading() as (connection, _):
             return read_trace(connection, self._ledger.key)
+
+    def failures(self, limit: int = 100, before: int | None = None) -> list[Failure]:
+        """The tickets given back, newest first; `before` is the `seq` to go on from."""
+        with self._reading() as (connection, _):
+            return read_failures(connection, self._ledger, limit, before)
+
+    def pulse(self) -> Pulse:
+        """The little that shows whether anything has changed, as cheap as can be."""
+        with self._reading():
+            desk = self._ledger.desk
+            undecided = np.count_nonzero((desk.certified == 0) & (desk.state.verdict == 0))
+            return Pulse(desk.totals.seq, desk.totals.pulls, int(undecided), desk.is_stopped)
+
+    def pending(self) -> list[Pending]:
+        """The tickets that are out, with whom and until when."""
+        with self._reading() as (connection, _):
+            return read_pending(connection, self._ledger)
+
+    def forecast(self) -> int | None:
+        """How many pulls are left, roughly; None when that cannot be told."""
+        from standout.study.forecast import forecast
+
+        with self._reading() as (connection, _):
+            return forecast(connection, self._ledger)
+
+    def forecast_range(self, seed: int = 0) -> Forecast | None:
+        """How many pulls are left, and between which numbers probably; None as in `forecast`."""
+        from standout.study.forecast import Outlook
+
+        with self._reading() as (connection, _):
+            outlook = Outlook(connection, self._ledger)
+        # Others may use the study meanwhile.
+        return outlook.forecast(seed)
+
+    def history(self) -> History:
+        """Every reward ever told, in the order of telling."""
+        from standout.study.history import read_history
+
+        with self._reading() as (connection, _):
+            return read_history(connection, self._ledger)
+
+    def export(self, file: IO[Any], form: str = "csv") -> int:
+        """Write the history as `csv`, `json` (text files) or `parquet` (a binary one); its length.
+
+        CSV and JSON are written as they are read, whatever the history's size.
+        """
+        from standout.study.history import FORMS, write_history
+
+        if form not in FORMS:
+            raise StudyError(f"no format {form!r}; there are {', '.join(FORMS)}")
+        with self._reading() as (connection, _):
+            return write_history(connection, self._ledger, file, form)
+
+    def verify(self) -> Verification:
+        """Recompute all totals from the log and compare."""
+        from standout.study.verify import verify
+
+        with self._lock:
+            self._ledger.forget()
+            with self._reading() as (connection, _):
+                return verify(connection, self._ledger)
+
+    def export_parts(self, form: str = "csv") -> Iterator[str]:
+        """The history as it is now, as `csv` or `json`, in parts of some thousand rewards.
+
+        Between two parts the database is let go of, so that a slow reader
+        keeps nobody waiting; the log only grows, and so they fit together.
+        """
+        from standout.study.history import TEXTS, read_part
+
+        if form not in TEXTS:
+            raise StudyError(f"no format {form!r}; there are {', '.join(TEXTS)}")
+        text = TEXTS[form](self.arms)
+        with self._reading():
+            last = self._ledger.desk.totals.log
+        yield text.head()
+        done = 0
+        while done < last:
+            with self._reading() as (connection, _):
+                rows = read_part(connection, self._ledger.key, done, last)
+            done = rows[-1][0] if rows else last
+            yield text.rows(rows)
+        yield text.tail()
 
     def _position(self, arm: str) -> int:
         position = self._ledger.desk.index.get(arm)

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import bindparam, func, select
 
 from standout.core.identification import Identification
 from standout.core.methods import DEFAULT_METHOD, Method
 from standout.core.problem import Problem
 from standout.core.state import ROUNDS
 from standout.errors import BatchError, RewardError, StudyError, TicketError
-from standout.study import schema, setup, telling, tickets
+from standout.study import again, schema, setup, telling, tickets
 from standout.study.bulk import without_collector
 from standout.study.items import make_items
 from standout.study.schema import TicketStatus
-from standout.study.shown import Shown
 from standout.study.status import Status
 from standout.study.storage import PATIENCE, Storage
 from standout.study.telling import Receipt
-from standout.study.tickets import Pending, Ticket, ticket_id, worker_name
-
-if TYPE_CHECKING:
-    from standout.study.history import History
-    from standout.study.verify import Verification
+from standout.study.tending import Tending
+from standout.study.tickets import Ticket, ticket_id, worker_name
 
 Clock = Callable[[], float]
 _TICKETS = schema.tickets
@@ -41,7 +37,7 @@ _EXPIRED = (
 )
 
 
-class Study(Shown):
+class Study(Tending):
     """One study in a database; make it with `Study.create`, find it with `Study.open`.
 
     Any number of processes and threads may use the same study at once. A
@@ -116,19 +112,35 @@ class Study(Shown):
         return study
 
     def ask(
-        self, n: int = 1, *, worker: str | None = None, lease: float | None = None
+        self,
+        n: int = 1,
+        *,
+        worker: str | None = None,
+        lease: float | None = None,
+        known: Collection[int] | None = None,
     ) -> list[Ticket]:
         """Up to `n` pulls to measure; none when the study has stopped or must wait.
 
         Parallel workers get different arms as far as that is useful. Fewer than
-        `n` come when the budget, with what is pending, leaves no room.
+        `n` come when the budget, with what is pending, leaves no room. With
+        `known`, the tickets that `worker` holds and that are not among these
+        numbers come first: an answer that got lost on its way is given again.
         """
+        seconds, who = self._asking(n, worker, lease)
+        with self._writing(int(n)) as (connection, now):
+            found: list[Ticket] = []
+            if known is not None:
+                found = again.lost(connection, self._ledger, who, known, int(n), now)
+            left = int(n) - len(found)
+            if left:
+                found += tickets.hand_out(connection, self._ledger, left, who, seconds, now)
+            return found
+
+    def _asking(self, n: int, worker: str | None, lease: float | None) -> tuple[float, str]:
         if n != int(n) or n < 1:
             raise StudyError(f"ask for a whole number of at least 1 ticket, not {n}")
         seconds = self.lease if lease is None else setup.check_lease(lease)
-        who = tickets.clean(worker or worker_name())
-        with self._writing(int(n)) as (connection, now):
-            return tickets.hand_out(connection, self._ledger, int(n), who, seconds, now)
+        return seconds, tickets.clean(worker or worker_name())
 
     def tell(
         self,
@@ -165,53 +177,49 @@ class Study(Shown):
             with self._writing(len(items)) as (connection, now):
                 return telling.tell(connection, self._ledger, items, who, now)
 
+    def tell_and_ask(
+        self,
+        rewards: Iterable[tuple[Ticket | int | str, float]],
+        n: int = 1,
+        *,
+        worker: str | None = None,
+        lease: float | None = None,
+        known: Collection[int] | None = None,
+    ) -> tuple[Receipt, list[Ticket]]:
+        """Tell rewards and ask for the next pulls: one transaction, one wait for the disk.
+
+        Told a second time, it gives the tickets of the first time again, as far
+        as they are still pending. `known` is that of `ask`.
+        """
+        pairs = list(rewards)
+        seconds, who = self._asking(n, worker, lease)
+        ledger = self._ledger
+        with without_collector(len(pairs)):
+            items = make_items(pairs, ledger.desk)
+            with self._writing(len(items) + int(n)) as (connection, now):
+                receipt = telling.tell(connection, ledger, items, who, now) if items else Receipt()
+                found: list[Ticket] = []
+                is_repeated = bool(items) and receipt.repeated == len(items)
+                if is_repeated:
+                    found = again.same(connection, ledger, items, who, int(n))
+                elif known is not None:
+                    found = again.lost(connection, ledger, who, known, int(n), now)
+                left = int(n) - len(found)
+                # What was told again brings no more than it brought the first time.
+                if left and not (found and is_repeated):
+                    found += tickets.hand_out(connection, ledger, left, who, seconds, now)
+                return receipt, found
+
+    def holder(self, ticket: Ticket | int) -> str | None:
+        """Who was given a ticket (or told it, once it is told); None if there is no such ticket."""
+        with self._reading() as (connection, _):
+            return again.holder(connection, self._ledger, ticket_id(ticket))
+
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
         """Give a ticket back without a reward, and say why; its pull is handed out again."""
         who = tickets.clean(worker or worker_name())
         with self._writing() as (connection, now):
             tickets.fail(connection, self._ledger, ticket_id(ticket), reason, who, now)
-
-    def renew(self, given: Iterable[Ticket | int], lease: float | None = None) -> None:
-        """Extend the leases of pending tickets from now."""
-        seconds = self.lease if lease is None else setup.check_lease(lease)
-        self._set_expiry(given, seconds)
-
-    def release(self, given: Iterable[Ticket | int]) -> None:
-        """End the leases of pending tickets now: the next to ask gets their pulls."""
-        self._set_expiry(given, 0.0)
-
-    def _set_expiry(self, given: Iterable[Ticket | int], seconds: float) -> None:
-        numbers = [ticket_id(ticket) for ticket in given]
-        if not numbers:
-            return
-        statement = (
-            update(_TICKETS)
-            .where(
-                _TICKETS.c.study == self._ledger.key,
-                _TICKETS.c.id == bindparam("ticket"),
-                _TICKETS.c.status == int(TicketStatus.PENDING),
-            )
-            .values(expires=bindparam("until"))
-        )
-        with self._writing() as (connection, now):
-            until = now + seconds
-            connection.execute(statement, [{"ticket": n, "until": until} for n in numbers])
-
-    def pause(self, arm: str, reason: str = "paused by hand") -> None:
-        """Hand out no more pulls of `arm`, until `resume`."""
-        position = self._position(arm)
-        with self._writing() as (_, now):
-            self._ledger.desk.pause(position, tickets.clean(reason))
-            self._ledger.desk.settle(now, update=False)
-
-    def resume(self, arm: str) -> None:
-        """Hand out pulls of a paused arm again."""
-        position = self._position(arm)
-        with self._writing():
-            desk = self._ledger.desk
-            desk.paused.pop(position, None)
-            desk.streak[position] = 0
-            desk.changes.arms.add(position)
 
     def status(self) -> Status:
         """How the study stands; costs O(arms), whatever the number of rewards."""
@@ -242,47 +250,7 @@ class Study(Shown):
                 paused={desk.arms[i]: why for i, why in sorted(desk.paused.items())},
             )
 
-    def pending(self) -> list[Pending]:
-        """The tickets that are out, with whom and until when."""
-        with self._reading() as (connection, _):
-            return tickets.read_pending(connection, self._ledger)
-
     def identification(self) -> Identification:
         """The answer so far, as `identify` gives it."""
         with self._reading():
             return self._ledger.desk.identification()
-
-    def forecast(self) -> int | None:
-        """How many pulls are left, roughly; None when that cannot be told."""
-        from standout.study.forecast import forecast
-
-        with self._reading() as (connection, _):
-            return forecast(connection, self._ledger)
-
-    def history(self) -> History:
-        """Every reward ever told, in the order of telling."""
-        from standout.study.history import read_history
-
-        with self._reading() as (connection, _):
-            return read_history(connection, self._ledger)
-
-    def export(self, file: IO[Any], form: str = "csv") -> int:
-        """Write the history as `csv`, `json` (text files) or `parquet` (a binary one); its length.
-
-        CSV and JSON are written as they are read, whatever the history's size.
-        """
-        from standout.study.history import FORMS, write_history
-
-        if form not in FORMS:
-            raise StudyError(f"no format {form!r}; there are {', '.join(FORMS)}")
-        with self._reading() as (connection, _):
-            return write_history(connection, self._ledger, file, form)
-
-    def verify(self) -> Verification:
-        """Recompute all totals from the log and compare."""
-        from standout.study.verify import verify
-
-        with self._lock:
-            self._ledger.forget()
-            with self._reading() as (connection, _):
-                return verify(connection, self._ledger)

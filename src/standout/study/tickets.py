@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from standout.errors import TicketError
+from standout.errors import TicketError, ToldError
 from standout.study import schema
 from standout.study.bulk import insert_columns
 from standout.study.desk import Desk
@@ -80,6 +80,33 @@ def read_pending(connection: Connection, ledger: Ledger) -> list[Pending]:
     )  # fmt: skip
     return [
         Pending(row.id, names[row.arm], row.worker, row.asked, row.expires)
+        for row in connection.execute(query)
+    ]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A ticket that was given back; `seq` numbers a study's failures from 1."""
+
+    seq: int
+    time: float
+    arm: str
+    ticket: int
+    worker: str
+    reason: str
+
+
+def read_failures(
+    connection: Connection, ledger: Ledger, limit: int, before: int | None
+) -> list[Failure]:
+    """The newest failures, or those before a `seq`, newest first."""
+    log = schema.failures
+    query = select(log).where(log.c.study == ledger.key).order_by(log.c.seq.desc()).limit(limit)
+    if before is not None:
+        query = query.where(log.c.seq < before)
+    names = ledger.desk.arms
+    return [
+        Failure(row.seq, row.time, names[row.arm], row.ticket, row.worker, row.reason)
         for row in connection.execute(query)
     ]
 
@@ -175,9 +202,9 @@ def fail(
     rows = _FIND(connection, {"key": ledger.key, "ticket": number})
     if not rows or rows[0].status == TicketStatus.HELD:
         known = 1 <= number <= desk.totals.tickets
-        raise TicketError(
-            f"ticket {number} has been told already" if known else f"no ticket {number}"
-        )
+        if known:
+            raise ToldError(f"ticket {number} has been told already")
+        raise TicketError(f"no ticket {number}")
     row = rows[0]
     if row.status == TicketStatus.FAILED:
         return

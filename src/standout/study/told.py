@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, or_, select
 
-from standout.errors import BatchError
+from standout.errors import BatchError, ToldError
 from standout.study import schema
 from standout.study.bulk import FEW
 from standout.study.holding import COLUMNS, HELD, IS_OPEN, OpenTicket
@@ -85,11 +85,11 @@ def check(
             fresh.append(item)
         elif number in seen:
             if seen[number] != item.value:
-                raise BatchError(
+                message = (
                     f"ticket {number} was told {seen[number]!r} before, not {item.value!r}; "
-                    "a told reward is never changed",
-                    place,
+                    "a told reward is never changed"
                 )
+                raise BatchError(message, place) from ToldError(message)
         elif number not in rows:
             raise BatchError(f"there is no ticket {number} in this study", place)
         elif item.arm is not None and item.arm != rows[number].arm:

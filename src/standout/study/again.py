@@ -1,0 +1,75 @@
+"""Giving again what was given before: an answer may get lost on its way over a network."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, select
+
+from standout.study import schema
+from standout.study.ledger import Ledger
+from standout.study.schema import TicketStatus
+from standout.study.statements import Statement
+from standout.study.tickets import Ticket
+from standout.study.told import Item
+
+_TICKETS, _REWARDS = schema.tickets, schema.rewards
+_PENDING = (
+    select(_TICKETS.c.id, _TICKETS.c.arm, _TICKETS.c.expires)
+    .where(
+        _TICKETS.c.study == bindparam("key"),
+        _TICKETS.c.status == int(TicketStatus.PENDING),
+        _TICKETS.c.worker == bindparam("who"),
+    )
+    .order_by(_TICKETS.c.id)
+)
+_OF_WORKER = Statement(_PENDING.where(_TICKETS.c.expires > bindparam("now")))
+_OF_MOMENT = Statement(_PENDING.where(_TICKETS.c.asked == bindparam("moment")))
+_TOLD = Statement(
+    select(_REWARDS.c.time, _REWARDS.c.worker).where(
+        _REWARDS.c.study == bindparam("key"), _REWARDS.c.ticket == bindparam("ticket")
+    )
+)
+_HOLDER = Statement(
+    select(_TICKETS.c.worker).where(
+        _TICKETS.c.study == bindparam("key"), _TICKETS.c.id == bindparam("ticket")
+    )
+)
+
+
+def lost(
+    connection: Connection, ledger: Ledger, who: str, known: Collection[int], n: int, now: float
+) -> list[Ticket]:
+    """Up to `n` pending tickets of a worker, without those that it knows of."""
+    if ledger.desk.is_stopped:
+        return []
+    rows = _OF_WORKER(connection, {"key": ledger.key, "who": who, "now": now})
+    seen = set(known)
+    return _tickets(ledger, [row for row in rows if row.id not in seen][:n])
+
+
+def same(
+    connection: Connection, ledger: Ledger, items: Sequence[Item], who: str, n: int
+) -> list[Ticket]:
+    """The pending tickets that were given in the transaction in which these were told.
+
+    That transaction stamped both with the same moment.
+    """
+    number = next((item.ticket for item in items if item.ticket is not None), None)
+    told = _TOLD(connection, {"key": ledger.key, "ticket": number})
+    if not told or told[0].worker != who or ledger.desk.is_stopped:
+        return []
+    moment = {"key": ledger.key, "who": who, "moment": told[0].time}
+    return _tickets(ledger, _OF_MOMENT(connection, moment)[:n])
+
+
+def holder(connection: Connection, ledger: Ledger, number: int) -> str | None:
+    """The worker of a ticket, pending or told."""
+    where = {"key": ledger.key, "ticket": number}
+    rows: list[Any] = _HOLDER(connection, where) or _TOLD(connection, where)
+    return str(rows[0].worker) if rows else None
+
+
+def _tickets(ledger: Ledger, rows: Sequence[Any]) -> list[Ticket]:
+    return [Ticket(row.id, ledger.desk.arms[row.arm], row.expires) for row in rows]

@@ -1,0 +1,60 @@
+"""What is done about tickets and arms between asking and telling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlalchemy import bindparam, update
+
+from standout.study import schema, setup, tickets
+from standout.study.schema import TicketStatus
+from standout.study.shown import Shown
+from standout.study.tickets import Ticket, ticket_id
+
+_TICKETS = schema.tickets
+
+
+class Tending(Shown):
+    """The part of a study that looks after leases and pauses."""
+
+    def renew(self, given: Iterable[Ticket | int], lease: float | None = None) -> None:
+        """Extend the leases of pending tickets from now."""
+        seconds = self.lease if lease is None else setup.check_lease(lease)
+        self._set_expiry(given, seconds)
+
+    def release(self, given: Iterable[Ticket | int]) -> None:
+        """End the leases of pending tickets now: the next to ask gets their pulls."""
+        self._set_expiry(given, 0.0)
+
+    def _set_expiry(self, given: Iterable[Ticket | int], seconds: float) -> None:
+        numbers = [ticket_id(ticket) for ticket in given]
+        if not numbers:
+            return
+        statement = (
+            update(_TICKETS)
+            .where(
+                _TICKETS.c.study == self._ledger.key,
+                _TICKETS.c.id == bindparam("ticket"),
+                _TICKETS.c.status == int(TicketStatus.PENDING),
+            )
+            .values(expires=bindparam("until"))
+        )
+        with self._writing() as (connection, now):
+            until = now + seconds
+            connection.execute(statement, [{"ticket": n, "until": until} for n in numbers])
+
+    def pause(self, arm: str, reason: str = "paused by hand") -> None:
+        """Hand out no more pulls of `arm`, until `resume`."""
+        position = self._position(arm)
+        with self._writing() as (_, now):
+            self._ledger.desk.pause(position, tickets.clean(reason))
+            self._ledger.desk.settle(now, update=False)
+
+    def resume(self, arm: str) -> None:
+        """Hand out pulls of a paused arm again."""
+        position = self._position(arm)
+        with self._writing():
+            desk = self._ledger.desk
+            desk.paused.pop(position, None)
+            desk.streak[position] = 0
+            desk.changes.arms.add(position)

@@ -1,0 +1,139 @@
+"""Tokens: who may do what with the studies of a database, over HTTP.
+
+A token is shown once, when it is made. The database keeps a salted hash of it:
+whoever reads the database cannot use what is in there. The secret is 256 random
+bits, so that one round of SHA-256 is as good as many.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from standout.errors import StudyError
+from standout.study import schema
+from standout.study.storage import Storage
+
+_TOKENS = schema.tokens
+_FORM = re.compile(r"standout_([0-9a-f]{12})_([0-9A-Za-z_-]{43})")
+LONGEST_LABEL = 200
+
+
+class Role(StrEnum):
+    """What a token is for."""
+
+    OWNER = "owner"
+    """Everything."""
+    WORKER = "worker"
+    """Ask, tell, give back, status."""
+    RATER = "rater"
+    """Answer on the rating page: the tickets handed to it, nothing else."""
+    VIEWER = "viewer"
+    """Look, and change nothing."""
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token without its secret; times in seconds since 1970."""
+
+    id: str
+    role: Role
+    study: str | None
+    label: str
+    created: float
+    revoked: float | None = None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A token as the database keeps it."""
+
+    token: Token
+    salt: str
+    hash: str
+
+    def is_of(self, secret: str) -> bool:
+        """Whether this is the token with that secret; takes as long for a wrong one."""
+        return hmac.compare_digest(self.hash, _hash(self.salt, secret))
+
+
+def _hash(salt: str, secret: str) -> str:
+    return hashlib.sha256(f"{salt}{secret}".encode()).hexdigest()
+
+
+def split(text: str) -> tuple[str, str] | None:
+    """The id and the secret of a token's text; None if it cannot be one."""
+    match = _FORM.fullmatch(text)
+    return None if match is None else (match[1], match[2])
+
+
+def create(storage: Storage, role: str, study: str | None, label: str = "") -> tuple[Token, str]:
+    """Make a token; the text is all there is of its secret, and is not kept."""
+    try:
+        kind = Role(role)
+    except ValueError:
+        raise StudyError(f"no role {role!r}; there are {', '.join(Role)}") from None
+    if len(label) > LONGEST_LABEL or "\x00" in label:
+        raise StudyError(f"a label has at most {LONGEST_LABEL} characters, and no NUL")
+    number, secret, salt = secrets.token_hex(6), secrets.token_urlsafe(32), secrets.token_hex(16)
+    with storage.write() as connection:
+        if study is not None:
+            _check_study(connection, study)
+        token = Token(number, kind, study, label, storage.now(connection))
+        connection.execute(
+            insert(_TOKENS).values(
+                id=number,
+                role=str(kind),
+                study=study,
+                label=label,
+                salt=salt,
+                hash=_hash(salt, secret),
+                created=token.created,
+            )
+        )
+    return token, f"standout_{number}_{secret}"
+
+
+def _check_study(connection: Connection, study: str) -> None:
+    names = connection.execute(select(schema.studies.c.name)).scalars().all()
+    if study not in names:
+        known = ", ".join(repr(name) for name in names) or "none yet"
+        raise StudyError(f"there is no study {study!r} here; there are {known}")
+
+
+def read_all(connection: Connection) -> list[Kept]:
+    """Every token, also the revoked ones, oldest first."""
+    rows = connection.execute(select(_TOKENS).order_by(_TOKENS.c.created, _TOKENS.c.id))
+    return [
+        Kept(
+            Token(row.id, Role(row.role), row.study, row.label, row.created, row.revoked),
+            row.salt,
+            row.hash,
+        )
+        for row in rows
+    ]
+
+
+def count_live(connection: Connection) -> int:
+    """How many tokens can be used."""
+    query = select(func.count()).select_from(_TOKENS).where(_TOKENS.c.revoked.is_(None))
+    return int(connection.execute(query).scalar_one())
+
+
+def revoke(storage: Storage, number: str) -> Token:
+    """End a token for good; doing so twice is harmless."""
+    with storage.write() as connection:
+        found = {kept.token.id: kept.token for kept in read_all(connection)}
+        token = found.get(number)
+        if token is None:
+            raise StudyError(f"there is no token {number!r}; `standout token list` shows them")
+        if token.revoked is None:
+            now = storage.now(connection)
+            connection.execute(update(_TOKENS).where(_TOKENS.c.id == number).values(revoked=now))
+    return token

@@ -1,0 +1,150 @@
+"""Answers that get lost on their way, on both storages."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+from standout import Problem
+from standout.errors import StudyError, ToldError
+from standout.study import Study
+from tests.study.conftest import Clock
+from tests.study.test_conformance import ARMS, MEANS, SIGMA, finish, make
+
+
+def test_tell_and_ask_is_tell_then_ask(place: str) -> None:
+    """The same decisions, in half the transactions."""
+    one, two = make(place, name="one"), make(place, name="two")
+    rng = np.random.default_rng(8)
+    mine, yours = one.ask(2, worker="w"), two.ask(2, worker="w")
+    for _ in range(200):
+        assert [t.arm for t in mine] == [t.arm for t in yours]
+        if not mine:
+            break
+        rewards = [rng.normal(MEANS[t.arm], SIGMA) for t in mine]
+        receipt, mine = one.tell_and_ask(zip(mine, rewards, strict=True), 2, worker="w")
+        assert receipt.counted == 2
+        two.tell_many(zip(yours, rewards, strict=True), worker="w")
+        yours = two.ask(2, worker="w")
+    assert one.status().to_dict() | {"name": "two"} == two.status().to_dict()
+    assert one.status().stopped
+    assert one.verify().problems == two.verify().problems == ()
+
+
+def test_telling_again_gives_the_same_tickets(place: str, clock: Clock) -> None:
+    study = make(place, clock=clock)
+    (first,) = study.ask(worker="w")
+    clock.now += 1
+    _, given = study.tell_and_ask([(first, 0.0)], 2, worker="w")
+    clock.now += 1
+    receipt, again = study.tell_and_ask([(first.id, 0.0)], 2, worker="w")
+    assert (receipt.repeated, again) == (1, given)
+    with pytest.raises(ToldError):
+        study.tell(first, 1.0)
+    # One of them was told: whoever repeats the old answer gets the other one.
+    study.tell(given[0], MEANS[given[0].arm], worker="w")
+    assert study.tell_and_ask([(first.id, 0.0)], 2, worker="w")[1] == given[1:]
+    clock.now += 1
+    study.tell(given[1], MEANS[given[1].arm], worker="w")
+    fresh = study.tell_and_ask([(first.id, 0.0)], 1, worker="w")[1]
+    assert [t.id for t in fresh] == [given[1].id + 1]
+    # Somebody else's repetition is no repetition.
+    other = study.tell_and_ask([(first.id, 0.0)], 1, worker="other")[1]
+    assert other[0].id not in {t.id for t in (*given, *fresh)}
+    assert study.verify().problems == ()
+
+
+def test_asking_again_for_what_was_lost(place: str, clock: Clock) -> None:
+    study = make(place, clock=clock, lease=100)
+    held = study.ask(2, worker="w")
+    lost = study.ask(1, worker="w")
+    numbers = [t.id for t in held]
+    assert study.ask(1, worker="w", known=numbers) == lost
+    more = study.ask(3, worker="w", known=numbers)
+    assert more[0] == lost[0]
+    assert len({t.id for t in (*held, *more)}) == 5
+    assert study.ask(1, worker="v", known=[])[0].id > more[-1].id
+    # What is overdue is for everybody.
+    clock.now += 101
+    again = study.ask(1, worker="w", known=[])
+    assert (again[0].arm, again[0].id in numbers) == (held[0].arm, False)
+
+
+def test_who_holds_a_ticket(place: str) -> None:
+    study = make(place)
+    (ticket,) = study.ask(worker="w")
+    assert study.holder(ticket) == "w"
+    study.tell(ticket, 0.0, worker="v")
+    assert study.holder(ticket.id) == "v"
+    assert study.holder(999) is None
+
+
+def test_failures_newest_first(place: str) -> None:
+    study = make(place)
+    for number, ticket in enumerate(study.ask(5, worker="w")):
+        study.fail(ticket, f"reason {number}", worker="w")
+    newest = study.failures(limit=2)
+    assert [(f.seq, f.arm, f.reason) for f in newest] == [
+        (5, "yew", "reason 4"),
+        (4, "oak", "reason 3"),
+    ]
+    assert [f.seq for f in study.failures(before=4)] == [3, 2, 1]
+    assert newest[0].worker == "w"
+
+
+def test_pulse(place: str) -> None:
+    study, other = make(place), Study.open(place)
+    before = study.pulse()
+    assert (before.pulls, before.undecided, before.stopped) == (0, 5, False)
+    other.tell(arm="ash", reward=0.0)
+    assert study.pulse().seq == before.seq + 1
+    finish(other)
+    after = study.pulse()
+    assert (after.undecided, after.stopped) == (0, True)
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_export_in_parts_is_the_export(
+    place: str, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = make(place)
+    assert json.loads("".join(study.export_parts("json"))) == []
+    study.tell_many([(arm, MEANS[arm]) for arm in ARMS * 7])
+    monkeypatch.setattr("standout.study.history._PART", 10)
+    whole = io.StringIO()
+    study.export(whole, form)
+    parts = study.export_parts(form)
+    first = next(parts)
+    # What is told meanwhile is not part of it.
+    study.tell(arm="ash", reward=0.0)
+    assert first + "".join(parts) == whole.getvalue()
+    with pytest.raises(StudyError, match="no format 'parquet'"):
+        list(study.export_parts("parquet"))
+
+
+def test_a_range_of_forecasts(folder: object) -> None:
+    rng = np.random.default_rng(2)
+    problem = Problem(noise="gaussian:0.5", k=2)
+    with Study.create(f"{folder}/x.db", ARMS, problem) as study:
+        assert study.forecast_range() is None
+        for _ in range(10):
+            study.tell_many([(arm, rng.normal(MEANS[arm], 0.5)) for arm in ARMS])
+        found = study.forecast_range()
+        assert found is not None
+        assert 0 < found.lower <= found.pulls_left
+        assert found.upper is None or found.pulls_left <= found.upper
+        while tickets := study.ask(5):
+            study.tell_many([(t, rng.normal(MEANS[t.arm], 0.5)) for t in tickets])
+        assert found.lower / 4 < study.status().pulls - 50 < 40 * found.pulls_left
+        done = study.forecast_range()
+        assert done is not None
+        assert (done.pulls_left, done.upper) == (0, 0)
+    with Study.create(f"{folder}/y.db", ARMS, problem, budget=60) as study:
+        for _ in range(10):
+            study.tell_many([(arm, rng.normal(0.0, 0.5)) for arm in ARMS])
+        found = study.forecast_range()
+        assert found is not None
+        assert found.upper == 10
