@@ -83,6 +83,11 @@ class Shown(Handle):
         with self._reading() as (connection, _):
             return read_failures(connection, self._ledger, limit, before)
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the study had stopped when this handle last looked."""
+        return self._ledger.desk.is_stopped
+
     def pulse(self) -> Pulse:
         """The little that shows whether anything has changed, as cheap as can be."""
         with self._reading():

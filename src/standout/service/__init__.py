@@ -1,0 +1,1 @@
+"""Studies over HTTP: an API for programs, pages for people (see `docs/service.md`)."""

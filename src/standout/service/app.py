@@ -1,0 +1,77 @@
+"""The application: API and pages on the studies of one place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+
+from standout import __version__
+from standout.service import errors
+from standout.service.guard import Guard
+from standout.service.pages import router as pages
+from standout.service.routes import ERRORS, files, health, login, looking, measuring, studies
+from standout.service.service import start
+from standout.service.settings import Settings
+
+API = "/api/v1"
+_ABOUT = """\
+Ask what to measure, tell what came out: studies that find the arms that stand out.
+
+Send a token as `Authorization: Bearer TOKEN`. Every answer that is not a success is
+`{"error": {"code", "message", "detail"}}`. Times are seconds since 1970.
+"""
+
+
+def create_app(place: str | os.PathLike[str], settings: Settings | None = None) -> FastAPI:
+    """The service on a file or a database address."""
+    chosen = settings or Settings()
+    service = start(os.fspath(place), chosen)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        service.shelf.close()
+
+    app = FastAPI(
+        title="standout",
+        summary="Studies over HTTP",
+        description=_ABOUT,
+        version=__version__,
+        openapi_url=f"{API}/openapi.json",
+        # Their pages would load scripts from another host.
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+    )
+    app.state.service = service
+    errors.install(app)
+    for module in (health, studies, measuring, looking, files):
+        app.include_router(module.router, prefix=API, responses=ERRORS)
+    app.include_router(login.router)
+    app.include_router(pages)
+    app.add_middleware(Guard, settings=chosen, gate=service.gate)
+    _describe_tokens(app)
+    return app
+
+
+def _describe_tokens(app: FastAPI) -> None:
+    """Say in the description that a token may be sent, and where none is needed."""
+    make = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            described = make()
+            described.setdefault("components", {})["securitySchemes"] = {
+                "token": {"type": "http", "scheme": "bearer"}
+            }
+            described["security"] = [{"token": []}]
+            described["paths"][f"{API}/health"]["get"]["security"] = []
+            app.openapi_schema = described
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]

@@ -1,0 +1,155 @@
+"""Every answer that is not a success, in one shape.
+
+`{"error": {"code": ..., "message": ..., "detail": ...}}`: the code is for
+programs, the message for people, the detail (if any) says where.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from standout import errors
+
+log = logging.getLogger("standout.service")
+
+CODES = {
+    400: "bad_request",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    409: "conflict",
+    413: "too_large",
+    415: "unsupported_media_type",
+    421: "wrong_host",
+    422: "invalid",
+    429: "too_many_requests",
+    500: "internal",
+    503: "unavailable",
+}
+
+# The first that fits counts: the narrower before the wider.
+_KINDS: tuple[tuple[type[errors.StandoutError], int, str], ...] = (
+    (errors.NoStudyError, 404, "no_study"),
+    (errors.StorageError, 503, "storage"),
+    (errors.StudyExistsError, 409, "study_exists"),
+    (errors.ToldError, 409, "told"),
+    (errors.TicketError, 422, "ticket"),
+    (errors.RewardError, 422, "reward"),
+    (errors.MethodError, 422, "method"),
+    (errors.ProblemError, 422, "problem"),
+    (errors.StudyError, 422, "study"),
+    (errors.StandoutError, 422, "invalid"),
+)
+
+
+class ApiError(Exception):
+    """An answer that is not a success."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        code: str | None = None,
+        detail: dict[str, Any] | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code or CODES[status]
+        self.message = message
+        self.detail = detail
+        self.headers = headers
+
+    def response(self) -> Response:
+        """The answer itself."""
+        error: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.detail is not None:
+            error["detail"] = self.detail
+        return Response(
+            json.dumps({"error": error}),
+            status_code=self.status,
+            headers=self.headers,
+            media_type="application/json",
+        )
+
+
+def translate(error: errors.StandoutError) -> ApiError:
+    """An error of ours as an answer; where the studies are kept is nobody's business."""
+    if isinstance(error, errors.BatchError):
+        cause = error.__cause__ or errors.TicketError(str(error))
+        assert isinstance(cause, errors.StandoutError)
+        found = translate(cause)
+        found.detail = {"index": error.index}
+        return found
+    status, code = next((s, c) for kind, s, c in _KINDS if isinstance(error, kind))
+    message = str(error)
+    if isinstance(error, errors.NoStudyError):
+        message = "there is no such study"
+    elif isinstance(error, errors.StudyExistsError):
+        message = "there is a study of that name already; choose another"
+    elif isinstance(error, errors.StorageError):
+        log.error("storage: %s", error)
+        message = "the database cannot be used at the moment; nothing was changed, try again"
+        return ApiError(status, message, code=code, headers={"Retry-After": "2"})
+    return ApiError(status, message, code=code)
+
+
+def internal() -> ApiError:
+    """What is said of an error of our own; the log has the rest."""
+    return ApiError(500, "something went wrong on the server; its log says what")
+
+
+def _validation(error: RequestValidationError) -> ApiError:
+    found = [
+        {"where": [str(part) for part in problem["loc"]], "message": str(problem["msg"])}
+        for problem in error.errors()[:20]
+    ]
+    first = found[0] if found else {"where": [], "message": "the request is not valid"}
+    where = ".".join(str(part) for part in first["where"])
+    return ApiError(422, f"{where}: {first['message']}", detail={"errors": found})
+
+
+def _http(error: HTTPException) -> ApiError:
+    status = error.status_code
+    phrase = HTTPStatus(status).phrase.lower()
+    message = {
+        404: "there is nothing at this address",
+        405: "this address does not take that method",
+    }.get(status, str(error.detail) if error.detail else phrase)
+    headers = dict(error.headers) if error.headers else None
+    return ApiError(status, message, code=CODES.get(status, "error"), headers=headers)
+
+
+def install(app: FastAPI) -> None:
+    """Make every error of the app an answer of the one shape."""
+
+    async def api_error(_: Request, error: Exception) -> Response:
+        assert isinstance(error, ApiError)
+        return error.response()
+
+    async def standout_error(_: Request, error: Exception) -> Response:
+        assert isinstance(error, errors.StandoutError)
+        return translate(error).response()
+
+    async def validation_error(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        return _validation(error).response()
+
+    async def http_error(_: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        return _http(error).response()
+
+    app.add_exception_handler(ApiError, api_error)
+    app.add_exception_handler(errors.StandoutError, standout_error)
+    app.add_exception_handler(RequestValidationError, validation_error)
+    app.add_exception_handler(HTTPException, http_error)

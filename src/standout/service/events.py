@@ -1,0 +1,108 @@
+"""Server-sent events: that a study has changed, to all who listen.
+
+One poller per study and process looks at the database, however many listen; it
+sees what other processes did, too. It ends with its last listener.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import asdict
+
+from standout.errors import StandoutError
+from standout.service.settings import Settings
+from standout.service.shelf import Shelf
+from standout.service.threads import Threads
+from standout.study.shown import Pulse
+
+MOST_LISTENERS = 200
+"""Per study and process."""
+
+
+class Channel:
+    """The listeners of one study, and the task that looks for changes."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.listeners: set[asyncio.Queue[Pulse]] = set()
+        self.last: Pulse | None = None
+        self.task: asyncio.Task[None] | None = None
+
+
+class Hub:
+    """Starts and ends pollers, and hands their news on."""
+
+    def __init__(self, settings: Settings, shelf: Shelf, threads: Threads) -> None:
+        self.settings, self._shelf, self._threads = settings, shelf, threads
+        self._channels: dict[str, Channel] = {}
+
+    def _pulse(self, name: str) -> Pulse:
+        return self._shelf.reader(name).pulse()
+
+    async def _poll(self, channel: Channel) -> None:
+        """Look twice a second; a database that is away for a while is asked again."""
+        while channel.listeners:
+            try:
+                found = await self._threads.look(self._pulse, channel.name)
+            except StandoutError:
+                found = None
+            if found is not None and found != channel.last:
+                channel.last = found
+                for queue in channel.listeners:
+                    _replace(queue, found)
+            await asyncio.sleep(self.settings.event_seconds)
+
+    async def listen(
+        self, name: str, is_welcome: Callable[[], Awaitable[bool]]
+    ) -> AsyncIterator[bytes]:
+        """The events of a study as they are sent, the present state first.
+
+        `is_welcome` is asked again at every heartbeat: whose token is revoked
+        hears no more.
+        """
+        channel = self._channels.setdefault(name, Channel(name))
+        queue: asyncio.Queue[Pulse] = asyncio.Queue(maxsize=1)
+        channel.listeners.add(queue)
+        try:
+            if channel.last is not None:
+                _replace(queue, channel.last)
+            if channel.task is None or channel.task.done():
+                channel.task = asyncio.get_running_loop().create_task(self._poll(channel))
+            yield b"retry: 2000\n\n"
+            beat = self.settings.heartbeat_seconds
+            checked = time.monotonic()
+            while True:
+                try:
+                    pulse = await asyncio.wait_for(queue.get(), beat)
+                    yield _event(pulse)
+                except TimeoutError:
+                    yield b": still here\n\n"
+                if time.monotonic() - checked >= beat:
+                    checked = time.monotonic()
+                    if not await is_welcome():
+                        return
+        finally:
+            channel.listeners.discard(queue)
+            if not channel.listeners:
+                if channel.task is not None:
+                    channel.task.cancel()
+                self._channels.pop(name, None)
+
+    def count(self, name: str) -> int:
+        """How many listen to a study here."""
+        channel = self._channels.get(name)
+        return 0 if channel is None else len(channel.listeners)
+
+
+def _replace(queue: asyncio.Queue[Pulse], pulse: Pulse) -> None:
+    """Only the newest matters to a listener that is slow."""
+    if queue.full():
+        queue.get_nowait()
+    queue.put_nowait(pulse)
+
+
+def _event(pulse: Pulse) -> bytes:
+    return f"event: change\nid: {pulse.seq}\ndata: {json.dumps(asdict(pulse))}\n\n".encode()

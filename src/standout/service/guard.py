@@ -1,0 +1,117 @@
+"""What every request passes first: names, origins, sizes; and what every answer carries."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from standout.service import headers as rules
+from standout.service.auth import Gate, Identity, headers_of
+from standout.service.errors import ApiError, internal
+from standout.service.settings import Settings
+from standout.study.tokens import Role
+
+log = logging.getLogger("standout.service")
+access = logging.getLogger("standout.access")
+
+
+class Guard:
+    """The outermost layer: nothing gets out without its headers, nothing in unseen."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, gate: Gate) -> None:
+        self.app, self.settings, self.gate = app, settings, gate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let one request through, or answer it here."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        answer = _Answer(scope, send)
+        try:
+            receive = await self._admit(scope, receive)
+            await self.app(scope, receive, answer.send)
+        except ApiError as error:
+            await error.response()(scope, receive, answer.send)
+        except Exception:
+            log.exception("%s %s failed", scope["method"], scope["path"])
+            if not answer.has_begun:
+                await internal().response()(scope, receive, answer.send)
+        finally:
+            answer.write_log()
+
+    async def _admit(self, scope: Scope, receive: Receive) -> Receive:
+        found = headers_of(scope)
+        method, path = scope["method"], scope["path"]
+        rules.check_host(self.settings, found)
+        rules.check_origin(self.settings, method, found)
+        rules.check_content(path, method, found)
+        if method in rules.SAFE_METHODS:
+            return receive
+        # Who asks is found out before anything long is read.
+        identity: Identity | None = await self.gate.identify(scope)
+        scope.setdefault("state", {})["identity"] = identity
+        is_small = identity is None or identity.role is Role.RATER
+        most = self.settings.largest_rater_request if is_small else self.settings.largest_request
+        length = found.get("content-length", "0")
+        if not length.isascii() or not length.isdigit():
+            raise ApiError(400, "the header Content-Length is not a number")
+        if int(length) > most:
+            raise _too_large(most)
+        return _limited(receive, most)
+
+
+def _too_large(most: int) -> ApiError:
+    # The rest of the body is not read, so the connection is of no more use.
+    return ApiError(
+        413, f"the request is larger than {most:,} bytes", headers={"Connection": "close"}
+    )
+
+
+def _limited(receive: Receive, most: int) -> Receive:
+    """Stop reading a body that is longer than it may be, whatever its header says."""
+    seen = 0
+
+    async def read() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > most:
+            # FastAPI passes on only this kind from within the reading of a body.
+            raise HTTPException(413, _too_large(most).message)
+        return message
+
+    return read
+
+
+class _Answer:
+    """An answer on its way out: headers are added, and one line is logged."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._scope, self._send = scope, send
+        self._begin = time.perf_counter()
+        self._status = 0
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the client has been told a status."""
+        return self._status != 0
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            rules.add_security(MutableHeaders(scope=message))
+        await self._send(message)
+
+    def write_log(self) -> None:
+        """Who asked for what; no query, no header and no body, where secrets might be."""
+        if not access.isEnabledFor(logging.INFO):
+            return
+        identity = self._scope.get("state", {}).get("identity")
+        who = identity.name if identity is not None else "-"
+        took = (time.perf_counter() - self._begin) * 1000
+        path = self._scope["path"].encode("unicode_escape").decode("ascii")
+        access.info("%s %s %s %d %.1f ms", who, self._scope["method"], path, self._status, took)

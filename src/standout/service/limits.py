@@ -1,0 +1,52 @@
+"""How much of what one caller gets: requests per second."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+from standout.service.errors import ApiError
+
+MOST_CALLERS = 10_000
+"""Callers remembered; the one not seen for longest is forgotten."""
+
+
+class Buckets:
+    """A bucket of requests per caller, filled at a steady rate.
+
+    >>> buckets = Buckets(rate=2.0, burst=3, clock=lambda: 0.0)
+    >>> [buckets.take("me") for _ in range(4)]
+    [0.0, 0.0, 0.0, 0.5]
+    """
+
+    def __init__(
+        self, rate: float, burst: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.rate, self.burst = rate, burst
+        self._clock = clock
+        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, caller: str) -> float:
+        """Take one request out; 0, or the seconds until there is one."""
+        now = self._clock()
+        level, seen = self._levels.pop(caller, (self.burst, now))
+        level = min(self.burst, level + (now - seen) * self.rate)
+        wait = 0.0 if level >= 1 else (1 - level) / self.rate
+        self._levels[caller] = (level - 1 if level >= 1 else level, now)
+        if len(self._levels) > MOST_CALLERS:
+            self._levels.popitem(last=False)
+        return wait
+
+
+def check_rate(*takings: tuple[Buckets, str]) -> None:
+    """Refuse a caller whose bucket is empty, and say when to come back."""
+    wait = max(buckets.take(caller) for buckets, caller in takings)
+    if wait > 0:
+        seconds = math.ceil(wait)
+        raise ApiError(
+            429,
+            f"too many requests; try again in {seconds} s",
+            headers={"Retry-After": str(seconds)},
+        )

@@ -1,0 +1,147 @@
+"""Streams and files: events, exports, the report."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from typing import Annotated, Literal
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response, StreamingResponse
+
+from standout.service.auth import LOOK, Looker, check
+from standout.service.errors import ApiError
+from standout.service.events import MOST_LISTENERS
+from standout.service.service import Service, ServiceOf
+
+router = APIRouter(prefix="/studies/{name}", tags=["files"])
+
+_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "parquet": "application/vnd.apache.parquet",
+}
+_CHUNK = 1 << 18
+
+
+@router.get(
+    "/events",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "Server-sent events: `change` with `seq`, `pulls`, `undecided` and "
+            "`stopped`; the present state first, then at most two a second.",
+            "content": {
+                "text/event-stream": {
+                    "schema": {"type": "string"},
+                    "example": "event: change\nid: 42\n"
+                    'data: {"seq": 42, "pulls": 17, "undecided": 5, "stopped": false}\n\n',
+                }
+            },
+        }
+    },
+)
+async def events(service: ServiceOf, who: Looker, name: str, request: Request) -> Response:
+    """Be told when the study changes."""
+    await service.threads.look(service.shelf.reader, name)  # 404 now rather than later.
+    if service.hub.count(name) >= MOST_LISTENERS:
+        raise ApiError(429, "too many listeners; try again later", headers={"Retry-After": "10"})
+
+    async def is_welcome() -> bool:
+        try:
+            check(await service.gate.identify(request.scope), LOOK, name)
+        except ApiError:
+            return False
+        return True
+
+    return StreamingResponse(
+        service.hub.listen(name, is_welcome),
+        media_type="text/event-stream",
+        # Not to be held back by a proxy.
+        headers={"X-Accel-Buffering": "no"},
+    )
+
+
+def _attachment(name: str, ending: str) -> dict[str, str]:
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in name)
+    return {
+        "Content-Disposition": f'attachment; filename="{plain}.{ending}"; '
+        f"filename*=UTF-8''{quote(name, safe='')}.{ending}"
+    }
+
+
+@router.get(
+    "/export",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "Every reward ever told, in the order of telling.",
+            "content": {
+                "text/csv": {"schema": {"type": "string"}},
+                "application/json": {"schema": {"type": "array", "items": {"type": "object"}}},
+                "application/vnd.apache.parquet": {
+                    "schema": {"type": "string", "format": "binary"}
+                },
+            },
+        }
+    },
+)
+async def export(
+    service: ServiceOf,
+    who: Looker,
+    name: str,
+    form: Annotated[Literal["csv", "json", "parquet"], Query(description="Which format.")] = "csv",
+) -> Response:
+    """Every reward ever told, as a file."""
+    parts: Iterator[str] | Iterator[bytes]
+    if form == "parquet":
+        parts = await service.threads.slow(_parquet, service, name)
+    else:
+        study = await service.threads.look(service.shelf.reader, name)
+        parts = study.export_parts(form)
+    return StreamingResponse(parts, media_type=_TYPES[form], headers=_attachment(name, form))
+
+
+def _parquet(service: Service, name: str) -> Iterator[bytes]:
+    """Written in full first: the format has its table of contents at the end."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115  # closed when all of it is read
+    with service.shelf.own(name) as study:
+        study.export(file, "parquet")
+    file.seek(0)
+
+    def read() -> Iterator[bytes]:
+        with file:
+            while part := file.read(_CHUNK):
+                yield part
+
+    return read()
+
+
+@router.get(
+    "/report",
+    response_class=Response,
+    responses={200: {"description": "One file to hand on.", "content": {"text/html": {}}}},
+)
+async def report(service: ServiceOf, who: Looker, name: str) -> Response:
+    """The report: one self-contained HTML file."""
+    text = await service.threads.slow(_report, service, name)
+    return Response(
+        text,
+        media_type="text/html; charset=utf-8",
+        # It opens from a disk, where this service's policy means nothing: never shown from here.
+        headers=_attachment(name, "html"),
+    )
+
+
+def _report(service: Service, name: str) -> str:
+    from standout.report.study_report import render_report
+
+    with service.shelf.own(name) as study:
+        seq = study.pulse().seq
+        key = f"report {name}"
+        kept = service.cache.get(key)
+        if kept is None or kept[0] != seq:
+            kept = service.cache[key] = (seq, render_report(study))
+    text: str = kept[1]
+    return text

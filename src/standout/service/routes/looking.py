@@ -1,0 +1,153 @@
+"""What dashboards read. Nothing here changes a study or keeps a worker waiting."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from typing import Annotated
+
+import numpy as np
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from standout.core.kinds import Verdict
+from standout.service import plain
+from standout.service.auth import Looker
+from standout.service.plain import answer
+from standout.service.routes import sent
+from standout.service.routes.studies import Limit
+from standout.service.schemas import BIGGEST
+from standout.service.schemas_look import (
+    ArmList,
+    FailureList,
+    ForecastBody,
+    NextBody,
+    TraceBody,
+    VerdictName,
+    ViewBody,
+)
+from standout.service.service import Service, ServiceOf
+from standout.study.forecast import Forecast
+from standout.study.view import view as look_at
+
+router = APIRouter(prefix="/studies/{name}", tags=["looking"])
+
+FORECAST_SECONDS = 10.0
+"""How long a forecast is good for, while the study goes on."""
+
+Place = Annotated[int | None, Query(ge=0, le=BIGGEST, description="The `next` of the page before.")]
+
+
+@router.get("/view", responses=sent(ViewBody, "All arms, or those that changed."))
+async def view(
+    service: ServiceOf,
+    who: Looker,
+    name: str,
+    since: Annotated[
+        int | None, Query(ge=0, le=BIGGEST, description="The `seq` of the view before.")
+    ] = None,
+) -> Response:
+    """Everything that a dashboard draws; with `since`, only what has changed."""
+    return await service.threads.look(_view, service, name, since)
+
+
+def _view(service: Service, name: str, since: int | None) -> Response:
+    return answer(plain.view(look_at(service.shelf.reader(name), since)))
+
+
+@router.get("/arms", responses=sent(ArmList, "Some arms."))
+async def arms(
+    service: ServiceOf,
+    who: Looker,
+    name: str,
+    limit: Limit = 100,
+    after: Place = None,
+    search: Annotated[
+        str | None, Query(max_length=200, description="Part of a name, in any case.")
+    ] = None,
+    verdict: Annotated[VerdictName | None, Query(description="Only these.")] = None,
+) -> Response:
+    """The arms as a table, in the order of the study, page by page."""
+    return await service.threads.look(_arms, service, name, limit, after, search, verdict)
+
+
+def _arms(
+    service: Service,
+    name: str,
+    limit: int,
+    after: int | None,
+    search: str | None,
+    verdict: VerdictName | None,
+) -> Response:
+    seen = look_at(service.shelf.reader(name))
+    fits = np.ones(len(seen.names), dtype=np.bool_)
+    if verdict is not None:
+        fits &= seen.verdict == Verdict[verdict.upper()]
+    if search:
+        part = search.casefold()
+        fits &= np.fromiter((part in arm.casefold() for arm in seen.names), np.bool_, len(fits))
+    found = int(np.count_nonzero(fits))
+    if after is not None:
+        fits[: min(after, len(fits) - 1) + 1] = False
+    places = np.flatnonzero(fits).tolist()
+    following = places[limit - 1] if len(places) > limit else None
+    rows = plain.arm_rows(seen, places[:limit])
+    return answer({"arms": rows, "found": found, "next": following})
+
+
+@router.get("/trace", responses=sent(TraceBody, "The threshold over the pulls."))
+async def trace(service: ServiceOf, who: Looker, name: str) -> Response:
+    """The threshold's interval and the undecided arms over the pulls."""
+    found = await service.threads.look(lambda: service.shelf.reader(name).trace())
+    return answer(plain.trace(found))
+
+
+@router.get("/next", responses=sent(NextBody, "What would be asked next."))
+async def following(service: ServiceOf, who: Looker, name: str) -> Response:
+    """What the method would ask next, and why."""
+    seen = await service.threads.look(lambda: look_at(service.shelf.reader(name)))
+    return answer({"next": plain.next_pulls(seen)})
+
+
+@router.get(
+    "/forecast",
+    response_model=ForecastBody | None,
+    responses={200: {"description": "Pulls left; null when that cannot be told."}},
+)
+async def forecast(service: ServiceOf, who: Looker, name: str) -> Response:
+    """How many pulls are left, roughly, and between which numbers probably."""
+    found = await service.threads.slow(_forecast, service, name)
+    return answer(None if found is None else asdict(found))
+
+
+def _forecast(service: Service, name: str) -> Forecast | None:
+    study = service.shelf.reader(name)
+    seq = study.pulse().seq
+    key = f"forecast {name}"
+    kept = service.cache.get(key)
+    if kept is not None:
+        kept_seq, made, found = kept
+        if kept_seq == seq or time.monotonic() - made < FORECAST_SECONDS:
+            result: Forecast | None = found
+            return result
+    result = study.forecast_range()
+    service.cache[key] = (seq, time.monotonic(), result)
+    return result
+
+
+@router.get("/failures", responses=sent(FailureList, "Failures, newest first."))
+async def failures(
+    service: ServiceOf,
+    who: Looker,
+    name: str,
+    limit: Limit = 100,
+    after: Place = None,
+) -> Response:
+    """The tickets that were given back, and why."""
+
+    def read() -> list[dict[str, object]]:
+        return [asdict(one) for one in service.shelf.reader(name).failures(limit, after)]
+
+    rows = await service.threads.look(read)
+    following = rows[-1]["seq"] if len(rows) == limit and rows[-1]["seq"] != 1 else None
+    return answer({"failures": rows, "next": following})

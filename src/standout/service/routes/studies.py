@@ -1,0 +1,115 @@
+"""Studies: the list, a new one, how one stands."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from standout.core.methods import DEFAULT_METHOD
+from standout.core.problem import MAD_SCALE, Problem
+from standout.errors import ProblemError
+from standout.service import plain
+from standout.service.auth import Anyone, Looker, Owner, Reader
+from standout.service.errors import ApiError
+from standout.service.plain import answer
+from standout.service.routes import sent
+from standout.service.schemas import IdentificationBody, NewStudy, StatusBody, StudyList
+from standout.service.schemas_measure import PageBody
+from standout.service.service import Service, ServiceOf
+from standout.service.shelf import Shelf
+from standout.study import Study
+from standout.study.setup import DAY
+
+router = APIRouter(tags=["studies"])
+
+Limit = Annotated[int, Query(ge=1, le=1000, description="At most so many.")]
+
+
+@router.get("/studies", responses=sent(StudyList, "Some studies, oldest first."))
+async def list_studies(
+    service: ServiceOf,
+    who: Looker,
+    limit: Limit = 100,
+    after: Annotated[str | None, Query(description="The `next` of the page before.")] = None,
+) -> Response:
+    """The studies that the token may see."""
+    rows, following = await service.threads.look(service.shelf.page, limit, after, who.study)
+    studies = [{**row, "stopped": row["reason"] != "running"} for row in rows]
+    return answer({"studies": studies, "next": following})
+
+
+@router.post(
+    "/studies", status_code=201, responses=sent(StatusBody, "The study has begun.", status=201)
+)
+async def create_study(service: ServiceOf, who: Owner, body: NewStudy) -> Response:
+    """Begin a study."""
+    if who.study is not None and who.study != body.name:
+        raise ApiError(403, "this token is for another study")
+    return await service.threads.slow(_create, service.shelf, body)
+
+
+def _create(shelf: Shelf, body: NewStudy) -> Response:
+    if body.name in (".", ".."):
+        raise ProblemError(f"a study cannot be called {body.name!r}")
+    problem = Problem(
+        noise=body.noise,  # type: ignore[arg-type]  # Problem reads texts
+        k=body.k,
+        k_low=body.k_low,
+        delta=body.delta,
+        side=body.side,  # type: ignore[arg-type]
+        tolerance=body.tolerance,
+        mad_scale=MAD_SCALE if body.mad_scale is None else body.mad_scale,
+    )
+    items: dict[str, Any] = {
+        arm: parts.model_dump(exclude_none=True) for arm, parts in (body.items or {}).items()
+    }
+    page = None if body.page is None else body.page.model_dump(exclude_none=True)
+    with Study.create(
+        shelf.place,
+        body.arms,
+        problem,
+        body.method or DEFAULT_METHOD,
+        name=body.name,
+        budget=body.budget,
+        seed=body.seed,
+        lease=DAY if body.lease is None else body.lease,
+        pause_after=body.pause_after,
+        ordered=body.ordered,
+        items=items,
+        page=page,
+    ) as study:
+        return answer(plain.status(study), 201)
+
+
+@router.get("/studies/{name}", responses=sent(StatusBody, "How the study stands."))
+async def status(service: ServiceOf, who: Reader, name: str) -> Response:
+    """How a study stands: verdicts, threshold, what is pending."""
+    return await service.threads.look(_status, service, name)
+
+
+def _status(service: Service, name: str) -> Response:
+    return answer(plain.status(service.shelf.reader(name)))
+
+
+@router.get(
+    "/studies/{name}/identification", responses=sent(IdentificationBody, "The answer so far.")
+)
+async def identification(service: ServiceOf, who: Reader, name: str) -> Response:
+    """The answer so far, with every arm's interval."""
+    return await service.threads.look(_identification, service, name)
+
+
+def _identification(service: Service, name: str) -> Response:
+    return answer(plain.identification(service.shelf.reader(name).identification()))
+
+
+@router.get("/studies/{name}/page", responses=sent(PageBody, "The rating page's settings."))
+async def page(service: ServiceOf, who: Anyone, name: str) -> Response:
+    """How the rating page asks people."""
+    return await service.threads.look(_page, service, name)
+
+
+def _page(service: Service, name: str) -> Response:
+    return answer({"page": service.shelf.reader(name).page})

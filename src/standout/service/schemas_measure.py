@@ -1,0 +1,158 @@
+"""The JSON of asking and telling."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from standout.service.schemas import (
+    ArmName,
+    Body,
+    Count,
+    Lease,
+    Number,
+    TicketNumber,
+    Whole,
+    Worker,
+    Yes,
+)
+
+MOST_TICKETS = 10_000
+MOST_REWARDS = 200_000
+
+
+class TicketBody(BaseModel):
+    """One pull to measure; `item` is what to show for its arm, if that was wanted."""
+
+    ticket: TicketNumber
+    arm: str = Field(examples=["bag 7"])
+    expires: float = Field(description="Seconds since 1970.")
+    item: dict[str, str] | None = None
+
+
+class Ask(Body):
+    """How many pulls to hand out."""
+
+    model_config = ConfigDict(
+        extra="forbid", allow_inf_nan=False, json_schema_extra={"examples": [{"n": 2}]}
+    )
+
+    n: Whole = Field(default=1, ge=1, le=MOST_TICKETS)
+    lease: Lease = None
+    worker: Worker = None
+    items: Yes = Field(default=False, description="Say what to show for each arm.")
+    known: list[TicketNumber] | None = Field(
+        default=None,
+        max_length=MOST_TICKETS,
+        description="Give this worker's other pending tickets again, before new ones: "
+        "for whoever lost an answer. Raters always get theirs again.",
+    )
+
+
+class Tickets(BaseModel):
+    """Pulls to measure, none when there is nothing to do now."""
+
+    tickets: list[TicketBody]
+    stopped: bool
+
+
+class Reward(Body):
+    """A reward, of a ticket or of an arm (or of both, which must agree)."""
+
+    ticket: TicketNumber | None = None
+    arm: ArmName | None = None
+    reward: Number = Field(examples=[1.0])
+
+    @model_validator(mode="after")
+    def _has_one(self) -> Self:
+        if self.ticket is None and self.arm is None:
+            raise ValueError("say of which ticket, or of which arm")
+        return self
+
+
+class Tell(Body):
+    """Rewards, all of which are counted or, if one is bad, none."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        allow_inf_nan=False,
+        json_schema_extra={"examples": [{"rewards": [{"ticket": 17, "reward": 1.0}], "ask": 1}]},
+    )
+
+    rewards: list[Reward] = Field(min_length=1, max_length=MOST_REWARDS)
+    ask: Whole = Field(default=0, ge=0, le=MOST_TICKETS, description="Ask for so many, too.")
+    lease: Lease = None
+    worker: Worker = None
+    items: Yes = False
+    known: list[TicketNumber] | None = Field(default=None, max_length=MOST_TICKETS)
+
+
+class Told(Tickets):
+    """What became of the rewards, and the next tickets if they were asked for."""
+
+    counted: Count
+    repeated: Count = Field(description="Told before with the same value: nothing done.")
+    surplus: Count = Field(description="Beyond the budget: kept, but in no total.")
+
+
+class Fail(Body):
+    """A ticket to give back."""
+
+    ticket: TicketNumber
+    reason: str = Field(default="", max_length=2000, examples=["dropped the plate"])
+    worker: Worker = None
+
+
+class Renew(Body):
+    """Tickets whose leases begin anew."""
+
+    tickets: list[TicketNumber] = Field(max_length=MOST_TICKETS)
+    lease: Lease = None
+
+
+class Release(Body):
+    """Tickets whose leases end now."""
+
+    tickets: list[TicketNumber] = Field(max_length=MOST_TICKETS)
+
+
+class Pause(Body):
+    """An arm to hand out no more."""
+
+    arm: ArmName
+    reason: str = Field(default="paused by hand", max_length=2000)
+
+
+class Resume(Body):
+    """An arm to hand out again."""
+
+    arm: ArmName
+
+
+class Done(BaseModel):
+    """It is done."""
+
+    done: bool = True
+
+
+class PendingRow(BaseModel):
+    """A ticket that is out."""
+
+    ticket: int
+    arm: str
+    worker: str
+    asked: float
+    expires: float
+
+
+class PendingList(BaseModel):
+    """All tickets that are out."""
+
+    pending: list[PendingRow]
+
+
+class PageBody(BaseModel):
+    """The rating page's settings, null where the study has none."""
+
+    page: dict[str, Any] | None

@@ -1,0 +1,58 @@
+"""How a service is to be run."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything but the place of the studies."""
+
+    host: str = "127.0.0.1"
+    """The address that the server listens at."""
+    require_token: bool = False
+    """Refuse requests without a token also on the loopback address."""
+    allow_hosts: tuple[str, ...] = ()
+    """Names under which the service may be called, beside the loopback's own."""
+    largest_request: int = 10_000_000
+    """Bytes of a request's body."""
+    largest_rater_request: int = 20_000
+    """The same for raters, and for whoever has shown no token."""
+    rater_rate: float = 5.0
+    """Requests per second of one rater, in the long run."""
+    rater_burst: int = 30
+    """Requests of one rater at once."""
+    raters_per_token: int = 20
+    """How many raters at once one token is meant for: they share so many times the rate."""
+    rater_lease: float = 600.0
+    """Seconds for which a rater may hold a ticket before another gets its pull."""
+    event_seconds: float = 0.5
+    """Least time between two events of a study."""
+    heartbeat_seconds: float = 15.0
+    """How long a stream of events may be silent."""
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach the server."""
+        return is_loopback(self.host)
+
+    @property
+    def may_be_open(self) -> bool:
+        """Whether requests without a token may be the owner's."""
+        return self.is_loopback and not self.require_token
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is this machine's own.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

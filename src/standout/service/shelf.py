@@ -1,0 +1,131 @@
+"""The studies of one place, opened once per process and used again.
+
+Each has two handles: one for asking and telling, one for looking, so that a
+dashboard never keeps a worker waiting.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection
+
+from standout.errors import NoStudyError
+from standout.study import Study
+from standout.study.setup import list_studies, study_names
+from standout.study.storage import Storage
+from standout.study.tokens import Kept, read_all
+
+MOST_OPEN = 16
+"""Studies kept open; the one not used for longest makes room."""
+
+
+class Pair:
+    """A study's two handles, opened when first needed."""
+
+    def __init__(self, place: str, name: str) -> None:
+        self.place, self.name = place, name
+        self._lock = threading.Lock()
+        self._handles: dict[str, Study] = {}
+
+    def get(self, purpose: str) -> Study:
+        """The handle for `write` or `look`."""
+        with self._lock:
+            handle = self._handles.get(purpose)
+            if handle is None:
+                handle = self._handles[purpose] = Study.open(self.place, self.name)
+            return handle
+
+
+class Shelf:
+    """Finds studies by name, lists them, and reads tokens."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self._lock = threading.Lock()
+        self._pairs: OrderedDict[str, Pair] = OrderedDict()
+        self._catalogue = threading.Lock()
+        self._storage = Storage(place, create=True)
+
+    @property
+    def shown(self) -> str:
+        """The place, without a password."""
+        return self._storage.shown
+
+    def _handle(self, name: str, purpose: str) -> Study:
+        with self._lock:
+            pair = self._pairs.get(name)
+            if pair is None:
+                pair = self._pairs[name] = Pair(self.place, name)
+            self._pairs.move_to_end(name)
+            while len(self._pairs) > MOST_OPEN:
+                # Whoever still uses it keeps it; its connection ends with the last use.
+                self._pairs.popitem(last=False)
+        try:
+            return pair.get(purpose)
+        except NoStudyError:
+            self.forget(name)
+            raise
+
+    def writer(self, name: str) -> Study:
+        """The handle for asking and telling."""
+        return self._handle(name, "write")
+
+    def reader(self, name: str) -> Study:
+        """The handle for looking."""
+        return self._handle(name, "look")
+
+    @contextmanager
+    def own(self, name: str) -> Iterator[Study]:
+        """A handle for something that takes long, closed afterwards."""
+        study = Study.open(self.place, name)
+        try:
+            yield study
+        finally:
+            study.close()
+
+    def forget(self, name: str) -> None:
+        """Open it anew next time."""
+        with self._lock:
+            self._pairs.pop(name, None)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with self._catalogue, self._storage.read() as connection:
+            yield connection
+
+    def names(self) -> list[str]:
+        """The names of all studies."""
+        with self._reading() as connection:
+            return [name for _, name in study_names(connection)]
+
+    def page(
+        self, limit: int, after: str | None, only: str | None
+    ) -> tuple[list[dict[str, Any]], str | None]:
+        """Up to `limit` studies behind the one called `after`, and where the next page begins."""
+        with self._reading() as connection:
+            names = study_names(connection)
+            if only is not None:
+                names = [pair for pair in names if pair[1] == only]
+            if after is not None:
+                places = [i for i, (_, name) in enumerate(names) if name == after]
+                names = names[places[0] + 1 :] if places else []
+            chosen = names[:limit]
+            rows = list_studies(connection, [key for key, _ in chosen]) if chosen else []
+        return rows, chosen[-1][1] if len(names) > limit else None
+
+    def tokens(self) -> list[Kept]:
+        """Every token."""
+        with self._reading() as connection:
+            return read_all(connection)
+
+    def close(self) -> None:
+        """Let go of everything."""
+        with self._lock:
+            self._pairs.clear()
+        with self._catalogue:
+            self._storage.close()
