@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from standout.client import Client
     from standout.core.identification import Identification, Interval
     from standout.core.identify import identify
     from standout.core.methods import METHODS, Method
@@ -43,6 +44,7 @@ __version__ = "0.1.0"
 # Names are fetched when first used, so that `import standout` and the command
 # line's help stay quick: compiling machinery is loaded only by what needs it.
 _HOMES = {
+    "standout.client": ("Client",),
     "standout.core.identification": ("Identification", "Interval"),
     "standout.core.identify": ("identify",),
     "standout.core.methods": ("METHODS", "Method"),
@@ -83,6 +85,7 @@ __all__ = [
     "BatchError",
     "Bernoulli",
     "Bounded",
+    "Client",
     "Gaussian",
     "GaussianUnknown",
     "HeavyTailed",

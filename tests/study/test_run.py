@@ -253,6 +253,6 @@ def test_leases_are_renewed_while_measuring(folder: Path) -> None:
         return 1.0
 
     with ThreadPoolExecutor(3) as executor:
-        Worker(study, slow, executor, 3, lease=0.4).run()
+        Worker(study, float, slow, executor, 3, lease=0.4).run()
     assert taken == []
     assert study.status().pulls == 3

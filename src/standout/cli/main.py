@@ -17,8 +17,10 @@ from standout.cli.methods import methods
 from standout.cli.plan import plan
 from standout.cli.reproduce import reproduce
 from standout.cli.run import run
+from standout.cli.serve import serve
 from standout.cli.simulate import simulate
 from standout.cli.study import app as study
+from standout.cli.token import app as token
 
 app = typer.Typer(
     cls=frame.Commands,
@@ -57,6 +59,8 @@ def standout(
 app.command()(demo)
 app.command()(run)
 app.add_typer(study, name="study")
+app.command()(serve)
+app.add_typer(token, name="token")
 app.command()(plan)
 app.command()(simulate)
 app.command()(methods)

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,11 +16,13 @@ from standout.cli.study_common import AsJson, print_json, problem_of
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from standout.study import Status, Study
+    from standout.study.worker import Standing
 
 
 def run(
-    arms: Annotated[str, typer.Option(help="CSV with a column arm; - for standard input.")],
+    arms: Annotated[
+        str | None, typer.Option(help="CSV with a column arm; - for standard input.")
+    ] = None,
     place: Annotated[
         str | None,
         typer.Argument(
@@ -60,20 +62,44 @@ def run(
     budget: Annotated[int | None, typer.Option(help="At most so many pulls.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the method's own random choices.")] = 0,
     name: Annotated[str, typer.Option("--name", help="The study's name.")] = "main",
+    server: Annotated[
+        str | None,
+        typer.Option(help="Measure for a study of this server instead: http://host:port."),
+    ] = None,
+    study: Annotated[str | None, typer.Option(help="With --server: which study.")] = None,
+    token_file: Annotated[
+        str | None,
+        typer.Option(help="With --server: a file with the token; else $STANDOUT_TOKEN."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure until it is certain which arms stand out.
 
     Interrupted in whatever way, the same command goes on where it was. Several
-    may measure for one study at once, from several machines with PostgreSQL.
+    may measure for one study at once, from several machines with PostgreSQL or
+    with --server, where arms and problem are those of the server's study.
     """
     from standout.core.methods import DEFAULT_METHOD
+    from standout.errors import StudyError
     from standout.study.campaign import default_place, make_or_find
     from standout.study.options import read_text, typed_place
     from standout.study.tables import read_arms
 
     function = _measure_of(measure, measure_python, timeout, is_remote=dask is not None)
-    study = make_or_find(
+    if server is not None:
+        if arms is not None or place is not None:
+            raise StudyError("with --server the study is there: leave out PATH and --arms")
+        from standout.cli.run_server import open_remote, say_status
+
+        remote, check = open_remote(server, study, token_file)
+        with _executor(dask, jobs) as (executor, count):
+            standing = _run(remote, check, function, executor, count, retries, quiet=as_json)
+        say_status(remote.status(), as_json)
+        _leave(standing)
+        return
+    if arms is None:
+        raise StudyError("say which arms: give --arms, or --server for a study that is there")
+    here = make_or_find(
         typed_place(place or default_place(arms)),
         read_arms(*read_text(arms)),
         problem_of(noise, k, delta, side, tolerance, mad_scale),
@@ -82,14 +108,20 @@ def run(
         budget=budget,
         seed=seed,
     )
-    with _executor(dask, jobs) as (executor, count), study:
-        status = _run(study, function, executor, count, retries, quiet=as_json)
+    with _executor(dask, jobs) as (executor, count), here:
+        check = here.problem.noise.check_reward
+        status = _run(here, check, function, executor, count, retries, quiet=as_json)
         if as_json:
-            print_json(status.to_dict())
+            print_json(here.status().to_dict())
         else:
             from standout.cli.study_look import overview
 
-            typer.echo("\n".join(overview(study)))
+            typer.echo("\n".join(overview(here)))
+    _leave(status)
+
+
+def _leave(status: Standing) -> None:
+    """Exit 1 when there was something that could not be measured."""
     if not status.stopped:
         typer.echo(f"{len(status.paused)} arms could not be measured", err=True)
         raise typer.Exit(1)
@@ -128,18 +160,19 @@ def _executor(address: str | None, jobs: int | None) -> Iterator[tuple[Executor,
 
 
 def _run(
-    study: Study,
+    study: Any,
+    check: Callable[[object], float],
     measure: Callable[[str], float],
     executor: Executor,
     jobs: int,
     retries: int,
     quiet: bool,
-) -> Status:
+) -> Standing:
     from standout.study.measure import kill_running
     from standout.study.worker import Worker
 
     show = None if quiet or not sys.stderr.isatty() else _progress()
-    worker = Worker(study, measure, executor, jobs, retries=retries, progress=show)
+    worker = Worker(study, check, measure, executor, jobs, retries=retries, progress=show)
     try:
         return worker.run()
     except KeyboardInterrupt:
@@ -155,11 +188,11 @@ def _run(
         raise
 
 
-def _progress() -> Callable[[Study], None]:
+def _progress() -> Callable[[Any], None]:
     """One line that is written over, at most twice a second."""
     last = 0.0
 
-    def show(study: Study) -> None:
+    def show(study: Any) -> None:
         nonlocal last
         if time.monotonic() - last < 0.5:
             return

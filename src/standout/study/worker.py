@@ -6,14 +6,12 @@ import os
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
 
 from standout.errors import RewardError, StudyError
-from standout.study.status import Status
-from standout.study.study import Study
-from standout.study.tickets import Ticket
 
 LEASE = 60.0
 """Seconds after which others take over from a worker that is gone; renewed meanwhile."""
@@ -21,7 +19,82 @@ POLL = 0.2
 FAILED = "measuring failed"
 
 Measure = Callable[[str], float]
-Progress = Callable[[Study], None]
+
+
+class Pull(Protocol):
+    """A ticket, of a study here or on a server."""
+
+    @property
+    def id(self) -> int:
+        """Its number."""
+
+    @property
+    def arm(self) -> str:
+        """What to measure."""
+
+
+class Out(Protocol):
+    """A ticket that is out."""
+
+    @property
+    def ticket(self) -> int:
+        """Its number."""
+
+    @property
+    def worker(self) -> str:
+        """Who has it."""
+
+
+class Standing(Protocol):
+    """How a study stands."""
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it has ended."""
+
+    @property
+    def pending(self) -> int:
+        """Pulls that are owed a reward."""
+
+    @property
+    def paused(self) -> Mapping[str, str]:
+        """Arms that are not handed out, and why."""
+
+
+class Measurable(Protocol):
+    """What a worker needs of a study; `Study` has it, and so has a server's."""
+
+    def ask(
+        self, n: int = 1, *, worker: str | None = None, lease: float | None = None
+    ) -> Sequence[Pull]:
+        """Pulls to measure."""
+
+    def tell_many(self, rewards: Any, *, worker: str | None = None) -> object:
+        """Rewards of tickets."""
+
+    def fail(self, ticket: Any, reason: str = "", *, worker: str | None = None) -> None:
+        """A ticket given back."""
+
+    def renew(self, given: Any, lease: float | None = None) -> None:
+        """Leases that begin anew."""
+
+    def release(self, given: Any) -> None:
+        """Leases that end now."""
+
+    def pause(self, arm: str, reason: str = "") -> None:
+        """No more pulls of an arm."""
+
+    def resume(self, arm: str) -> None:
+        """Pulls of an arm again."""
+
+    def pending(self) -> Sequence[Out]:
+        """The tickets that are out."""
+
+    def status(self) -> Standing:
+        """How it stands."""
+
+
+S = TypeVar("S", bound=Measurable)
 
 
 def worker_name() -> str:
@@ -59,21 +132,26 @@ def measure_once(measure: Measure, arm: str, _ticket: int) -> float:
     return measure(arm)
 
 
-class Worker:
-    """Keeps up to `jobs` measurements going until the study stops."""
+class Worker(Generic[S]):
+    """Keeps up to `jobs` measurements going until the study stops.
+
+    `check` gives a measured value back as a reward, or says what is wrong with it.
+    """
 
     def __init__(
         self,
-        study: Study,
+        study: S,
+        check: Callable[[object], float],
         measure: Measure,
         executor: Executor,
         jobs: int,
         *,
         retries: int = 2,
         lease: float = LEASE,
-        progress: Progress | None = None,
+        progress: Callable[[S], None] | None = None,
     ) -> None:
         self.study = study
+        self.check = check
         self.measure = measure
         self.executor = executor
         self.jobs = jobs
@@ -81,12 +159,12 @@ class Worker:
         self.lease = lease
         self.progress = progress
         self.name = worker_name()
-        self.futures: dict[Future[float], Ticket] = {}
+        self.futures: dict[Future[float], Pull] = {}
         self.failed: Counter[str] = Counter()
         self.told = 0
         self.renewed = time.monotonic()
 
-    def run(self) -> Status:
+    def run(self) -> Standing:
         """Measure until the study has stopped or nothing more can be measured."""
         self._take_over()
         try:
@@ -127,11 +205,11 @@ class Worker:
 
     def _collect(self) -> None:
         done, _ = wait(self.futures, timeout=self.lease / 4, return_when=FIRST_COMPLETED)
-        rewards: list[tuple[Ticket | int | str, float]] = []
+        rewards: list[tuple[Pull, float]] = []
         for future in done:
             ticket = self.futures[future]
             try:
-                rewards.append((ticket, self.study.problem.noise.check_reward(future.result())))
+                rewards.append((ticket, self.check(future.result())))
                 self.failed[ticket.arm] = 0
             except RewardError as error:
                 self._fail(ticket, str(error))
@@ -143,7 +221,7 @@ class Worker:
         for future in done:
             del self.futures[future]
 
-    def _fail(self, ticket: Ticket, why: str) -> None:
+    def _fail(self, ticket: Pull, why: str) -> None:
         self.study.fail(ticket, why, worker=self.name)
         self.failed[ticket.arm] += 1
         if self.failed[ticket.arm] > self.retries:

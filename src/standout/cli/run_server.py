@@ -1,0 +1,69 @@
+"""`standout run --server`: measuring for a study of a server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import typer
+
+from standout.cli.study_common import print_json
+
+if TYPE_CHECKING:
+    from standout.client import RemoteStudy, Status
+
+TOKEN = "STANDOUT_TOKEN"
+
+
+def read_token(path: str | None) -> str | None:
+    """The token from a file or from the environment: a list of processes shows neither."""
+    from standout.errors import StudyError
+
+    if path is None:
+        return os.environ.get(TOKEN) or None
+    try:
+        with open(path, encoding="utf-8") as file:
+            token = file.read().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"{path}: the token cannot be read: {error}") from None
+    if not token:
+        raise StudyError(f"{path}: there is no token in it")
+    return token
+
+
+def open_remote(
+    server: str, study: str | None, token_file: str | None
+) -> tuple[RemoteStudy, Callable[[object], float]]:
+    """The study, and what checks a measured value."""
+    from standout.client import Client
+    from standout.core.noise import parse_noise
+    from standout.errors import StudyError
+
+    client = Client(server, read_token(token_file))
+    if study is None:
+        names = [row["name"] for row in client.studies()]
+        if len(names) != 1:
+            raise StudyError(f"say which study: --study, one of {', '.join(map(repr, names))}")
+        study = names[0]
+    remote = client.study(study)
+    noise = parse_noise(remote.status().data["problem"]["noise"])
+    return remote, noise.check_reward
+
+
+def say_status(now: Status, as_json: bool) -> None:
+    """How the study stands, when measuring has ended."""
+    if as_json:
+        print_json(now.to_dict())
+        return
+    pulls = f"{now.pulls:,}" + (f" of {now.budget:,}" if now.budget is not None else "")
+    typer.echo(f"{now.name}: {pulls} pulls, {now.pending:,} pending")
+    typer.echo(
+        f"{len(now.outliers):,} outliers, {len(now.normal):,} normal, "
+        f"{len(now.undecided):,} undecided; "
+        f"threshold between {now.threshold.lower:.5g} and {now.threshold.upper:.5g}"
+    )
+    if now.stopped:
+        typer.echo(f"stopped: {now.reason}")
+    if now.note:
+        typer.echo(now.note)

@@ -1,0 +1,108 @@
+"""`standout serve`: studies over HTTP, with pages for people."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from standout.service.settings import Settings
+
+
+def serve(
+    place: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PATH]",
+            help="Where the studies are: a file (made if it is not there), "
+            "postgresql://user@host/database, or env:NAME for an address kept secret.",
+        ),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="The address to listen at; beyond this machine only with tokens.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(help="The port; 0 for any free one.", min=0, max=65535)
+    ] = 8000,
+    workers: Annotated[int, typer.Option(help="Server processes.", min=1, max=64)] = 1,
+    require_token: Annotated[
+        bool, typer.Option("--require-token", help="Ask for a token on this machine, too.")
+    ] = False,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A name that a proxy calls this server by; may be given several times."),
+    ] = None,
+    log_level: Annotated[
+        str, typer.Option(help="debug, info (every request), warning or error.")
+    ] = "warning",
+) -> None:
+    """Serve studies: an API for programs, a dashboard and a rating page for people.
+
+    Without a token this machine's users may do everything, others nothing: to
+    listen beyond it, make a token first (`standout token create`).
+    """
+    from standout.errors import StudyError
+    from standout.service.server import LEVELS
+    from standout.service.settings import Settings
+    from standout.study.options import typed_place
+
+    if log_level not in LEVELS:
+        raise StudyError(f"no log level {log_level!r}; there are {', '.join(LEVELS)}")
+    if place is None:
+        raise StudyError("say where the studies are: give PATH")
+    settings = Settings(host=host, require_token=require_token, allow_hosts=tuple(allow_host or ()))
+    _serve(typed_place(place), settings, port, workers, log_level)
+
+
+def _serve(place: str, settings: Settings, port: int, workers: int, level: str) -> None:
+    from standout.service.crew import Crew
+    from standout.service.server import make_server, open_socket
+    from standout.service.warm import warm_up
+
+    live = _check_tokens(place, settings)
+    listener = open_socket(settings.host, port)
+    warm_up()
+    _announce(place, settings, listener.getsockname()[1], live)
+    try:
+        if workers == 1:
+            make_server(place, settings, level).run(sockets=[listener])
+        else:
+            Crew(place, settings, listener, level, workers).run()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        listener.close()
+
+
+def _check_tokens(place: str, settings: Settings) -> int:
+    """How many tokens there are; refuses to let the world in without one."""
+    from standout.errors import StudyError
+    from standout.study.storage import Storage
+    from standout.study.tokens import count_live
+
+    storage = Storage(place, create=True)
+    with storage.read() as connection:
+        live = count_live(connection)
+    storage.close()
+    if not live and not settings.is_loopback:
+        raise StudyError(
+            f"{settings.host} can be reached from elsewhere, and there is no token yet: make one "
+            "with `standout token create PATH --role owner`, then serve"
+        )
+    return live
+
+
+def _announce(place: str, settings: Settings, port: int, live: int) -> None:
+    from standout.study.places import locate, shown
+
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    typer.echo(f"serving {shown(locate(place))}")
+    typer.echo(f"dashboard: http://{host}:{port}/")
+    if settings.may_be_open and not live:
+        typer.echo("open to every user of this machine; a token, once made, is asked for")
+    else:
+        typer.echo(f"a token is needed ({live} there; `standout token create` makes one)")
+    typer.echo("Ctrl-C ends it")
+    sys.stdout.flush()

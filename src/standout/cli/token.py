@@ -1,0 +1,108 @@
+"""`standout token`: who may do what over HTTP."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from standout.cli.study_common import AsJson, Place, print_json
+
+if TYPE_CHECKING:
+    from standout.study.storage import Storage
+    from standout.study.tokens import Token
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Tokens for `standout serve`: made here, shown once, revocable.",
+)
+
+
+def _storage(place: str, *, create: bool = False) -> Storage:
+    from standout.study.options import typed_place
+    from standout.study.storage import Storage
+
+    return Storage(typed_place(place), create=create)
+
+
+@app.command()
+def create(
+    place: Place,
+    role: Annotated[
+        str,
+        typer.Option(
+            help="owner: everything; worker: ask, tell, status; rater: the rating page; "
+            "viewer: looking only."
+        ),
+    ],
+    study: Annotated[str | None, typer.Option(help="Only for this study.")] = None,
+    label: Annotated[str, typer.Option(help="For whom or what it is.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Make a token and print it, this once: only a hash of it is kept."""
+    from standout.study import tokens
+
+    storage = _storage(place, create=True)
+    token, text = tokens.create(storage, role, study, label)
+    storage.close()
+    if as_json:
+        print_json({**_plain(token), "token": text})
+        return
+    typer.echo(text)
+    what = "every study" if study is None else f"the study {study!r}"
+    typer.echo(f"a {token.role}'s token for {what}; it is not shown again", err=True)
+
+
+@app.command("list")
+def list_tokens(place: Place, as_json: AsJson = False) -> None:
+    """The tokens, without their secrets."""
+    from standout.study.picture import printable
+    from standout.study.tokens import read_all
+
+    storage = _storage(place)
+    with storage.read() as connection:
+        found = [kept.token for kept in read_all(connection)]
+    storage.close()
+    if as_json:
+        print_json([_plain(token) for token in found])
+        return
+    for token in found:
+        scope = "every study" if token.study is None else printable(token.study, 40)
+        parts = [
+            token.id,
+            f"{token.role:<6}",
+            scope,
+            time.strftime("%Y-%m-%d", time.localtime(token.created)),
+        ]
+        parts += ["revoked"] * (token.revoked is not None)
+        parts += [printable(token.label, 60)] * bool(token.label)
+        typer.echo("  ".join(parts))
+    if not found:
+        typer.echo("no tokens", err=True)
+
+
+@app.command()
+def revoke(
+    place: Place,
+    number: Annotated[str, typer.Argument(metavar="ID", help="As `standout token list` shows it.")],
+) -> None:
+    """End a token; servers refuse it from the next second on."""
+    from standout.study import tokens
+
+    storage = _storage(place)
+    token = tokens.revoke(storage, number)
+    storage.close()
+    typer.echo(f"revoked the {token.role}'s token {token.id}")
+
+
+def _plain(token: Token) -> dict[str, Any]:
+    return {
+        "id": token.id,
+        "role": str(token.role),
+        "study": token.study,
+        "label": token.label,
+        "created": token.created,
+        "revoked": token.revoked,
+    }

@@ -1,0 +1,241 @@
+"""A study on a server, with the methods of a `Study`."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import threading
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from standout.client.answers import Answer, Pending, Receipt, Status, Ticket
+from standout.client.wire import Wire
+from standout.errors import BatchError, RewardError, StudyError, TicketError
+
+Key = Ticket | int | str
+
+
+class _Hand:
+    """The tickets that a worker holds, as far as this program knows."""
+
+    def __init__(self, who: str) -> None:
+        self.who = who
+        self.lock = threading.Lock()
+        self.tickets: set[int] = set()
+
+    def take(self, data: Mapping[str, Any]) -> list[Ticket]:
+        """The tickets of an answer."""
+        found = [
+            Ticket(one["ticket"], one["arm"], one["expires"], one.get("item"))
+            for one in data["tickets"]
+        ]
+        self.tickets.update(ticket.id for ticket in found)
+        return found
+
+
+class RemoteStudy:
+    """Ask, tell and look; a method returns when the server has it on disk.
+
+    An answer that gets lost is asked for again: a ticket counts once, however
+    often it is told, and tickets that never arrived are handed out again to
+    their worker.
+    """
+
+    def __init__(self, wire: Wire, name: str) -> None:
+        self.name = name
+        self._wire = wire
+        self._path = f"/studies/{quote(name, safe='')}"
+        self._base = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"
+        self._lock = threading.Lock()
+        self._hands: dict[str, _Hand] = {}
+
+    def _hand(self, worker: str | None) -> _Hand:
+        """What a worker holds; unless named, every thread is a worker of its own.
+
+        So the server can tell what was handed to whom, and an answer that got
+        lost is given again to the right one.
+        """
+        who = worker or f"{self._base}:{threading.get_ident()}"
+        with self._lock:
+            return self._hands.setdefault(who, _Hand(who))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r} at {self._wire.shown!r})"
+
+    def ask(
+        self,
+        n: int = 1,
+        *,
+        worker: str | None = None,
+        lease: float | None = None,
+        items: bool = False,
+    ) -> list[Ticket]:
+        """Up to `n` pulls to measure; none when the study has stopped or must wait."""
+        if n != int(n) or n < 1:
+            raise StudyError(f"ask for a whole number of at least 1 ticket, not {n}")
+        hand = self._hand(worker)
+        body = _given(n=int(n), worker=hand.who, lease=lease, items=items or None)
+        is_first = True
+
+        def send() -> Any:
+            nonlocal is_first
+            # The second time around, what the first answer may have held comes again.
+            sent = body if is_first else {**body, "known": sorted(hand.tickets)}
+            is_first = False
+            return self._wire.once("POST", f"{self._path}/ask", sent)
+
+        with hand.lock:
+            return hand.take(self._wire.patiently(send))
+
+    def tell(
+        self,
+        ticket: Ticket | int | None = None,
+        reward: float | None = None,
+        *,
+        arm: str | None = None,
+        worker: str | None = None,
+    ) -> Receipt:
+        """Tell the reward of a ticket or, without asking, of an arm (`arm=`)."""
+        if (ticket is None) == (arm is None):
+            raise TicketError("tell the reward of a ticket or of an arm")
+        if reward is None:
+            raise RewardError("no reward given")
+        key: Any = arm if ticket is None else ticket
+        try:
+            return self.tell_many([(key, reward)], worker=worker)
+        except BatchError as error:
+            raise (error.__cause__ or TicketError(str(error))) from None
+
+    def tell_many(
+        self, rewards: Iterable[tuple[Key, float]], *, worker: str | None = None
+    ) -> Receipt:
+        """Tell many rewards at once: all are counted or, if one is bad, none.
+
+        Those told of an arm, without a ticket, are not sent a second time when
+        the connection breaks: they might be counted twice.
+        """
+        pairs = list(rewards)
+        if not pairs:
+            return Receipt()
+        hand = self._hand(worker)
+        body = {"rewards": _rewards(pairs), "worker": hand.who}
+        with hand.lock:
+            return _receipt(self._tell(body, pairs, hand))
+
+    def tell_and_ask(
+        self,
+        rewards: Iterable[tuple[Key, float]],
+        n: int = 1,
+        *,
+        worker: str | None = None,
+        lease: float | None = None,
+        items: bool = False,
+    ) -> tuple[Receipt, list[Ticket]]:
+        """Tell rewards and ask for the next pulls, in one request."""
+        pairs = list(rewards)
+        if not pairs:
+            return Receipt(), self.ask(n, worker=worker, lease=lease, items=items)
+        hand = self._hand(worker)
+        body = _given(
+            rewards=_rewards(pairs), ask=int(n), worker=hand.who, lease=lease, items=items or None
+        )
+        with hand.lock:
+            data = self._tell(body, pairs, hand)
+            return _receipt(data), hand.take(data)
+
+    def _tell(self, body: dict[str, Any], pairs: list[tuple[Key, float]], hand: _Hand) -> Any:
+        has_tickets = not any(isinstance(key, str) for key, _ in pairs)
+        data = self._wire.post(f"{self._path}/tell", body, is_repeatable=has_tickets)
+        hand.tickets.difference_update(_number(k) for k, _ in pairs if not isinstance(k, str))
+        return data
+
+    def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
+        """Give a ticket back without a reward, and say why; its pull is handed out again."""
+        hand = self._hand(worker)
+        body = {"ticket": _number(ticket), "reason": reason[:2000], "worker": hand.who}
+        with hand.lock:
+            self._wire.post(f"{self._path}/fail", body)
+            hand.tickets.discard(_number(ticket))
+
+    def renew(self, given: Iterable[Ticket | int], lease: float | None = None) -> None:
+        """Extend the leases of pending tickets from now."""
+        numbers = [_number(ticket) for ticket in given]
+        if numbers:
+            self._wire.post(f"{self._path}/renew", _given(tickets=numbers, lease=lease))
+
+    def release(self, given: Iterable[Ticket | int]) -> None:
+        """End the leases of pending tickets now: the next to ask gets their pulls."""
+        numbers = [_number(ticket) for ticket in given]
+        if numbers:
+            self._wire.post(f"{self._path}/release", {"tickets": numbers})
+
+    def pause(self, arm: str, reason: str = "paused by hand") -> None:
+        """Hand out no more pulls of `arm`, until `resume`."""
+        self._wire.post(f"{self._path}/pause", {"arm": arm, "reason": reason[:2000]})
+
+    def resume(self, arm: str) -> None:
+        """Hand out pulls of a paused arm again."""
+        self._wire.post(f"{self._path}/resume", {"arm": arm})
+
+    def pending(self) -> list[Pending]:
+        """The tickets that are out, with whom and until when."""
+        data = self._wire.get(f"{self._path}/pending")
+        return [Pending(**one) for one in data["pending"]]
+
+    def status(self) -> Status:
+        """How the study stands."""
+        return Status.read(self._wire.get(self._path))
+
+    def identification(self) -> Answer:
+        """The answer so far, with every arm's interval."""
+        return Answer.read(self._wire.get(f"{self._path}/identification"))
+
+    def close(self) -> None:
+        """Let go of the connection; the next use opens another."""
+        self._wire.close()
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _number(ticket: Ticket | int) -> int:
+    number = getattr(ticket, "id", ticket)
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise TicketError(f"{ticket!r} is not a ticket")
+    return number
+
+
+def _rewards(pairs: list[tuple[Key, float]]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for place, (key, reward) in enumerate(pairs):
+        try:
+            value = _reward(reward)
+            if isinstance(key, str):
+                rows.append({"arm": key, "reward": value})
+            elif isinstance(key, int):
+                rows.append({"ticket": _number(key), "reward": value})
+            else:
+                rows.append({"ticket": _number(key), "arm": key.arm, "reward": value})
+        except (RewardError, TicketError) as error:
+            raise BatchError(str(error), place) from error
+    return rows
+
+
+def _reward(value: object) -> float:
+    """A number that JSON can carry; whether it fits the noise, the server says."""
+    if isinstance(value, str | bytes | complex):
+        raise RewardError(f"reward {value!r} is not a number")
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise RewardError(f"reward {value!r} is not a number") from None
+    if number != number or number in (float("inf"), float("-inf")):
+        raise RewardError(f"reward {number} is not finite")
+    return number
+
+
+def _receipt(data: Mapping[str, Any]) -> Receipt:
+    return Receipt(data["counted"], data["repeated"], data["surplus"])

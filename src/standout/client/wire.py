@@ -1,0 +1,172 @@
+"""Requests to a server: sent again when it is safe to, errors turned into ours."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from standout import errors
+
+PATIENCE = 60.0
+"""Seconds for which a server that does not answer is tried again."""
+TIMEOUT = 30.0
+"""Seconds to wait for one answer."""
+
+_PASSING = (429, 502, 503, 504)
+_KINDS: dict[str, type[errors.StandoutError]] = {
+    "no_study": errors.NoStudyError,
+    "storage": errors.StorageError,
+    "unavailable": errors.StorageError,
+    "study_exists": errors.StudyExistsError,
+    "told": errors.ToldError,
+    "ticket": errors.TicketError,
+    "reward": errors.RewardError,
+    "method": errors.MethodError,
+    "problem": errors.ProblemError,
+    "study": errors.StudyError,
+}
+
+
+class Lost(errors.StorageError):
+    """No answer came; `may_be_done` says whether the request may have been carried out."""
+
+    def __init__(self, message: str, *, may_be_done: bool) -> None:
+        super().__init__(message)
+        self.may_be_done = may_be_done
+
+
+class Passing(errors.StorageError):
+    """The server says that it cannot answer now; nothing was done."""
+
+    def __init__(self, message: str, wait: float) -> None:
+        super().__init__(message)
+        self.wait = wait
+
+
+class Wire:
+    """The connections to one server, one per thread, opened when needed."""
+
+    def __init__(self, url: str, token: str | None, patience: float, timeout: float) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise errors.StudyError(f"{_shown(url)!r} is no address; write http://host:port")
+        if parts.username or parts.password:
+            raise errors.StudyError("the address holds a password; give the token by itself")
+        self.shown = f"{parts.scheme}://{parts.netloc}"
+        self._is_safe = parts.scheme == "https"
+        self._host, self._port = parts.hostname, parts.port
+        self._base = parts.path.rstrip("/") + "/api/v1"
+        self._headers = {"Accept": "application/json"}
+        if token:
+            if not token.isascii() or not token.isprintable():
+                raise errors.StudyError("the token holds characters that no token has")
+            self._headers["Authorization"] = f"Bearer {token.strip()}"
+        self._patience, self._timeout = patience, timeout
+        self._local = threading.local()
+
+    def _connection(self) -> http.client.HTTPConnection:
+        found: http.client.HTTPConnection | None = getattr(self._local, "connection", None)
+        if found is None:
+            kind = http.client.HTTPSConnection if self._is_safe else http.client.HTTPConnection
+            found = self._local.connection = kind(self._host, self._port, timeout=self._timeout)
+        return found
+
+    def close(self) -> None:
+        """Let go of this thread's connection; the next request opens another."""
+        connection = getattr(self._local, "connection", None)
+        if connection is not None:
+            connection.close()
+            self._local.connection = None
+
+    def get(self, path: str, **query: Any) -> Any:
+        """Read something."""
+        wanted = {key: value for key, value in query.items() if value is not None}
+        tail = f"?{urlencode(wanted)}" if wanted else ""
+        return self.patiently(lambda: self.once("GET", path + tail, None))
+
+    def post(self, path: str, body: Mapping[str, Any], *, is_repeatable: bool = True) -> Any:
+        """Do something; sent again after a lost connection only if that does no harm."""
+        return self.patiently(lambda: self.once("POST", path, body), is_repeatable=is_repeatable)
+
+    def patiently(self, send: Callable[[], Any], *, is_repeatable: bool = True) -> Any:
+        """Send until an answer comes, or for so long as was said."""
+        deadline = time.monotonic() + self._patience
+        pause = 0.05
+        while True:
+            try:
+                return send()
+            except Lost as error:
+                if (error.may_be_done and not is_repeatable) or time.monotonic() > deadline:
+                    raise
+                wait = pause
+            except Passing as error:
+                if time.monotonic() + error.wait > deadline:
+                    raise
+                wait = max(pause, error.wait)
+            time.sleep(wait * random.uniform(0.5, 1.0))
+            pause = min(2 * pause, 2.0)
+
+    def once(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
+        """Send a request a single time."""
+        data = None if body is None else json.dumps(body).encode()
+        headers = dict(self._headers)
+        if data is not None:
+            headers["Content-Type"] = "application/json"
+        connection = self._connection()
+        is_sent = False
+        try:
+            if connection.sock is None:
+                connection.connect()
+            is_sent = True
+            connection.request(method, self._base + path, data, headers)
+            response = connection.getresponse()
+            content = response.read()
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            why = str(error) or type(error).__name__
+            raise Lost(f"{self.shown} does not answer: {why}", may_be_done=is_sent) from None
+        if response.status < 300:
+            return _read(content, self.shown)
+        raise _error(response, content, self.shown)
+
+
+def _shown(url: str) -> str:
+    """An address without what may be a password."""
+    return url.rpartition("@")[2][:200]
+
+
+def _read(content: bytes, where: str) -> Any:
+    try:
+        return json.loads(content)
+    except ValueError:
+        raise errors.StudyError(f"{where} answered something that is not JSON") from None
+
+
+def _error(response: http.client.HTTPResponse, content: bytes, where: str) -> errors.StandoutError:
+    """The exception that a `Study` would have raised."""
+    try:
+        found = json.loads(content)["error"]
+        code, message, detail = found["code"], found["message"], found.get("detail") or {}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        code, message, detail = "", f"{where} answered {response.status}", {}
+    if response.status in _PASSING:
+        return Passing(message, _seconds(response.getheader("Retry-After")))
+    error = _KINDS.get(code, errors.StudyError)(message)
+    if isinstance(detail.get("index"), int):
+        batch = errors.BatchError(message, detail["index"])
+        batch.__cause__ = error
+        return batch
+    return error
+
+
+def _seconds(text: str | None) -> float:
+    try:
+        return min(60.0, max(0.0, float(text or 1)))
+    except ValueError:
+        return 1.0

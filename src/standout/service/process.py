@@ -1,0 +1,41 @@
+"""A worker process of a service: `python -m standout.service.process`, started by `crew`.
+
+What it needs comes in one line on its standard input, where no list of
+processes shows it. The same pipe tells it when its parent is gone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+
+from standout.service.server import make_server
+from standout.service.settings import Settings
+from standout.service.warm import warm_up
+
+
+def main() -> None:
+    """Serve until told to end, or until the parent is gone."""
+    told = json.loads(sys.stdin.readline())
+    settings = Settings(
+        **{**told["settings"], "allow_hosts": tuple(told["settings"]["allow_hosts"])}
+    )
+    # Ctrl-C goes to the whole group of processes; the parent then says when to end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    warm_up()
+    server = make_server(told["place"], settings, told["level"])
+
+    def watch() -> None:
+        sys.stdin.read()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, daemon=True).start()
+    server.run(sockets=[socket.socket(fileno=told["socket"])])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""One server process: uvicorn with our settings, on a socket that is open already."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import uvicorn
+
+from standout.errors import StudyError
+from standout.service.app import create_app
+from standout.service.settings import Settings
+
+GRACE = 3
+"""Seconds that open connections get when the server ends (streams of events never end)."""
+KEEP_ALIVE = 75
+"""Seconds that a silent connection is kept: a person may think about an answer."""
+LEVELS = ("debug", "info", "warning", "error")
+
+
+def log_config(level: str) -> dict[str, Any]:
+    """Everything on standard error. uvicorn's own access log is off: it shows queries."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "loggers": {
+            "standout": {"handlers": ["stderr"], "level": level.upper()},
+            "uvicorn": {"handlers": ["stderr"], "level": level.upper(), "propagate": False},
+            "uvicorn.access": {"handlers": [], "level": "ERROR", "propagate": False},
+        },
+    }
+
+
+def open_socket(host: str, port: int) -> socket.socket:
+    """Listen at an address; port 0 is any free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host.strip("[]"), port))
+        listener.listen(1024)
+    except OSError as error:
+        listener.close()
+        raise StudyError(
+            f"cannot listen at {host}:{port}: {error.strerror}; choose another --host or --port"
+        ) from None
+    return listener
+
+
+def make_server(place: str, settings: Settings, level: str) -> uvicorn.Server:
+    """A server that is ready to run."""
+    config = uvicorn.Config(
+        create_app(place, settings),
+        log_config=log_config(level),
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE,
+        timeout_keep_alive=KEEP_ALIVE,
+        ws="none",
+    )
+    return uvicorn.Server(config)
