@@ -132,7 +132,7 @@ class TestDraw:
     )
     def test_round_numbers_below(self, low: float, high: float, labels: list[str]) -> None:
         axis = draw.Axis(low, high, 50 if low == 0 else 30)
-        assert [label for _, label in draw._ticks(axis)] == labels
+        assert [label for _, label in draw.ticks(axis)] == labels
 
     def test_bars_are_in_proportion(self) -> None:
         lines = [line.plain for line in draw.bars({"a": 10, "long": 40}, 80, draw.ASCII)]

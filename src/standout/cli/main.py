@@ -15,6 +15,7 @@ from standout.cli import frame
 from standout.cli.demo import demo
 from standout.cli.methods import methods
 from standout.cli.plan import plan
+from standout.cli.report import report
 from standout.cli.reproduce import reproduce
 from standout.cli.run import run
 from standout.cli.serve import serve
@@ -59,6 +60,7 @@ def standout(
 app.command()(demo)
 app.command()(run)
 app.add_typer(study, name="study")
+app.command()(report)
 app.command()(serve)
 app.add_typer(token, name="token")
 app.command()(plan)

@@ -196,11 +196,11 @@ def _histogram(line: LeftOut, picture: Picture, axis: Axis, glyphs: Glyphs) -> T
 
 def _scale(axis: Axis, glyphs: Glyphs) -> Iterator[Text]:
     """The axis and its numbers."""
-    ticks = _ticks(axis)
+    marks = ticks(axis)
     cells = [glyphs.axis] * axis.width
     numbers = [" "] * (axis.width + 8)
     free_from = 0
-    for value, label in ticks:
+    for value, label in marks:
         place = axis.column(value)
         cells[place] = glyphs.tick
         start = max(0, min(place - len(label) // 2, axis.width - len(label)))
@@ -211,7 +211,7 @@ def _scale(axis: Axis, glyphs: Glyphs) -> Iterator[Text]:
     yield Text("".join(numbers).rstrip(), style="dim")
 
 
-def _ticks(axis: Axis) -> list[tuple[float, str]]:
+def ticks(axis: Axis) -> list[tuple[float, str]]:
     """Round numbers, about one in ten columns."""
     span = axis.high - axis.low
     if not (math.isfinite(span) and span > 0):

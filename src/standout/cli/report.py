@@ -1,0 +1,68 @@
+"""`standout report`: a study as one file to hand on."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from standout.cli.study_common import AsJson, Place, open_study
+
+
+def report(
+    place: Place,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The HTML file to write.")] = None,
+    study: Annotated[
+        str | None, typer.Option("--study", help="Which study, if there are several.")
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(help="Seed of the simulated comparison with uniform sampling.", min=0)
+    ] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Write a report of a study: the answer, a picture, what is guaranteed, data checks.
+
+    One HTML file that opens offline, prints well and needs no script. With
+    --json the same facts are printed for machines.
+
+    \b
+    Examples:
+      standout report beans.db -o report.html
+      standout report beans.db --json | jq .answer
+    """
+    from standout.errors import StudyError
+
+    if out is None and not as_json and sys.stdout.isatty():
+        raise StudyError("say where the report goes: -o report.html (or --json)")
+
+    from standout.cli.console import print_json
+    from standout.report.study_facts import gather
+    from standout.report.study_report import render
+
+    with open_study(place, study) as opened:
+        facts = gather(opened, seed=seed)
+    if out is not None:
+        _write(out, render(facts))
+    elif not as_json:
+        sys.stdout.write(render(facts))
+    if as_json:
+        print_json(facts.to_dict())
+    for finding in facts.warnings:
+        typer.echo(f"warning: {finding.title}: {finding.text}", err=True)
+
+
+def _write(path: Path, page: str) -> None:
+    """A file that is there is complete: it appears under its name when all is written."""
+    from standout.errors import StudyError
+
+    partial = path.with_name(path.name + ".part")
+    try:
+        partial.write_text(page, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise StudyError(f"{path}: cannot be written: {error.strerror}") from None
+    finally:
+        partial.unlink(missing_ok=True)
+    typer.echo(f"report in {path} ({len(page.encode()) / 1000:,.0f} kB)", err=True)
