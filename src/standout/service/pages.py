@@ -1,7 +1,170 @@
-"""The pages for people."""
+"""The pages for people: a dashboard and a rating page, with the files that they are made of.
+
+A page is the same for everybody; what it shows it asks the API for, with the
+cookie of whoever looks. So it holds no secret and needs no token by itself.
+"""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+import gzip
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Request
+from pydantic import Field
+from starlette.responses import Response
+
+from standout.service.auth import Owner, identify
+from standout.service.errors import ApiError
+from standout.service.plain import answer
+from standout.service.rating import image_sources
+from standout.service.rating import router as rating
+from standout.service.schemas import Body
+from standout.service.service import ServiceOf
+from standout.study.tables import read_arms, read_items
 
 router = APIRouter(include_in_schema=False)
+
+_HERE = Path(__file__).parent
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+_FOR_EVER = "public, max-age=31536000, immutable"
+_IMPORT = re.compile(r'^import .*?from "\./([\w.]+)";', re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Asset:
+    """A file of the pages, plain and packed."""
+
+    body: bytes
+    packed: bytes
+    kind: str
+
+
+@cache
+def assets() -> tuple[str, dict[str, Asset]]:
+    """All files by name, and the version that stands in their addresses.
+
+    The version is a hash of all of them: an address never changes its content,
+    so that a browser may keep it for ever.
+    """
+    found: dict[str, Asset] = {}
+    digest = hashlib.sha256()
+    for path in sorted((_HERE / "static").iterdir()):
+        if path.suffix in _TYPES:
+            body = path.read_bytes()
+            digest.update(path.name.encode() + b"\0" + body)
+            found[path.name] = Asset(body, gzip.compress(body, 9, mtime=0), _TYPES[path.suffix])
+    return digest.hexdigest()[:12], found
+
+
+def modules_of(name: str) -> list[str]:
+    """A script and all that it imports, so that a browser need not find out one by one."""
+    _, files = assets()
+    found, waiting = [name], [name]
+    while waiting:
+        for other in _IMPORT.findall(files[waiting.pop()].body.decode()):
+            if other not in found:
+                found.append(other)
+                waiting.append(other)
+    return found
+
+
+@cache
+def page(name: str) -> bytes:
+    """A page with the addresses of its files."""
+    version, _ = assets()
+    base = f"/static/{version}"
+    text = (_HERE / "templates" / f"{name}.html").read_text(encoding="utf-8")
+    links = (f'<link rel="modulepreload" href="{base}/{one}">' for one in modules_of(f"{name}.js"))
+    return text.replace("{preload}", "\n  ".join(links)).replace("{static}", base).encode()
+
+
+def policy(images: str = "'self'") -> str:
+    """Everything from here, nothing written into the page, pictures from where they are."""
+    return (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        f"img-src {images}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    )
+
+
+def _shown(name: str, images: str = "'self'") -> Response:
+    return Response(
+        page(name),
+        media_type="text/html; charset=utf-8",
+        headers={"Content-Security-Policy": policy(images), "Cache-Control": "no-cache"},
+    )
+
+
+@router.get("/static/{version}/{name}")
+async def static(version: str, name: str, request: Request) -> Response:
+    """A file of the pages; one of another version is not to be kept."""
+    current, files = assets()
+    asset = files.get(name)
+    if asset is None:
+        raise ApiError(404, "there is nothing at this address")
+    headers = {
+        "Cache-Control": _FOR_EVER if version == current else "no-cache",
+        "Vary": "Accept-Encoding",
+    }
+    is_packed = "gzip" in request.headers.get("accept-encoding", "")
+    if is_packed:
+        headers["Content-Encoding"] = "gzip"
+    body = asset.packed if is_packed else asset.body
+    return Response(body, media_type=asset.kind, headers=headers)
+
+
+@router.get("/")
+async def home() -> Response:
+    """The list of studies."""
+    return _shown("home")
+
+
+@router.get("/study/{name}")
+async def study(name: str) -> Response:
+    """One study."""
+    return _shown("study")
+
+
+@router.get("/rate/{name}")
+async def rate(name: str, request: Request, service: ServiceOf) -> Response:
+    """The rating page; pictures may come from where this study's items have theirs."""
+    who = await identify(request)
+    return _shown("rate", await image_sources(service, who, name))
+
+
+@router.get("/session")
+async def session(request: Request) -> Response:
+    """Who is asking, as far as a page needs to know."""
+    who = await identify(request)
+    if who is None:
+        return answer({"role": None, "study": None, "token": False})
+    return answer({"role": str(who.role), "study": who.study, "token": who.token is not None})
+
+
+class ArmsText(Body):
+    """A list of arms as it was pasted."""
+
+    text: str = Field(max_length=10_000_000)
+
+
+@router.post("/arms")
+async def arms(service: ServiceOf, who: Owner, body: ArmsText) -> Response:
+    """Read a list of arms as the command line does; complaints name the line."""
+    return answer(await service.threads.look(_read, body.text))
+
+
+def _read(text: str) -> dict[str, Any]:
+    label = "arms"
+    plain = text.removeprefix("\ufeff")
+    return {"arms": read_arms(plain, label), "items": read_items(plain, label)}
+
+
+router.include_router(rating)

@@ -1,0 +1,129 @@
+"""How a rating page asks: from a study's settings, or from its noise where it has none."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import urlsplit
+
+from standout.core.noise import Bernoulli, Noise
+from standout.errors import RewardError
+from standout.service.errors import ApiError
+from standout.study import Study
+
+MOST_POINTS = 11
+"""A scale of at most so many values is shown as points to click on, a finer one as a slider."""
+MOST_HOSTS = 100
+"""Hosts of pictures that a page's policy names one by one; with more, any host will do."""
+_DIGITS = "1234567890"
+_HOST = re.compile(r"[0-9a-z_.-]+|\[[0-9a-f:.]+\]")
+_NEAR = 1e-9
+
+
+def question_of(study: Study) -> dict[str, Any]:
+    """The question and its answers: `kind` is buttons, points, slider or number."""
+    page = study.page or {}
+    asked: dict[str, Any] = {"question": page.get("question")}
+    if page.get("buttons"):
+        return {**asked, "kind": "buttons", "buttons": _with_keys(page["buttons"])}
+    scale = page.get("scale") or _usual_scale(study.problem.noise)
+    if scale is not None:
+        return {**asked, **_scale(scale)}
+    if isinstance(study.problem.noise, Bernoulli):
+        buttons = [
+            {"label": "No", "value": 0.0, "key": "n"},
+            {"label": "Yes", "value": 1.0, "key": "y"},
+        ]
+        return {**asked, "kind": "buttons", "buttons": buttons}
+    return {**asked, "kind": "number"}
+
+
+def _usual_scale(noise: Noise) -> dict[str, Any] | None:
+    low, high = noise.support
+    if isinstance(noise, Bernoulli) or not (math.isfinite(low) and math.isfinite(high)):
+        return None
+    span = high - low
+    is_whole = low == int(low) and high == int(high) and span <= MOST_POINTS - 1
+    return {"min": low, "max": high, "step": 1.0 if is_whole else span / (MOST_POINTS - 1)}
+
+
+def _scale(scale: dict[str, Any]) -> dict[str, Any]:
+    low, step = scale["min"], scale["step"]
+    count = math.floor((scale["max"] - low) / step + _NEAR) + 1
+    ends = {"low_label": scale.get("low_label"), "high_label": scale.get("high_label")}
+    if count > MOST_POINTS:
+        last = low + (count - 1) * step
+        return {"kind": "slider", "min": low, "max": last, "step": step, **ends}
+    values = [round(low + number * step, 12) for number in range(count)]
+    points: list[dict[str, Any]] = [{"label": f"{value:g}", "value": value} for value in values]
+    if all(len(point["label"]) == 1 for point in points[:10]):
+        # A value of one digit has that digit's key.
+        for point in points[:10]:
+            point["key"] = point["label"]
+    return {"kind": "points", "buttons": _with_keys(points), **ends}
+
+
+def _with_keys(buttons: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Buttons without a key of their own get the digits that are left, in order."""
+    listed = [dict(button) for button in buttons]
+    taken = {str(button["key"]).lower() for button in listed if button.get("key")}
+    free = (digit for digit in _DIGITS if digit not in taken)
+    for button in listed:
+        if not button.get("key"):
+            button["key"] = next(free, None)
+    return listed
+
+
+def check_answer(study: Study, value: float) -> None:
+    """Refuse what the page does not offer."""
+    asked = question_of(study)
+    if asked["kind"] in ("buttons", "points"):
+        fits = any(value == button["value"] for button in asked["buttons"])
+    elif asked["kind"] == "slider":
+        steps = (value - asked["min"]) / asked["step"]
+        fits = asked["min"] <= value <= asked["max"] and abs(steps - round(steps)) < 1e-6
+    else:
+        try:
+            study.problem.noise.check_reward(value)
+        except RewardError as error:
+            raise ApiError(422, str(error), code="reward") from None
+        fits = True
+    if not fits:
+        raise ApiError(422, f"{value:g} is not among the answers of this page", code="reward")
+
+
+def image_policy(addresses: Iterable[str]) -> str:
+    """The sources that a page with these pictures has to allow, and no others.
+
+    >>> image_policy(["https://a.example/x.jpg", "/y.jpg", "https://a.example/z.jpg"])
+    "'self' https://a.example"
+    """
+    found: set[str] = set()
+    schemes: set[str] = set()
+    for address in addresses:
+        parts = urlsplit(address)
+        if parts.scheme == "data":
+            found.add("data:")
+        elif parts.netloc and (host := _host(parts.netloc)):
+            found.add(f"{parts.scheme}://{host}" if parts.scheme else host)
+            schemes.add(f"{parts.scheme or 'https'}:")
+    if len(found) > MOST_HOSTS:
+        found = schemes | (found & {"data:"})
+    return " ".join(["'self'", *sorted(found)])
+
+
+def _host(netloc: str) -> str | None:
+    """Host and port, only if these can be nothing else: they go into a header."""
+    place = netloc.rpartition("@")[2].lower()
+    host, _, port = place.rpartition(":")
+    if not host or place.endswith("]"):
+        host, port = place, ""
+    try:
+        host = host if host.startswith("[") else host.encode("idna").decode("ascii")
+    except UnicodeError:
+        return None
+    if not _HOST.fullmatch(host) or (port and not (port.isascii() and port.isdigit())):
+        return None
+    return f"{host}:{port}" if port else host

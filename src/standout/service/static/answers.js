@@ -1,0 +1,84 @@
+// The ways to answer: buttons, points of a scale, a slider, a number.
+
+import { make } from "./dom.js";
+import { value as words } from "./format.js";
+
+/** The node to show and the keys that answer, for a question of any kind. */
+export function answersFor(asked, answer) {
+  return { buttons, points, slider, number }[asked.kind](asked, answer);
+}
+
+function labelled(asked, attributes) {
+  return asked.question ? { ...attributes, "aria-labelledby": "asked" } : { ...attributes, "aria-label": "Your answer" };
+}
+
+function pressable(choice, answer, keys) {
+  const key = choice.key?.toLowerCase() ?? null;
+  const send = (event) => answer(choice.value, event);
+  if (key) keys.set(key, send);
+  return make(
+    "button",
+    { type: "button", class: "answer", onclick: send, "aria-keyshortcuts": choice.key },
+    make("span", { dir: "auto", text: choice.label }),
+    choice.key && choice.key !== choice.label ? make("kbd", { "aria-hidden": "true", text: choice.key.toUpperCase() }) : null,
+  );
+}
+
+function buttons(asked, answer) {
+  const keys = new Map();
+  const all = asked.buttons.map((choice) => pressable(choice, answer, keys));
+  return { node: make("div", labelled(asked, { class: "answers", role: "group" }), ...all), keys };
+}
+
+function ends(asked) {
+  if (!asked.low_label && !asked.high_label) return null;
+  return make("p", { class: "ends muted small" }, make("span", { dir: "auto", text: asked.low_label ?? "" }), make("span", { dir: "auto", text: asked.high_label ?? "" }));
+}
+
+function points(asked, answer) {
+  const keys = new Map();
+  const all = asked.buttons.map((choice) => pressable(choice, answer, keys));
+  const row = make("div", labelled(asked, { class: "points", role: "group" }), ...all);
+  // A way of its own for each number of points, which a style sheet cannot count.
+  row.style.gridTemplateColumns = `repeat(${all.length}, minmax(0, 1fr))`;
+  const isPlain = asked.buttons.every((choice) => choice.key === null || choice.key === choice.label);
+  const hint = isPlain ? make("p", { class: "hint for-keys" }, "or press ", make("kbd", { text: all[0].textContent }), " to ", make("kbd", { text: asked.buttons.findLast((choice) => choice.key).key })) : null;
+  return { node: make("div", { class: "scale" }, row, ends(asked), hint), keys };
+}
+
+function slider(asked, answer) {
+  const middle = asked.min + Math.round((asked.max - asked.min) / asked.step / 2) * asked.step;
+  const input = make("input", labelled(asked, { type: "range", min: asked.min, max: asked.max, step: asked.step, value: middle }));
+  const output = make("output", { class: "number", text: "–" });
+  const send = make("button", { type: "button", class: "main answer", disabled: true }, "Answer", make("kbd", { "aria-hidden": "true", text: "Enter" }));
+  const touch = () => {
+    output.textContent = words(input.valueAsNumber);
+    send.disabled = false;
+  };
+  // Nothing is chosen until the slider was touched: its middle is no answer.
+  for (const kind of ["input", "pointerup"]) input.addEventListener(kind, touch);
+  const go = (event) => {
+    if (!send.disabled) answer(input.valueAsNumber, event);
+  };
+  send.addEventListener("click", go);
+  input.classList.add("untouched");
+  input.addEventListener("input", () => input.classList.remove("untouched"));
+  const node = make("div", { class: "scale" }, output, input, ends(asked), make("p", { class: "hint", text: "Move the slider, or use the arrow keys." }), send);
+  const nudge = (step) => () => {
+    input.focus();
+    input.valueAsNumber += step * asked.step;
+    input.dispatchEvent(new Event("input"));
+  };
+  return { node, keys: new Map([["enter", go], ["arrowright", nudge(1)], ["arrowleft", nudge(-1)]]) };
+}
+
+function number(asked, answer) {
+  const input = make("input", labelled(asked, { type: "number", step: "any", inputmode: "decimal", required: true }));
+  const send = make("button", { type: "submit", class: "main answer" }, "Answer", make("kbd", { "aria-hidden": "true", text: "Enter" }));
+  const form = make("form", { class: "answers number-form" }, input, send);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (Number.isFinite(input.valueAsNumber)) answer(input.valueAsNumber, event);
+  });
+  return { node: form, keys: new Map() };
+}

@@ -1,0 +1,184 @@
+// The form that begins a study. What is valid is for the server to say; its words are shown.
+
+import { post } from "./api.js";
+import { make, say } from "./dom.js";
+import { plural } from "./format.js";
+
+const NOISES = [
+  ["bernoulli", "yes or no (0 or 1)", []],
+  ["bounded", "a number between two bounds", [["low", "Lowest", "0"], ["high", "Highest", "10"]]],
+  ["gaussian", "a number with a known standard deviation", [["sigma", "Standard deviation", "1"]]],
+  ["gaussian-unknown", "a number, bell-shaped around the mean, spread unknown", []],
+  ["heavy", "a number with stragglers, standard deviation at most", [["sigma", "Standard deviation, at most", "1"]]],
+];
+const SIDES = [["high", "high means"], ["low", "low means"], ["both", "both"]];
+
+function field(id, text, input, hint = null) {
+  input.id = `new-${id}`;
+  const help = hint === null ? null : make("p", { class: "hint", id: `new-${id}-hint`, text: hint });
+  if (help) input.setAttribute("aria-describedby", help.id);
+  return make("div", { class: `field ${id}` }, make("label", { for: input.id, text }), input, help);
+}
+
+const number = (value, attributes = {}) => make("input", { type: "number", step: "any", inputmode: "decimal", value, ...attributes });
+const choice = (pairs) => make("select", {}, ...pairs.map(([value, text]) => make("option", { value, text })));
+
+function noiseFields() {
+  const select = choice(NOISES.map(([key, text]) => [key, text]));
+  const room = make("div", { class: "grid parameters" });
+  const inputs = {};
+  const show = () => {
+    const [, , wanted] = NOISES.find(([key]) => key === select.value);
+    for (const key of Object.keys(inputs)) delete inputs[key];
+    room.replaceChildren(...wanted.map(([key, text, value]) => {
+      inputs[key] = number(value, { required: true });
+      return field(key, text, inputs[key]);
+    }));
+    room.hidden = wanted.length === 0;
+  };
+  select.addEventListener("change", show);
+  show();
+  const read = () => {
+    const key = select.value;
+    if (key === "bernoulli") return key;
+    if (key === "gaussian-unknown") return "gaussian";
+    if (key === "bounded") return `bounded:${inputs.low.value},${inputs.high.value}`;
+    return `${key}:${inputs.sigma.value}`;
+  };
+  return { node: make("div", { class: "whole" }, field("noise", "One measurement is", select), room), read };
+}
+
+function armsField() {
+  const text = make("textarea", { required: true, spellcheck: "false", rows: 8, placeholder: "arm\nbag 1\nbag 2\nbag 3" });
+  const file = make("input", { type: "file", accept: ".csv,.txt,text/csv,text/plain" });
+  file.addEventListener("change", async () => {
+    if (file.files.length) text.value = await file.files[0].text();
+  });
+  const node = make(
+    "div",
+    { class: "whole" },
+    field("arms", "Arms", text, "One per line, or a CSV with a column arm; columns text, image and html are what raters are shown."),
+    field("file", "or from a file", file),
+  );
+  return { node, text };
+}
+
+/** "Yes = 1" per line. */
+function readButtons(text) {
+  return text.split("\n").filter((line) => line.trim()).map((line, i) => {
+    const cut = line.lastIndexOf("=");
+    const value = cut < 0 ? NaN : Number(line.slice(cut + 1));
+    if (cut < 1 || line.slice(cut + 1).trim() === "" || Number.isNaN(value)) {
+      throw new Error(`answers, line ${i + 1}: write a label, = and a number, as in “Yes = 1”`);
+    }
+    return { label: line.slice(0, cut).trim(), value };
+  });
+}
+
+function pageFields() {
+  const question = make("input", { placeholder: "Does this look ripe to you?" });
+  const buttons = make("textarea", { rows: 3, placeholder: "No = 0\nYes = 1" });
+  const consent = make("textarea", { rows: 3 });
+  const end = make("textarea", { rows: 2 });
+  const node = make(
+    "details",
+    { class: "whole" },
+    make("summary", { text: "Rating page: when people are the measurement" }),
+    make("div", { class: "grid" },
+      field("question", "Question", question),
+      field("buttons", "Answers", buttons, "One per line: label = value. Left empty: no and yes, or a scale."),
+      field("consent", "Consent text", consent, "Shown first; nothing is asked before the rater agrees."),
+      field("end", "Text at the end", end)),
+  );
+  const read = () => {
+    const page = {};
+    for (const [key, input] of Object.entries({ question, consent, end })) if (input.value.trim()) page[key] = input.value;
+    if (buttons.value.trim()) page.buttons = readButtons(buttons.value);
+    return Object.keys(page).length ? page : null;
+  };
+  return { node, read };
+}
+
+function moreFields() {
+  const tolerance = number("0", { min: 0 });
+  const budget = number("", { min: 1, step: 1, placeholder: "none" });
+  const lease = number("24", { min: 0.01 });
+  const pause = number("", { min: 1, step: 1, placeholder: "never" });
+  const ordered = make("input", { type: "checkbox", id: "new-ordered" });
+  const node = make(
+    "details",
+    { class: "whole" },
+    make("summary", { text: "More settings" }),
+    make("div", { class: "grid" },
+      field("tolerance", "Tolerance", tolerance, "So near the threshold, either answer will do."),
+      field("budget", "Budget", budget, "At most so many pulls."),
+      field("lease", "Lease in hours", lease, "A ticket without an answer is handed out again after this."),
+      field("pause", "Pause an arm after failures in a row", pause),
+      make("div", { class: "check whole" }, ordered, make("label", { for: "new-ordered", text: "Count an arm’s rewards in the order of asking (where slow measurements have other values than quick ones)" }))),
+  );
+  const read = () => ({
+    tolerance: Number(tolerance.value || 0),
+    budget: budget.value ? Number(budget.value) : null,
+    lease: lease.value ? Number(lease.value) * 3600 : null,
+    pause_after: pause.value ? Number(pause.value) : null,
+    ordered: ordered.checked,
+  });
+  return { node, read };
+}
+
+/** The form; `close` hides it. */
+export function createForm(close) {
+  const title = make("input", { required: true, maxlength: 200, pattern: "[^\\/]+", autocomplete: "off", title: "any name without a slash" });
+  const arms = armsField();
+  const noise = noiseFields();
+  const k = number("3", { min: 1, required: true });
+  const delta = number("0.05", { min: 0, max: 1, required: true });
+  const side = choice(SIDES);
+  const page = pageFields();
+  const more = moreFields();
+  const error = make("div", { class: "message bad whole", role: "alert", hidden: true }, make("p"));
+  const submit = make("button", { type: "submit", class: "main", text: "Begin the study" });
+  const status = make("span", { class: "muted", role: "status" });
+  const form = make(
+    "form",
+    { class: "grid create-form" },
+    make("h2", { id: "create-title", class: "whole", text: "New study" }),
+    field("name", "Name", title),
+    field("side", "Look for", side),
+    arms.node,
+    noise.node,
+    field("k", "k", k, "How many MADs from the median stand out (2 or 3 are usual)."),
+    field("delta", "δ", delta, "Accepted probability of a wrong answer."),
+    page.node,
+    more.node,
+    error,
+    make("p", { class: "whole buttons" }, submit, make("button", { type: "button", text: "Cancel", onclick: close }), status),
+  );
+  const send = async () => {
+    const read = await post("/arms", { text: arms.text.value });
+    say(status, `${plural(read.arms.length, "arm")} …`);
+    const items = Object.keys(read.items).length ? read.items : null;
+    const body = {
+      name: title.value, arms: read.arms, items, noise: noise.read(), side: side.value,
+      k: Number(k.value), delta: Number(delta.value), page: page.read(), ...more.read(),
+    };
+    const made = await post("/api/v1/studies", body);
+    location.assign(`/study/${encodeURIComponent(made.name)}`);
+  };
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    submit.disabled = true;
+    error.hidden = true;
+    try {
+      await send();
+    } catch (failure) {
+      say(status, "");
+      say(error.firstElementChild, failure.message);
+      error.hidden = false;
+      error.scrollIntoView({ block: "nearest" });
+    } finally {
+      submit.disabled = false;
+    }
+  });
+  return form;
+}

@@ -1,0 +1,125 @@
+// What the page knows of a study: columns with one entry per arm, as the server sent them.
+// Nothing statistical is worked out here; intervals and verdicts are the stop rule's own.
+
+export const UNDECIDED = 0;
+export const NORMAL = 1;
+export const OUTLIER = 2;
+export const KINDS = ["undecided", "normal", "outlier"];
+const FLOATS = { estimate: NaN, lower: -Infinity, upper: Infinity };
+const WHOLES = ["pulls", "pending", "verdict"];
+
+const names = new Intl.Collator("en", { numeric: true });
+
+export class StudyData {
+  constructor() {
+    this.size = 0;
+    this.head = null;
+    this.names = [];
+    this.failures = new Map();
+    this.paused = new Map();
+  }
+
+  get seq() {
+    return this.head === null ? null : this.head.seq;
+  }
+
+  /** Take in a whole view, or the arms that changed. False when the parts do not fit together. */
+  apply(view) {
+    if (view.full) this.#begin(view);
+    const places = view.full ? null : view.positions;
+    for (const [key, unknown] of Object.entries(FLOATS)) this.#put(key, view[key], places, unknown);
+    for (const key of WHOLES) this.#put(key, view[key], places, 0);
+    this.head = view;
+    this.failures = new Map(Object.entries(view.failures));
+    this.paused = new Map(Object.entries(view.paused));
+    return this.#agrees(view.counts);
+  }
+
+  #begin(view) {
+    this.size = view.names.length;
+    this.names = view.names;
+    this.searched = null;
+    for (const key of Object.keys(FLOATS)) this[key] = new Float64Array(this.size);
+    this.pulls = new Float64Array(this.size);
+    this.pending = new Float64Array(this.size);
+    this.verdict = new Uint8Array(this.size);
+  }
+
+  #put(key, values, places, unknown) {
+    const column = this[key];
+    for (let i = 0; i < values.length; i++) column[places === null ? i : places[i]] = values[i] ?? unknown;
+  }
+
+  #agrees(counts) {
+    const found = [0, 0, 0];
+    for (const verdict of this.verdict) found[verdict]++;
+    return (
+      found[OUTLIER] === counts.outliers &&
+      found[NORMAL] === counts.normal &&
+      found[UNDECIDED] === counts.undecided
+    );
+  }
+
+  /** The threshold's intervals: one, or two when both sides are asked. */
+  bands() {
+    const found = [this.head.threshold];
+    if (this.head.threshold_low) found.push(this.head.threshold_low);
+    return found.map((band) => ({
+      lower: band.lower ?? -Infinity,
+      upper: band.upper ?? Infinity,
+      isKnown: band.lower !== null && band.upper !== null,
+    }));
+  }
+
+  /** The values that this noise can give. */
+  support() {
+    const noise = this.head.problem.noise;
+    if (noise === "bernoulli") return [0, 1];
+    const found = /^bounded:(.+),(.+)$/.exec(noise);
+    return found ? [Number(found[1]), Number(found[2])] : [-Infinity, Infinity];
+  }
+
+  /** Whether an outlier is one for being low. */
+  isLow(place) {
+    const side = this.head.problem.side;
+    return side === "low" || (side === "both" && this.estimate[place] < this.head.median);
+  }
+
+  /** The positions of the arms of one kind (or all, for null), sorted. */
+  order(sort, kind) {
+    const places = [];
+    for (let i = 0; i < this.size; i++) if (kind === null || this.verdict[i] === kind) places.push(i);
+    const down = (column) => (a, b) => rank(column[b]) - rank(column[a]) || a - b;
+    const sign = this.head.problem.side === "low" ? -1 : 1;
+    const mean = (a, b) => sign * down(this.estimate)(a, b) || a - b;
+    const group = [0, 2, 1];
+    const by = {
+      mean,
+      undecided: (a, b) => group[this.verdict[a]] - group[this.verdict[b]] || mean(a, b),
+      pulls: down(this.pulls),
+      name: (a, b) => names.compare(this.names[a], this.names[b]),
+      given: null,
+    }[sort];
+    return by ? places.sort(by) : places;
+  }
+
+  /** Positions whose names contain the text, those that begin with it first. */
+  search(text, most) {
+    const wanted = text.trim().toLowerCase();
+    if (!wanted) return [];
+    this.searched ??= this.names.map((one) => one.toLowerCase());
+    const begins = [];
+    const contains = [];
+    for (let i = 0; i < this.size && begins.length < most; i++) {
+      const at = this.searched[i].indexOf(wanted);
+      if (at === 0) begins.push(i);
+      else if (at > 0 && contains.length < most) contains.push(i);
+    }
+    return [...begins, ...contains].slice(0, most);
+  }
+}
+
+/** Arms without a reward come last. */
+function rank(value) {
+  return Number.isNaN(value) ? -Number.MAX_VALUE : value;
+}

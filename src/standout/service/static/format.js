@@ -1,0 +1,57 @@
+// Numbers and times as people read them.
+
+const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+
+export const isKnown = (value) => typeof value === "number" && Number.isFinite(value);
+
+/** 1234567 as 1,234,567. */
+export function count(value) {
+  return isKnown(value) ? whole.format(value) : "–";
+}
+
+/** 1234567 as 1.23M. */
+export function short(value) {
+  return isKnown(value) ? (Math.abs(value) < 10000 ? whole.format(value) : compact.format(value)) : "–";
+}
+
+/** "1 arm", "2 arms". */
+export function plural(value, one, many = one + "s") {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+/** A measured value with about four figures. */
+export function value(number, decimals = null) {
+  if (!isKnown(number)) return "–";
+  if (decimals !== null) return number.toFixed(decimals).replace("-", "−");
+  const size = Math.abs(number);
+  if (size !== 0 && (size >= 1e6 || size < 1e-4)) return number.toExponential(2).replace("-", "−");
+  const places = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : size >= 1 ? 3 : 4;
+  return number.toFixed(places).replace("-", "−");
+}
+
+/** How many decimals tell values apart that differ by a hundredth of `span`. */
+export function decimalsFor(span) {
+  if (!isKnown(span) || span <= 0) return 3;
+  return Math.min(8, Math.max(0, Math.ceil(-Math.log10(span)) + 2));
+}
+
+/** Both ends of an interval; an end that is not known is open. */
+export function interval(lower, upper, decimals = null) {
+  if (!isKnown(lower) && !isKnown(upper)) return "not known yet";
+  if (!isKnown(upper)) return `above ${value(lower, decimals)}`;
+  if (!isKnown(lower)) return `below ${value(upper, decimals)}`;
+  const places = decimals ?? decimalsFor(upper - lower);
+  return `${value(lower, places)} to ${value(upper, places)}`;
+}
+
+/** Seconds since 1970 as a local date and time. */
+export function time(seconds) {
+  if (!isKnown(seconds)) return "–";
+  return new Date(seconds * 1000).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** A share as a percentage without needless zeros. */
+export function percent(share) {
+  return `${Number((100 * share).toPrecision(3))} %`;
+}

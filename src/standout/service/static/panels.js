@@ -1,0 +1,174 @@
+// The words around the picture: title, figures, what comes next, failures.
+
+import { KINDS, NORMAL, OUTLIER, UNDECIDED } from "./data.js";
+import { find, make, name, say, shown } from "./dom.js";
+import { count, interval, isKnown, percent, plural, short, time, value } from "./format.js";
+import { mark } from "./marks.js";
+
+const MOST_NAMES = 6;
+const REASONS = {
+  running: "measuring",
+  decided: "decided",
+  budget: "budget spent",
+};
+const WHY = {
+  "first pulls": "First pulls: every arm gets some, to have an interval at all.",
+  undecided: "Undecided: the interval still touches the threshold’s.",
+  "moves the threshold": "Moves the threshold: decided, but measuring it narrows the threshold’s interval.",
+  overdue: "Overdue: handed out before, and no answer came in time.",
+};
+
+/** Names in a sentence, the first few of many. */
+function listed(names) {
+  const few = names.slice(0, MOST_NAMES).map((one) => name(one));
+  const more = names.length - few.length;
+  const parts = [];
+  few.forEach((one, i) => {
+    if (i > 0) parts.push(i === few.length - 1 && more <= 0 ? " and " : ", ");
+    parts.push(one);
+  });
+  if (more > 0) parts.push(` and ${count(more)} more`);
+  return parts;
+}
+
+function outlierNames(data) {
+  const found = [];
+  for (const place of data.order("mean", OUTLIER)) found.push(data.names[place]);
+  return found;
+}
+
+/** The answer as far as it is known, in a sentence. */
+export function showAnswer(data) {
+  const { head } = data;
+  const { arms, outliers, undecided } = head.counts;
+  const names = listed(outlierNames(data));
+  const verb = outliers === 1 ? "stands" : "stand";
+  const rest = head.stopped
+    ? undecided ? [`; ${plural(undecided, "arm")} stayed undecided.`] : ["."]
+    : [`; ${undecided === 0 ? "none is" : count(undecided) + (undecided === 1 ? " is" : " are")} undecided.`];
+  const all = outliers === 0
+    ? [head.stopped && undecided === 0 ? `None of the ${count(arms)} arms stands out` : `None of ${count(arms)} arms stands out so far`]
+    : [`${count(outliers)} of ${count(arms)} arms ${verb} out${head.stopped ? "" : " so far"}: `, ...names];
+  find("answer").replaceChildren(...all, ...rest);
+  say(find("summary"), `${plural(outliers, "outlier")}, ${count(undecided)} undecided, ${count(head.counts.normal)} normal. ${head.stopped ? "The study has stopped." : ""}`);
+}
+
+export function showTitle(data) {
+  const { head } = data;
+  const state = find("state");
+  say(state, head.stopped ? `stopped: ${REASONS[head.reason] ?? head.reason}` : "measuring");
+  state.className = `pill ${head.stopped ? (head.reason === "decided" ? "decided" : "") : "going"}`;
+  say(find("question"), question(head));
+  const note = find("note");
+  note.hidden = head.note === null;
+  say(note.firstElementChild, head.note === null ? "" : `This may never be decided: ${head.note}.`);
+}
+
+/** What is asked, in words. */
+function question(head) {
+  const { k, k_low, mad_scale, delta, side, tolerance, noise } = head.problem;
+  const at = (times) => `${Number((times * mad_scale).toPrecision(4))} × MAD`;
+  const low = k_low ?? k;
+  const where = {
+    high: `above median + ${at(k)}`,
+    low: `below median − ${at(k)}`,
+    both: `above median + ${at(k)} or below median − ${at(low)}`,
+  }[side];
+  const near = tolerance > 0 ? ` Within ${value(tolerance)} of the threshold, either answer will do.` : "";
+  return `An arm stands out if its mean lies ${where}. Wrong with probability at most ${percent(delta)}, for ${noise} rewards.${near} Begun ${time(head.created)}.`;
+}
+
+function figure(term, body, extra = null, kind = null) {
+  const icon = kind === null ? null : mark(kind);
+  return make(
+    "div",
+    { class: `figure ${kind === null ? "" : KINDS[kind]}` },
+    make("dt", {}, icon, term),
+    make("dd", { class: "number", text: body }),
+    extra === null ? null : make("dd", { class: "small muted number", text: extra }),
+  );
+}
+
+/** The figures; `forecast` is undefined until it is known, null when it cannot be. */
+export function showFigures(data, forecast) {
+  const { head } = data;
+  const { counts, budget } = head;
+  const pulls = [];
+  if (budget !== null) pulls.push(`of ${count(budget)}`);
+  if (counts.pending) pulls.push(`${count(counts.pending)} pending`);
+  if (counts.expired) pulls.push(`${count(counts.expired)} overdue`);
+  if (counts.surplus) pulls.push(`${count(counts.surplus)} beyond the budget`);
+  const { threshold, threshold_low: low } = head;
+  const parts = [
+    figure("Outliers", count(counts.outliers), null, OUTLIER),
+    figure("Undecided", count(counts.undecided), null, UNDECIDED),
+    figure("Normal", count(counts.normal), null, NORMAL),
+    figure("Pulls", count(counts.pulls), pulls.join(", ") || null),
+    figure(low ? "High threshold" : "Threshold", interval(threshold.lower, threshold.upper), isKnown(threshold.estimate) ? `about ${value(threshold.estimate)}` : null),
+  ];
+  if (low) parts.push(figure("Low threshold", interval(low.lower, low.upper), isKnown(low.estimate) ? `about ${value(low.estimate)}` : null));
+  parts.push(leftFigure(head, forecast));
+  find("figures").replaceChildren(...parts);
+}
+
+function leftFigure(head, forecast) {
+  if (head.stopped) return figure("Pulls left", "0", isKnown(head.stopped_at) ? `stopped ${time(head.stopped_at)}` : null);
+  if (forecast === undefined) return figure("Pulls left", "…", "working it out");
+  if (forecast === null) return figure("Pulls left", "–", "cannot be told yet");
+  const upper = forecast.upper === null ? "no end in sight" : short(forecast.upper);
+  return figure("Pulls left", `≈ ${short(forecast.pulls_left)}`, `probably ${short(forecast.lower)} to ${upper}`);
+}
+
+function nextArm(data, row, go) {
+  const times = row.pulls > 1 ? make("span", { class: "number", text: `${count(row.pulls)} ×` }) : null;
+  const open = make("button", { type: "button", class: "chip" }, times, name(row.arm));
+  open.addEventListener("click", () => go(data.names.indexOf(row.arm)));
+  return open;
+}
+
+/** What would be asked next, and why. */
+export function showNext(data, go) {
+  const { head } = data;
+  const list = find("next");
+  const words = head.stopped
+    ? "Nothing: the study has stopped."
+    : head.next.length === 0
+      ? "Nothing at the moment: it waits for what is pending."
+      : "If somebody asked now, these pulls would be handed out:";
+  say(find("next-words"), words);
+  const groups = new Map();
+  for (const row of head.next) groups.set(row.why, [...(groups.get(row.why) ?? []), row]);
+  const items = [...groups].map(([why, rows]) =>
+    make("li", {}, make("p", { class: "small", text: WHY[why] ?? why }), make("p", { class: "next-arms" }, ...rows.map((row) => nextArm(data, row, go)))),
+  );
+  // Whoever is at one of these with the keyboard is not thrown out by an update.
+  if (!list.contains(document.activeElement)) list.replaceChildren(...items);
+}
+
+/** Failures, newest first, and the arms that are handed out no more. */
+export function showFailures(data, rows) {
+  const root = find("failures");
+  const parts = [];
+  if (data.paused.size) {
+    const items = [...data.paused].slice(0, 50).map(([arm, why]) => make("li", {}, name(arm), make("span", { class: "muted", text: ` – ${shown(why)}` })));
+    parts.push(make("h3", { text: `${plural(data.paused.size, "paused arm")}: handed out no more` }), make("ul", { class: "plain-list" }, ...items));
+  }
+  if (rows.length) {
+    const total = [...data.failures.values()].reduce((a, b) => a + b, 0);
+    const head = ["When", "Arm", "Who", "Why"].map((text) => make("th", { scope: "col", text }));
+    const body = rows.map((row) =>
+      make("tr", {},
+        make("td", { class: "number", text: time(row.time) }),
+        make("td", {}, name(row.arm)),
+        make("td", {}, name(row.worker)),
+        make("td", { text: shown(row.reason || "no reason given", 500) })),
+    );
+    parts.push(
+      make("h3", { text: `${plural(total, "failure")}${total > rows.length ? `, the last ${rows.length}` : ""}` }),
+      make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Failures" },
+        make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body))),
+    );
+  }
+  if (!parts.length) parts.push(make("p", { class: "muted", text: "None: every ticket handed out has brought a reward or is still out." }));
+  root.replaceChildren(...parts);
+}

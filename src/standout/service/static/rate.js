@@ -1,0 +1,231 @@
+// The rating page: consent, then one item after another.
+
+import { Failure, nameFromAddress, post, sleep } from "./api.js";
+import { answersFor } from "./answers.js";
+import { find, make, say, shown } from "./dom.js";
+import { plural } from "./format.js";
+import { askForToken, begin } from "./session.js";
+
+/** Milliseconds in which an answer to a new item can only be meant for the one before. */
+const TOO_SOON = 250;
+const DOUBLE_CLICK = 600;
+const LOOK_AGAIN = 5000;
+
+const study = nameFromAddress("/rate/");
+const address = `/rate/${encodeURIComponent(study)}`;
+const now = { ticket: null, shownAt: 0, isBusy: false, answered: 0, again: false, keys: new Map(), turn: 0 };
+
+function card(...parts) {
+  const place = find("card");
+  find("loading").hidden = true;
+  place.hidden = false;
+  place.replaceChildren(...parts.filter((part) => part !== null));
+  return place;
+}
+
+function showProgress() {
+  say(find("progress"), now.answered ? `${plural(now.answered, "answer")} given` : "");
+}
+
+/** Words under the card, for those who see and those who listen. */
+function notice(text) {
+  say(find("notice"), text);
+}
+
+// What is sent -------------------------------------------------------------------
+
+/** Send until the server has it. The ticket makes sure that it counts once. */
+async function send(path, body) {
+  for (let tries = 0; ; tries++) {
+    try {
+      const found = await post(address + path, { ...body, again: now.again });
+      if (tries) notice("");
+      return found;
+    } catch (failure) {
+      if (!(failure instanceof Failure) || !failure.isPassing) throw failure;
+      notice(failure.status === 429 ? "A little slower, please: your answer is kept and sent in a moment." : "Connection lost, retrying. Your answer is kept.");
+      await sleep(1000 * Math.max(failure.wait, Math.min(10, 2 ** tries)));
+    }
+  }
+}
+
+/** Do one thing at a time, and show what comes of it. */
+async function act(path, body) {
+  if (now.isBusy) return;
+  now.isBusy = true;
+  now.turn += 1;
+  find("card").setAttribute("aria-busy", "true");
+  for (const button of find("card").querySelectorAll("button, input")) button.disabled = true;
+  try {
+    show(await send(path, body));
+  } catch (failure) {
+    if (!(failure instanceof Failure)) throw failure;
+    await handle(failure);
+  } finally {
+    now.isBusy = false;
+    find("card").removeAttribute("aria-busy");
+  }
+}
+
+async function handle(failure) {
+  if (failure.code === "not_yours") {
+    notice("That item had gone to someone else; here is another.");
+    show(await send("/next", {}));
+  } else if (failure.status === 401) {
+    find("loading").hidden = true;
+    askForToken("A token is needed to rate: open the link that you were given, or enter it here.");
+  } else if (failure.status === 404) {
+    message("There is nothing to rate here", "The address may be wrong, or the study has gone.");
+  } else if (failure.status === 403) {
+    message("This token is not for this page", "Ask whoever gave it to you.");
+  } else {
+    message("That did not work", failure.message, make("button", { type: "button", class: "main", text: "Go on", onclick: () => act("/next", {}) }));
+  }
+}
+
+function answer(value, event) {
+  const age = performance.now() - now.shownAt;
+  const isDouble = event?.type === "click" && event.detail > 1 && age < DOUBLE_CLICK;
+  if (now.ticket === null || age < TOO_SOON || isDouble) return;
+  notice("");
+  act("/answer", { ticket: now.ticket, value });
+}
+
+function skip() {
+  if (now.ticket === null || performance.now() - now.shownAt < TOO_SOON) return;
+  const reason = find("card").querySelector(".item .failed") ? "the picture did not load" : "";
+  act("/skip", { ticket: now.ticket, reason });
+}
+
+// What is shown ------------------------------------------------------------------
+
+function show(found) {
+  now.ticket = null;
+  now.keys = new Map();
+  if (found.answered !== undefined) now.answered = found.answered;
+  if (found.counted) now.answered += 1;
+  showProgress();
+  const states = { item: showItem, consent: showConsent, wait: showWait, skipped: showSkipped, end: showEnd, left: showLeft };
+  states[found.state](found);
+}
+
+function message(title, text, ...actions) {
+  const head = make("h1", { tabindex: -1, text: title });
+  card(head, text ? make("p", { class: "text", text }) : null, actions.length ? make("p", { class: "actions" }, ...actions) : null);
+  head.focus();
+}
+
+function itemNode(item) {
+  const parts = [];
+  if (item.image) {
+    const image = make("img", { alt: item.text ? "" : "The picture to rate", referrerpolicy: "no-referrer" });
+    image.addEventListener("error", () =>
+      image.replaceWith(make("p", { class: "failed", text: "The picture could not be loaded. Skip this item, or load the page again." })),
+    );
+    image.src = item.image;
+    parts.push(image);
+  }
+  if (item.text) parts.push(make("p", { class: "text", dir: "auto", text: item.text }));
+  if (item.html) parts.push(make("pre", { class: "text", dir: "auto", text: item.html }));
+  return make("div", { class: "item", tabindex: -1, role: "group", "aria-label": "Item to rate" }, ...parts);
+}
+
+function showItem({ ticket, item, asked }) {
+  const answers = answersFor(asked, answer);
+  const item_node = itemNode(item);
+  const skipKey = ["s", "x", null].find((key) => key === null || !answers.keys.has(key));
+  const later = make("button", { type: "button", class: "plain", id: "skip", onclick: skip }, "Skip", skipKey ? make("kbd", { text: skipKey.toUpperCase() }) : null);
+  const stop = make("button", { type: "button", class: "plain", id: "leave", text: "Stop for now", onclick: () => act("/leave", { ticket }) });
+  document.title = asked.question ? `${shown(asked.question, 60)} · rating` : "Rating";
+  card(asked.question ? make("h1", { id: "asked", dir: "auto", text: asked.question }) : null, item_node, answers.node, make("p", { class: "later" }, later, stop));
+  now.ticket = ticket;
+  now.keys = answers.keys;
+  if (skipKey) now.keys.set(skipKey, skip);
+  now.shownAt = performance.now();
+  item_node.focus({ preventScroll: true });
+  window.scrollTo(0, 0);
+}
+
+function showConsent({ consent }) {
+  const yes = make("button", { type: "button", class: "main", id: "agree", text: "I agree", onclick: () => act("/next", { consent: true }) });
+  const no = make("button", { type: "button", id: "decline", text: "I do not agree", onclick: decline });
+  message("Before you begin", consent, yes, no);
+}
+
+function decline() {
+  const back = make("button", { type: "button", text: "Read it again", onclick: () => act("/next", {}) });
+  message("Thank you all the same", "Nothing is asked of you, and nothing about you was kept.", back);
+}
+
+function showWait() {
+  message("Nothing to rate at the moment", "Others are answering what is left. This page looks again by itself; you may leave it open.");
+  lookLater();
+}
+
+function showSkipped() {
+  const again = make("button", {
+    type: "button", class: "main", text: "Show them again",
+    onclick: () => {
+      now.again = true;
+      act("/next", {});
+    },
+  });
+  message("Only items that you skipped are left", "There may be others in a while: this page looks again by itself.", again);
+  lookLater();
+}
+
+async function lookLater() {
+  const turn = now.turn;
+  await sleep(LOOK_AGAIN);
+  if (turn !== now.turn) return;
+  if (document.hidden) lookLater();
+  else act("/next", {});
+}
+
+function thanks() {
+  return now.answered ? `You gave ${plural(now.answered, "answer")}.` : null;
+}
+
+function showEnd({ end }) {
+  message("Thank you", end ?? "This study is finished: there is nothing left to rate.");
+  const given = thanks();
+  if (given) find("card").append(make("p", { class: "muted", text: given }));
+}
+
+function showLeft({ end }) {
+  const on = make("button", { type: "button", text: "Go on rating", onclick: () => act("/next", {}) });
+  message("Thank you", [thanks(), end].filter(Boolean).join("\n\n") || "You may close this page.", on);
+}
+
+// Setting up ---------------------------------------------------------------------
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || now.isBusy) return;
+  if (event.target.closest("dialog") || (event.target.matches("input") && event.target.type !== "range")) return;
+  const call = now.keys.get(event.key.toLowerCase());
+  if (!call) return;
+  event.preventDefault();
+  call(event);
+});
+
+// Back to a page that the browser had put aside: its ticket may be long answered.
+window.addEventListener("pageshow", (event) => {
+  if (event.persisted) act("/next", {});
+});
+
+async function main() {
+  const hasLink = location.hash.startsWith("#token=");
+  try {
+    await begin();
+    if (hasLink) {
+      // Which pictures the page may load depends on who asks for it.
+      location.reload();
+      return;
+    }
+  } catch (failure) {
+    if (!(failure instanceof Failure)) throw failure;
+  }
+  await act("/next", {});
+}
+
+main();

@@ -1,0 +1,215 @@
+// Every arm's interval against the threshold's band, one arm per row. Only the rows in
+// sight exist, so that ten thousand arms cost no more than forty.
+
+import { KINDS } from "./data.js";
+import { draw, make, name, perFrame, say } from "./dom.js";
+import { count, interval, value } from "./format.js";
+import { armWords, mark, markPath } from "./marks.js";
+import { clamp, scale, tickDecimals, ticks } from "./scale.js";
+
+/** So many rows are shown all at once, without scrolling. */
+export const FEW = 40;
+const SPARE = 6;
+const ARROW = 5;
+
+export class Rows {
+  /** `frame` scrolls, `list` is the listbox in it, `axis` the SVG above the pictures. */
+  constructor(frame, list, axis, { chosen, moved }) {
+    Object.assign(this, { frame, list, axis, chosen, moved });
+    this.rows = new Map();
+    this.order = [];
+    this.active = null;
+    this.isHeld = false;
+    this.render = perFrame(() => this.#render());
+    frame.addEventListener("scroll", this.render, { passive: true });
+    new ResizeObserver(this.render).observe(frame);
+    list.addEventListener("keydown", (event) => this.#key(event));
+    list.addEventListener("click", (event) => {
+      const row = event.target.closest("[role=option]");
+      if (row) this.choose(Number(row.dataset.place), false);
+    });
+    // Rows do not change places under someone's finger.
+    for (const [event, held] of [["pointerenter", true], ["pointerleave", false]]) {
+      frame.addEventListener(event, () => (this.isHeld = held));
+    }
+  }
+
+  /** Show these positions of these data in this order, with values from `range`. */
+  show(data, order, range) {
+    Object.assign(this, { data, order, range });
+    this.most = Math.max(1, data.pulls.reduce((a, b) => Math.max(a, b), 0));
+    this.render();
+  }
+
+  /** Make an arm the active one, and bring it into sight. */
+  choose(place, scroll = true) {
+    this.active = place;
+    if (scroll) this.reveal(this.order.indexOf(place));
+    this.render();
+    this.chosen(place);
+  }
+
+  reveal(index) {
+    if (index < 0) return;
+    const height = this.height();
+    const top = index * height;
+    const room = this.frame.clientHeight - this.list.offsetTop;
+    if (this.frame.scrollHeight > this.frame.clientHeight + 1) {
+      if (top < this.frame.scrollTop || top + height > this.frame.scrollTop + room) {
+        this.frame.scrollTop = top - (room - height) / 2;
+      }
+    } else {
+      this.rows.get(this.order[index])?.root.scrollIntoView({ block: "nearest" });
+    }
+  }
+
+  height() {
+    return parseFloat(getComputedStyle(this.list).getPropertyValue("--row")) || 32;
+  }
+
+  #key(event) {
+    const page = Math.max(1, Math.floor((this.frame.clientHeight - 40) / this.height()));
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+    const step = steps[event.key];
+    if (step === undefined || !this.order.length) return;
+    event.preventDefault();
+    const from = this.order.indexOf(this.active);
+    const to = from < 0 ? 0 : clamp(from + step, 0, this.order.length - 1);
+    this.choose(this.order[to]);
+  }
+
+  #span() {
+    if (this.order.length <= FEW) return [0, this.order.length];
+    const height = this.height();
+    const { scrollTop, clientHeight } = this.frame;
+    const first = clamp(Math.floor(scrollTop / height), 0, this.order.length);
+    const room = clientHeight - this.list.offsetTop;
+    return [first, clamp(Math.ceil((scrollTop + room) / height), first, this.order.length)];
+  }
+
+  #render() {
+    if (!this.data) return;
+    const height = this.height();
+    const width = this.axis.clientWidth;
+    this.list.style.height = `${this.order.length * height}px`;
+    this.x = scale(...this.range, ARROW + 2, Math.max(40, width - ARROW - 2));
+    this.ticks = ticks(...this.range, clamp(Math.floor(width / 90), 2, 8));
+    this.#drawAxis(width);
+    const [first, last] = this.#span();
+    const wanted = new Map();
+    for (let i = Math.max(0, first - SPARE); i < Math.min(this.order.length, last + SPARE); i++) {
+      wanted.set(this.order[i], i);
+    }
+    // The active row stays: a screen reader looks it up by its id.
+    const place = this.order.indexOf(this.active);
+    if (place >= 0) wanted.set(this.active, place);
+    for (const [key, row] of this.rows) {
+      if (!wanted.has(key)) {
+        row.root.remove();
+        this.rows.delete(key);
+      }
+    }
+    for (const [key, index] of wanted) this.#fill(this.rows.get(key) ?? this.#make(key), key, index, height);
+    if (place >= 0) this.list.setAttribute("aria-activedescendant", `arm-${this.active}`);
+    else this.list.removeAttribute("aria-activedescendant");
+    this.moved(first, last);
+  }
+
+  #make(key) {
+    const row = {
+      bands: [draw("rect", { class: "band" }), draw("rect", { class: "band" })],
+      grid: draw("path", { class: "grid" }),
+      line: draw("path", { class: "line" }),
+      mark: draw("path"),
+      icon: make("span", { class: "icon" }),
+      estimate: make("span", { class: "estimate number" }),
+      ends: make("span", { class: "ends number" }),
+      pulls: make("span", { class: "number" }),
+      bar: make("span", { class: "bar" }),
+    };
+    row.picture = draw("svg", { class: "picture", "aria-hidden": "true" }, ...row.bands, row.grid, row.line, row.mark);
+    row.root = make(
+      "div",
+      { role: "option", id: `arm-${key}`, "data-place": key },
+      row.icon,
+      name(this.data.names[key], { class: "arm" }),
+      row.picture,
+      row.estimate,
+      row.ends,
+      make("span", { class: "pulls" }, row.bar, row.pulls),
+    );
+    row.root.title = this.data.names[key].slice(0, 500);
+    this.rows.set(key, row);
+    this.list.append(row.root);
+    return row;
+  }
+
+  #fill(row, key, index, height) {
+    const { data } = this;
+    const kind = data.verdict[key];
+    const isActive = key === this.active;
+    row.root.style.transform = `translateY(${index * height}px)`;
+    row.root.className = `row ${KINDS[kind]}${isActive ? " active" : ""}${data.paused.has(data.names[key]) ? " paused" : ""}`;
+    row.root.setAttribute("aria-selected", String(isActive));
+    row.root.setAttribute("aria-posinset", index + 1);
+    row.root.setAttribute("aria-setsize", this.order.length);
+    row.root.setAttribute("aria-label", armWords(data, key));
+    if (row.kind !== kind) {
+      row.icon.replaceChildren(mark(kind, data.isLow(key)));
+      row.kind = kind;
+    }
+    say(row.estimate, value(data.estimate[key]));
+    say(row.ends, interval(data.lower[key], data.upper[key]).replace("not known yet", "–"));
+    say(row.pulls, count(data.pulls[key]));
+    row.bar.style.width = `${(100 * data.pulls[key]) / this.most}%`;
+    this.#draw(row, key, kind);
+  }
+
+  #draw(row, key, kind) {
+    const { data, x } = this;
+    // The picture is as high as its row, less the line between rows.
+    const tall = row.picture.clientHeight || 31;
+    const middle = tall / 2;
+    const bands = data.bands();
+    row.bands.forEach((rect, i) => placeBand(rect, bands[i], x, tall));
+    row.grid.setAttribute("d", this.ticks.map((tick) => `M${x(tick).toFixed(1)} 0v${tall}`).join(""));
+    const estimate = data.estimate[key];
+    const hasMean = Number.isFinite(estimate);
+    row.line.setAttribute("d", hasMean ? line(data.lower[key], data.upper[key], x, middle) : "");
+    row.mark.setAttribute("class", `mark ${KINDS[kind]}`);
+    const at = x(clamp(hasMean ? estimate : 0, x.low, x.high));
+    row.mark.setAttribute("d", hasMean ? markPath(kind, data.isLow(key), at, middle, 5.5) : "");
+  }
+
+  #drawAxis(width) {
+    const places = tickDecimals(this.ticks);
+    const labels = this.ticks.map((tick) => {
+      const at = clamp(this.x(tick), 14, width - 14);
+      return draw("text", { x: at, y: 16, "text-anchor": "middle", text: value(tick, places) });
+    });
+    const lines = this.ticks.map((tick) => `M${this.x(tick)} 21v5`).join("");
+    this.axis.replaceChildren(...labels, draw("path", { d: lines, class: "tick" }));
+  }
+}
+
+/** Put a rectangle where the threshold's interval lies; nowhere if it is not known. */
+function placeBand(rect, band, x, tall) {
+  const isShown = band !== undefined && band.isKnown && band.upper >= x.low && band.lower <= x.high;
+  rect.setAttribute("visibility", isShown ? "visible" : "hidden");
+  if (!isShown) return;
+  const from = x(clamp(band.lower, x.low, x.high));
+  const to = x(clamp(band.upper, x.low, x.high));
+  rect.setAttribute("x", from);
+  rect.setAttribute("width", Math.max(1.5, to - from));
+  rect.setAttribute("height", tall);
+}
+
+/** An interval with its ends; an arrow where it goes on beyond the picture. */
+function line(lower, upper, x, y) {
+  const [cutLow, cutHigh] = [lower < x.low, upper > x.high];
+  const from = cutLow ? x.from : x(Math.min(lower, x.high));
+  const to = cutHigh ? x.to : x(Math.max(upper, x.low));
+  const low = cutLow ? `M${from + ARROW} ${y - 4}L${from} ${y}L${from + ARROW} ${y + 4}` : `M${from} ${y - 4}v8`;
+  const high = cutHigh ? `M${to - ARROW} ${y - 4}L${to} ${y}L${to - ARROW} ${y + 4}` : `M${to} ${y - 4}v8`;
+  return `${low}${high}M${from} ${y}H${to}`;
+}
