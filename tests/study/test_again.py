@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from standout import Problem
-from standout.errors import StudyError, ToldError
-from standout.study import Study
+from standout.errors import BatchError, StandoutError, StudyError, ToldError
+from standout.study import Study, Ticket
+from standout.study.turn import Turn
 from tests.study.conftest import Clock
 from tests.study.test_conformance import ARMS, MEANS, SIGMA, finish, make
 
@@ -71,6 +73,47 @@ def test_asking_again_for_what_was_lost(place: str, clock: Clock) -> None:
     clock.now += 101
     again = study.ask(1, worker="w", known=[])
     assert (again[0].arm, again[0].id in numbers) == (held[0].arm, False)
+
+
+def test_together_is_one_after_the_other(place: str) -> None:
+    """Requests that share a transaction decide as they would alone; a bad one hurts nobody."""
+    one, two = make(place, name="one"), make(place, name="two")
+    rng = np.random.default_rng(8)
+    held = {name: one.ask(worker=name) for name in "abc"}
+    also = {name: two.ask(worker=name) for name in "abc"}
+
+    def request(name: str, reward: float) -> Callable[[Turn], list[Ticket]]:
+        ticket = held[name][0]
+        return lambda turn: turn.tell_and_ask([(ticket, reward)], worker=name)[1]
+
+    for _ in range(200):
+        names = [name for name in "abc" if held[name]]
+        if not names:
+            break
+        rewards = {name: rng.normal(MEANS[held[name][0].arm], SIGMA) for name in names}
+        requests = [request(name, rewards[name]) for name in names]
+        requests.insert(1, lambda turn: turn.tell_many([(10**6, 0.0)]))  # type: ignore[arg-type]
+        found = one.together(requests, 8)
+        assert isinstance(found.pop(1), BatchError)
+        for name, tickets in zip(names, found, strict=True):
+            assert not isinstance(tickets, StandoutError)
+            pairs = [(also[name][0], rewards[name])]
+            _, also[name] = two.tell_and_ask(pairs, worker=name)
+            held[name] = tickets
+            assert [t.arm for t in held[name]] == [t.arm for t in also[name]]
+    assert one.status().stopped
+    assert one.status().to_dict() | {"name": "two"} == two.status().to_dict()
+    assert one.verify().problems == two.verify().problems == ()
+
+
+def test_a_broken_request_undoes_them_all(place: str) -> None:
+    study = make(place)
+    tickets = study.ask(2)
+    with pytest.raises(ZeroDivisionError):
+        study.together([lambda turn: turn.tell_many([(tickets[0], 0.0)]), lambda _: 1 / 0], 2)
+    assert study.status().pulls == 0
+    study.tell(tickets[0], 1.0)
+    assert study.verify().problems == ()
 
 
 def test_who_holds_a_ticket(place: str) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import numpy as np
 from sqlalchemy import bindparam, func, select
@@ -13,8 +14,8 @@ from standout.core.identification import Identification
 from standout.core.methods import DEFAULT_METHOD, Method
 from standout.core.problem import Problem
 from standout.core.state import ROUNDS
-from standout.errors import BatchError, RewardError, StudyError, TicketError
-from standout.study import again, schema, setup, telling, tickets
+from standout.errors import BatchError, RewardError, StandoutError, StorageError, TicketError
+from standout.study import again, schema, setup
 from standout.study.bulk import without_collector
 from standout.study.items import make_items
 from standout.study.schema import TicketStatus
@@ -22,9 +23,13 @@ from standout.study.status import Status
 from standout.study.storage import PATIENCE, Storage
 from standout.study.telling import Receipt
 from standout.study.tending import Tending
-from standout.study.tickets import Ticket, ticket_id, worker_name
+from standout.study.tickets import Ticket, ticket_id
+from standout.study.turn import Turn, check_count, worker_of
 
 Clock = Callable[[], float]
+T = TypeVar("T")
+MOMENT = 1e-6
+"""Seconds between two requests of one transaction, so that their tickets can be told apart."""
 _TICKETS = schema.tickets
 _EXPIRED = (
     select(func.count())
@@ -126,21 +131,14 @@ class Study(Tending):
         `known`, the tickets that `worker` holds and that are not among these
         numbers come first: an answer that got lost on its way is given again.
         """
-        seconds, who = self._asking(n, worker, lease)
-        with self._writing(int(n)) as (connection, now):
-            found: list[Ticket] = []
-            if known is not None:
-                found = again.lost(connection, self._ledger, who, known, int(n), now)
-            left = int(n) - len(found)
-            if left:
-                found += tickets.hand_out(connection, self._ledger, left, who, seconds, now)
-            return found
+        with self._turn(check_count(n)) as turn:
+            return turn.ask(n, worker=worker, lease=lease, known=known)
 
-    def _asking(self, n: int, worker: str | None, lease: float | None) -> tuple[float, str]:
-        if n != int(n) or n < 1:
-            raise StudyError(f"ask for a whole number of at least 1 ticket, not {n}")
-        seconds = self.lease if lease is None else setup.check_lease(lease)
-        return seconds, tickets.clean(worker or worker_name())
+    @contextmanager
+    def _turn(self, size: int = 1) -> Iterator[Turn]:
+        """A transaction for one request, that writes about `size` rows."""
+        with self._writing(size) as (connection, now):
+            yield Turn(connection, self._ledger, self.lease, now)
 
     def tell(
         self,
@@ -169,13 +167,13 @@ class Study(Tending):
         in place of the ticket tells a reward that was measured without asking.
         """
         pairs = list(rewards)
-        who = tickets.clean(worker or worker_name())
         with without_collector(len(pairs)):
+            # Looked at before others have to wait for it.
             items = make_items(pairs, self._ledger.desk)
             if not items:
                 return Receipt()
-            with self._writing(len(items)) as (connection, now):
-                return telling.tell(connection, self._ledger, items, who, now)
+            with self._turn(len(items)) as turn:
+                return turn.tell_items(items, worker_of(worker))
 
     def tell_and_ask(
         self,
@@ -192,23 +190,29 @@ class Study(Tending):
         as they are still pending. `known` is that of `ask`.
         """
         pairs = list(rewards)
-        seconds, who = self._asking(n, worker, lease)
-        ledger = self._ledger
-        with without_collector(len(pairs)):
-            items = make_items(pairs, ledger.desk)
-            with self._writing(len(items) + int(n)) as (connection, now):
-                receipt = telling.tell(connection, ledger, items, who, now) if items else Receipt()
-                found: list[Ticket] = []
-                is_repeated = bool(items) and receipt.repeated == len(items)
-                if is_repeated:
-                    found = again.same(connection, ledger, items, who, int(n))
-                elif known is not None:
-                    found = again.lost(connection, ledger, who, known, int(n), now)
-                left = int(n) - len(found)
-                # What was told again brings no more than it brought the first time.
-                if left and not (found and is_repeated):
-                    found += tickets.hand_out(connection, ledger, left, who, seconds, now)
-                return receipt, found
+        with without_collector(len(pairs)), self._turn(len(pairs) + check_count(n)) as turn:
+            return turn.tell_and_ask(pairs, n, worker=worker, lease=lease, known=known)
+
+    def together(
+        self, requests: Sequence[Callable[[Turn], T]], size: int
+    ) -> list[T | StandoutError]:
+        """Carry out several requests in one transaction: one wait for the disk for all.
+
+        Each gives its result or, if something was wrong with it, the error; it
+        has then changed nothing. Each has a moment of its own. All of them
+        write about `size` rows.
+        """
+        done: list[T | StandoutError] = []
+        with self._writing(size) as (connection, now):
+            for number, request in enumerate(requests):
+                turn = Turn(connection, self._ledger, self.lease, now + number * MOMENT)
+                try:
+                    done.append(request(turn))
+                except StorageError:
+                    raise
+                except StandoutError as error:
+                    done.append(error)
+        return done
 
     def holder(self, ticket: Ticket | int) -> str | None:
         """Who was given a ticket (or told it, once it is told); None if there is no such ticket."""
@@ -217,9 +221,8 @@ class Study(Tending):
 
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
         """Give a ticket back without a reward, and say why; its pull is handed out again."""
-        who = tickets.clean(worker or worker_name())
-        with self._writing() as (connection, now):
-            tickets.fail(connection, self._ledger, ticket_id(ticket), reason, who, now)
+        with self._turn() as turn:
+            turn.fail(ticket, reason, worker=worker)
 
     def status(self) -> Status:
         """How the study stands; costs O(arms), whatever the number of rewards."""

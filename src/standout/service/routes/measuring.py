@@ -6,12 +6,15 @@ next tickets; another value is refused.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from standout.errors import StandoutError
 from standout.service.auth import Answerer, Identity, Measurer, Reader
 from standout.service.errors import ApiError
 from standout.service.plain import answer
@@ -31,12 +34,13 @@ from standout.service.schemas_measure import (
     Told,
 )
 from standout.service.service import Service, ServiceOf
-from standout.service.shelf import Shelf
 from standout.study import Study, Ticket
 from standout.study.telling import Receipt
 from standout.study.tokens import Role
+from standout.study.turn import Turn
 
 router = APIRouter(prefix="/studies/{name}", tags=["measuring"])
+T = TypeVar("T")
 
 
 def _worker(who: Identity, given: str | None) -> str:
@@ -56,17 +60,26 @@ def _lease(service: Service, study: Study, who: Identity, given: float | None) -
     return min(given or study.lease, study.lease, service.settings.rater_lease)
 
 
-def _check_own(study: Study, who: Identity, tickets: list[int | None]) -> None:
+def _check_own(turn: Turn, who: Identity, tickets: Sequence[int | None]) -> None:
     """A rater answers what it was handed, nothing else."""
     if who.role is not Role.RATER:
         return
     for ticket in tickets:
-        if ticket is None or study.holder(ticket) != who.name:
-            raise ApiError(403, "raters answer only the tickets that they were given")
+        if ticket is None or turn.holder(ticket) != who.name:
+            raise NotYours("raters answer only the tickets that they were given")
 
 
-def _tickets(study: Study, tickets: list[Ticket], with_items: bool) -> list[dict[str, Any]]:
-    items = study.items({ticket.arm for ticket in tickets}) if with_items and tickets else {}
+class NotYours(StandoutError):
+    """A rater named a ticket of somebody else."""
+
+
+async def _tickets(
+    service: Service, name: str, tickets: list[Ticket], with_items: bool
+) -> list[dict[str, Any]]:
+    items: dict[str, Any] = {}
+    if with_items and tickets:
+        arms = {ticket.arm for ticket in tickets}
+        items = await service.threads.look(lambda: service.shelf.reader(name).items(arms))
     return [
         {
             "ticket": ticket.id,
@@ -78,28 +91,36 @@ def _tickets(study: Study, tickets: list[Ticket], with_items: bool) -> list[dict
     ]
 
 
+async def _change(
+    service: Service, name: str, request: Callable[[Study, Turn], T], size: int = 1
+) -> tuple[Study, T]:
+    """Carry out a request; the study that it changed, and what came of it."""
+    study = await service.threads.look(service.shelf.writer, name)
+    try:
+        found = await service.threads.change(
+            name, lambda: service.shelf.writer(name), partial(request, study), size
+        )
+    except NotYours as error:
+        raise ApiError(403, str(error)) from None
+    return study, found
+
+
 @router.post("/ask", responses=sent(Tickets, "Pulls to measure, or none."))
 async def ask(service: ServiceOf, who: Answerer, name: str, body: Ask) -> Response:
     """Ask for pulls to measure; a rater gets one at a time."""
-    return await service.threads.write(name, _ask, service, name, body, who)
+    count = 1 if who.role is Role.RATER else body.n
 
+    def request(study: Study, turn: Turn) -> list[Ticket]:
+        return turn.ask(
+            count,
+            worker=_worker(who, body.worker),
+            lease=_lease(service, study, who, body.lease),
+            known=_known(who, body.known),
+        )
 
-def _ask(service: Service, name: str, body: Ask, who: Identity) -> Response:
-    study = service.shelf.writer(name)
-    found = study.ask(
-        1 if who.role is Role.RATER else body.n,
-        worker=_worker(who, body.worker),
-        lease=_lease(service, study, who, body.lease),
-        known=_known(who, body.known),
-    )
-    content = {"tickets": _tickets(study, found, body.items), "stopped": study.is_stopped}
-    return answer(content)
-
-
-@router.post("/tell", responses=sent(Told, "The rewards are on disk."))
-async def tell(service: ServiceOf, who: Answerer, name: str, body: Tell) -> Response:
-    """Tell rewards, and ask for the next pulls in the same request if wanted."""
-    return await service.threads.write(name, _tell, service, name, body, who)
+    study, found = await _change(service, name, request, count)
+    listed = await _tickets(service, name, found, body.items)
+    return answer({"tickets": listed, "stopped": study.is_stopped})
 
 
 def _key(reward: Reward) -> Ticket | int | str:
@@ -108,26 +129,24 @@ def _key(reward: Reward) -> Ticket | int | str:
     return reward.ticket if reward.arm is None else Ticket(reward.ticket, reward.arm)
 
 
-def _tell(service: Service, name: str, body: Tell, who: Identity) -> Response:
-    study = service.shelf.writer(name)
-    _check_own(study, who, [reward.ticket for reward in body.rewards])
-    worker = _worker(who, body.worker)
+@router.post("/tell", responses=sent(Told, "The rewards are on disk."))
+async def tell(service: ServiceOf, who: Answerer, name: str, body: Tell) -> Response:
+    """Tell rewards, and ask for the next pulls in the same request if wanted."""
     pairs = [(_key(reward), reward.reward) for reward in body.rewards]
-    found: list[Ticket] = []
-    receipt: Receipt
-    if body.ask:
-        receipt, found = study.tell_and_ask(
-            pairs,
-            1 if who.role is Role.RATER else body.ask,
-            worker=worker,
-            lease=_lease(service, study, who, body.lease),
-            known=_known(who, body.known),
-        )
-    else:
-        receipt = study.tell_many(pairs, worker=worker)
+    worker = _worker(who, body.worker)
+    count = min(body.ask, 1) if who.role is Role.RATER else body.ask
+
+    def request(study: Study, turn: Turn) -> tuple[Receipt, list[Ticket]]:
+        _check_own(turn, who, [reward.ticket for reward in body.rewards])
+        if not count:
+            return turn.tell_many(pairs, worker=worker), []
+        lease, known = _lease(service, study, who, body.lease), _known(who, body.known)
+        return turn.tell_and_ask(pairs, count, worker=worker, lease=lease, known=known)
+
+    study, (receipt, found) = await _change(service, name, request, len(pairs) + count)
     content = {
         **asdict(receipt),
-        "tickets": _tickets(study, found, body.items),
+        "tickets": await _tickets(service, name, found, body.items),
         "stopped": study.is_stopped,
     }
     return answer(content)
@@ -136,13 +155,12 @@ def _tell(service: Service, name: str, body: Tell, who: Identity) -> Response:
 @router.post("/fail", responses=sent(Done))
 async def fail(service: ServiceOf, who: Answerer, name: str, body: Fail) -> Response:
     """Give a ticket back without a reward; its pull is handed out again."""
-    return await service.threads.write(name, _fail, service.shelf, name, body, who)
 
+    def request(study: Study, turn: Turn) -> None:
+        _check_own(turn, who, [body.ticket])
+        turn.fail(body.ticket, body.reason, worker=_worker(who, body.worker))
 
-def _fail(shelf: Shelf, name: str, body: Fail, who: Identity) -> Response:
-    study = shelf.writer(name)
-    _check_own(study, who, [body.ticket])
-    study.fail(body.ticket, body.reason, worker=_worker(who, body.worker))
+    await _change(service, name, request)
     return answer({"done": True})
 
 

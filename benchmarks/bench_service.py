@@ -1,0 +1,274 @@
+"""The service under load: answers over HTTP with a dashboard open, and a very large study.
+
+Run it as: python benchmarks/bench_service.py [--seconds S]
+
+Clients and server share the machine's cores. Every acknowledged answer is looked
+for in the log afterwards, also when the server was killed in between.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from urllib.parse import urlsplit
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from standout.client import Client
+
+ANSWERS, UPDATE_MS, OPEN_SECONDS = 150, 50.0, 2.0
+CLIENTS, ARMS = 8, 1_000
+missed: list[str] = []
+
+
+def report(what: str, value: float, unit: str, bar: float | None = None) -> None:
+    """One line, with the bar it has to keep; times are bounded from above."""
+    is_time = unit in ("s", "ms")
+    kept = bar is None or (value <= bar if is_time else value >= bar)
+    promise = "" if bar is None else f"   {'at most' if is_time else 'at least'} {bar:,g}"
+    print(f"{what:<58} {value:>10,.1f} {unit}{promise}{'' if kept else '   MISSED'}", flush=True)
+    if not kept:
+        missed.append(what)
+
+
+class Server:
+    """`standout serve` on a file; may be killed and started again at the same port."""
+
+    def __init__(self, place: Path, workers: int = 1) -> None:
+        self.place, self.workers, self.port = place, workers, 0
+        self.start()
+
+    def start(self) -> None:
+        words = ["serve", str(self.place), "--port", str(self.port), "--log-level", "error"]
+        self.process = subprocess.Popen(
+            [
+                str(Path(sys.executable).with_name("standout")),
+                *words,
+                "--workers",
+                str(self.workers),
+            ],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if line.startswith("dashboard: "):
+                self.port = int(urlsplit(line.split()[1]).port or 0)
+                return
+        raise RuntimeError("the server did not start")
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(15)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+
+def in_child(work: Callable[[int], None]) -> tuple[int, int]:
+    """Fork; `work` writes what it has to say to a pipe. The child's id and the pipe."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            os.close(reader)
+            work(writer)
+            code = 0
+        except BaseException as error:
+            print(f"client: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        finally:
+            os._exit(code)
+    os.close(writer)
+    return pid, reader
+
+
+def answer(url: str, seed: int, seconds: float, pipe: int) -> None:
+    """Answer as fast as the server goes; note each acknowledged ticket, after it is."""
+    rng = random.Random(seed)
+    study = Client(url, timeout=10).study("load")
+    deadline = time.monotonic() + seconds
+    tickets = study.ask()
+    while time.monotonic() < deadline:
+        pairs = [(t, float(rng.random() < 0.1 + 0.8 * (hash(t.arm) % 97) / 97)) for t in tickets]
+        _, following = study.tell_and_ask(pairs)
+        os.write(pipe, "".join(f"{t.id}\n" for t in tickets).encode())
+        tickets = following
+
+
+def watch(url: str, seconds: float, pipe: int) -> None:
+    """What an open dashboard does: listen, and fetch what changed at every event."""
+    deadline = time.monotonic() + seconds
+    views, since = 0, None
+    client = Client(url)
+    port = urlsplit(url).port
+    while time.monotonic() < deadline:
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+            connection.request("GET", "/api/v1/studies/load/events")
+            stream = connection.getresponse()
+            while time.monotonic() < deadline and (line := stream.readline()):
+                if line.startswith(b"event: change"):
+                    view = client._wire.get("/studies/load/view", since=since)
+                    since, views = view["seq"], views + 1
+        except (OSError, http.client.HTTPException):
+            time.sleep(0.2)
+    os.write(pipe, f"{views}\n".encode())
+
+
+def said(pipe: int) -> list[int]:
+    """All numbers that a child wrote."""
+    parts = []
+    while part := os.read(pipe, 1 << 16):
+        parts.append(part)
+    os.close(pipe)
+    return [int(line) for line in b"".join(parts).split()]
+
+
+def run_clients(server: Server, seconds: float, kill_after: float | None) -> tuple[Counter, int]:
+    """Eight answering clients and a dashboard; what was acknowledged, and how many views."""
+    url = server.url
+    children = [
+        in_child(lambda pipe, seed=seed: answer(url, seed, seconds, pipe))
+        for seed in range(CLIENTS)
+    ]
+    dashboard = in_child(lambda pipe: watch(url, seconds, pipe))
+    if kill_after is not None:
+        time.sleep(kill_after)
+        server.kill()
+        time.sleep(0.3)
+        server.start()
+    acknowledged: Counter[int] = Counter()
+    for _, pipe in children:
+        acknowledged.update(said(pipe))
+    (views,) = said(dashboard[1])
+    for pid, _ in (*children, dashboard):
+        if os.waitpid(pid, 0)[1] != 0:
+            missed.append("a client failed")
+    return acknowledged, views
+
+
+def check_log(place: Path, acknowledged: Counter[int]) -> None:
+    """Every acknowledged answer is in the log, once; all totals agree with the log."""
+    from standout.study import Study
+
+    with Study.open(place, "load") as study:
+        problems = study.verify().problems
+        logged = Counter(study.history()["ticket"].tolist())
+    twice = [ticket for ticket, count in logged.items() if count > 1]
+    lost = [ticket for ticket in acknowledged if logged[ticket] != 1]
+    if lost or twice or problems:
+        missed.append(f"{len(lost)} answers lost, {len(twice)} counted twice, {problems}")
+    print(f"{'':<12}{len(acknowledged):,} acknowledged, {len(lost)} lost, {len(twice)} twice")
+
+
+def bench_load(folder: Path, seconds: float) -> None:
+    """150 answers per second with a dashboard open; and with the server killed."""
+    place = folder / "load.db"
+    server = Server(place)
+    try:
+        arms = [f"arm {i}" for i in range(ARMS)]
+        Client(server.url).create("load", arms, "bernoulli", lease=600.0)
+        run_clients(server, 1.0, None)  # Connections, caches, the first round.
+        acknowledged, views = run_clients(server, seconds, None)
+        report("8 clients, dashboard open", acknowledged.total() / seconds, "answers/s", ANSWERS)
+        print(f"{'':<12}{views} views updated meanwhile")
+        check_log(place, acknowledged)
+        acknowledged, _ = run_clients(server, seconds, seconds / 2)
+        report("the same, server killed and started again", acknowledged.total() / seconds,
+               "answers/s")  # fmt: skip
+        check_log(place, acknowledged)
+    finally:
+        server.stop()
+
+
+def bench_large(folder: Path) -> None:
+    """10,000 arms, 1,000,000 rewards: what opening a page and updating it cost."""
+    import numpy as np
+
+    from standout import Problem
+    from standout.study import Study
+
+    place = folder / "large.db"
+    rng = np.random.default_rng(0)
+    arms = [f"arm {i}" for i in range(10_000)]
+    means = rng.normal(0, 1, len(arms))
+    with Study.create(place, arms, Problem(noise="gaussian:5", k=3), name="large") as study:
+        for _ in range(100):
+            values = means + rng.normal(0, 5, len(arms))
+            study.tell_many(zip(arms, values.tolist(), strict=True))
+        assert study.status().pulls == 1_000_000
+    server = Server(place)
+    try:
+        client = Client(server.url)
+        remote = client.study("large")
+        begin = time.perf_counter()
+        view = client._wire.get("/studies/large/view")
+        first = time.perf_counter() - begin
+        report("10,000 arms, 1,000,000 rewards: first view", first, "s", OPEN_SECONDS)
+        begin = time.perf_counter()
+        view = client._wire.get("/studies/large/view")
+        report("10,000 arms: full view again", (time.perf_counter() - begin) * 1000, "ms")
+        times = []
+        for _ in range(30):
+            for ticket in remote.ask(5):
+                remote.tell(ticket, 0.0)
+            begin = time.perf_counter()
+            view = client._wire.get("/studies/large/view", since=view["seq"])
+            times.append((time.perf_counter() - begin) * 1000)
+            assert not view["full"]
+        # As the client sees it: the server's time and the way there and back.
+        report("10,000 arms: update of a view, the slowest of 30", max(times), "ms", UPDATE_MS)
+        size = len(json.dumps(client._wire.get("/studies/large/view")))
+        print(f"{'':<12}median {sorted(times)[15]:.1f} ms; a full view has {size:,} bytes")
+    finally:
+        server.stop()
+
+
+def disk(folder: Path) -> float:
+    """Milliseconds that the disk takes to make 4 kB safe: what every answer waits for."""
+    with tempfile.TemporaryFile(dir=folder) as file:
+        begin = time.perf_counter()
+        for _ in range(100):
+            file.write(b"x" * 4096)
+            file.flush()
+            os.fdatasync(file.fileno())
+        return (time.perf_counter() - begin) * 10
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=10.0)
+    options = parser.parse_args()
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="standout-bench-")))
+        bench_load(folder, options.seconds)
+        bench_large(folder)
+        sync = disk(folder)
+    print(f"the disk takes {sync:.2f} ms to make a write safe: at most {1000 / sync:,.0f} a second")
+    if missed:
+        sys.exit(f"missed: {'; '.join(missed)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""Asking and telling inside one transaction, alone or together with others.
+
+What is wrong with a request shows before it has changed anything; so one bad
+request among several in a transaction leaves the others as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from sqlalchemy import Connection
+
+from standout.errors import StudyError
+from standout.study import again, setup, telling, tickets
+from standout.study.items import Key, make_items
+from standout.study.ledger import Ledger
+from standout.study.telling import Receipt
+from standout.study.tickets import Ticket, ticket_id, worker_name
+from standout.study.told import Item
+
+
+def check_count(n: int) -> int:
+    """A number of tickets to ask for."""
+    if n != int(n) or n < 1:
+        raise StudyError(f"ask for a whole number of at least 1 ticket, not {n}")
+    return int(n)
+
+
+def worker_of(given: str | None) -> str:
+    """Who asks or tells."""
+    return tickets.clean(given or worker_name())
+
+
+class Turn:
+    """One request's part of a transaction; `now` is its moment."""
+
+    def __init__(self, connection: Connection, ledger: Ledger, lease: float, now: float) -> None:
+        self._connection, self._ledger = connection, ledger
+        self._lease, self._now = lease, now
+
+    def ask(
+        self,
+        n: int = 1,
+        *,
+        worker: str | None = None,
+        lease: float | None = None,
+        known: Collection[int] | None = None,
+    ) -> list[Ticket]:
+        """As `Study.ask`."""
+        count, who, seconds = check_count(n), worker_of(worker), self._seconds(lease)
+        found: list[Ticket] = []
+        if known is not None:
+            found = again.lost(self._connection, self._ledger, who, known, count, self._now)
+        return found + self._hand_out(count - len(found), who, seconds)
+
+    def tell_many(
+        self, rewards: Iterable[tuple[Key, float]], *, worker: str | None = None
+    ) -> Receipt:
+        """As `Study.tell_many`."""
+        return self.tell_items(make_items(list(rewards), self._ledger.desk), worker_of(worker))
+
+    def tell_items(self, items: Sequence[Item], who: str) -> Receipt:
+        """Tell rewards that have been looked at already."""
+        if not items:
+            return Receipt()
+        return telling.tell(self._connection, self._ledger, items, who, self._now)
+
+    def tell_and_ask(
+        self,
+        rewards: Iterable[tuple[Key, float]],
+        n: int = 1,
+        *,
+        worker: str | None = None,
+        lease: float | None = None,
+        known: Collection[int] | None = None,
+    ) -> tuple[Receipt, list[Ticket]]:
+        """As `Study.tell_and_ask`."""
+        count, who, seconds = check_count(n), worker_of(worker), self._seconds(lease)
+        items = make_items(list(rewards), self._ledger.desk)
+        receipt = self.tell_items(items, who)
+        if items and receipt.repeated == len(items):
+            # What was told again brings no more than it brought the first time.
+            found = again.same(self._connection, self._ledger, items, who, count)
+            return receipt, found or self._hand_out(count, who, seconds)
+        found = []
+        if known is not None:
+            found = again.lost(self._connection, self._ledger, who, known, count, self._now)
+        return receipt, found + self._hand_out(count - len(found), who, seconds)
+
+    def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
+        """As `Study.fail`."""
+        who = worker_of(worker)
+        tickets.fail(self._connection, self._ledger, ticket_id(ticket), reason, who, self._now)
+
+    def holder(self, ticket: Ticket | int) -> str | None:
+        """As `Study.holder`."""
+        return again.holder(self._connection, self._ledger, ticket_id(ticket))
+
+    def _seconds(self, lease: float | None) -> float:
+        return self._lease if lease is None else setup.check_lease(lease)
+
+    def _hand_out(self, count: int, who: str, seconds: float) -> list[Ticket]:
+        if count < 1:
+            return []
+        return tickets.hand_out(self._connection, self._ledger, count, who, seconds, self._now)
