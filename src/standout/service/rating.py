@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -26,13 +27,16 @@ from standout.service.routes.login import is_secure
 from standout.service.schemas import Body, TicketNumber
 from standout.service.service import Service, ServiceOf
 from standout.study import Study, Ticket
-from standout.study.raters import count_answers, skipped_arms
+from standout.study.raters import Record, held_ticket, read_record
 from standout.study.tokens import Role
 
 router = APIRouter(prefix="/rate/{name}", include_in_schema=False)
 
-TRIES = 5
-"""Tickets looked at for one whose item the rater has not skipped before."""
+CHOICE = 4
+"""Tickets among which the item is looked for that a rater has not seen, or not for longest."""
+MOST_CHOICE = 50
+MOST_RATERS = 1000
+"""Raters of a study that a process remembers; others are looked up again."""
 YEAR = 365 * 86400
 _PART = 500
 
@@ -66,6 +70,7 @@ class Leave(Body):
     """Stop rating for now."""
 
     ticket: TicketNumber | None = None
+    again: Again = False
 
 
 def _consent_cookie(name: str) -> str:
@@ -144,8 +149,9 @@ async def following(
 
     def call() -> dict[str, Any]:
         study = service.shelf.writer(name)
-        answered = count_answers(study, rater.worker) if not rater.is_new else 0
-        return {**_show(service, study, rater, body.again), "answered": answered}
+        # Read anew: this rater may have been served by another process.
+        record = _record(service, study, rater, is_new=True)
+        return {**_show(service, study, rater, body.again), "answered": record.answers}
 
     content = await service.threads.write(name, call)
     if content["state"] == "consent":
@@ -217,10 +223,28 @@ async def _act(
         study = service.shelf.writer(name)
         if study.holder(body.ticket) != rater.worker:
             raise ApiError(403, "this item was not given to you", code="not_yours")
+        held = held_ticket(study, rater.worker)
+        record = _record(service, study, rater)
         counted = act(study, rater)
+        if held is not None and held.id == body.ticket:
+            if isinstance(body, Skip):
+                record.skipped.add(held.arm)
+            elif counted:
+                record.add(held.arm)
         return {**_show(service, study, rater, body.again), "counted": counted}
 
     return answer(await service.threads.write(name, call))
+
+
+def _record(service: Service, study: Study, rater: Rater, *, is_new: bool = False) -> Record:
+    """What the rater has done here, as far as this process knows."""
+    kept: OrderedDict[str, Record] = service.cache.setdefault(f"raters {study.name}", OrderedDict())
+    if is_new or rater.worker not in kept:
+        kept[rater.worker] = Record() if rater.is_new else read_record(study, rater.worker)
+        if len(kept) > MOST_RATERS:
+            kept.popitem(last=False)
+    kept.move_to_end(rater.worker)
+    return kept[rater.worker]
 
 
 def _show(service: Service, study: Study, rater: Rater, again: bool) -> dict[str, Any]:
@@ -228,9 +252,10 @@ def _show(service: Service, study: Study, rater: Rater, again: bool) -> dict[str
     page = study.page or {}
     if page.get("consent") and not rater.has_agreed:
         return {"state": "consent", "consent": page["consent"]}
-    skipped = frozenset() if again or rater.is_new else skipped_arms(study, rater.worker)
+    record = _record(service, study, rater)
+    skipped = set() if again else record.skipped
     lease = min(study.lease, service.settings.rater_lease)
-    ticket, has_passed = _hand_out(study, rater.worker, skipped, lease)
+    ticket, has_passed = _hand_out(study, rater.worker, record, skipped, lease)
     if ticket is not None:
         item = study.items([ticket.arm]).get(ticket.arm) or {"text": ticket.arm}
         asked = question_of(study)
@@ -241,22 +266,26 @@ def _show(service: Service, study: Study, rater: Rater, again: bool) -> dict[str
 
 
 def _hand_out(
-    study: Study, worker: str, skipped: frozenset[str], lease: float
+    study: Study, worker: str, record: Record, skipped: set[str], lease: float
 ) -> tuple[Ticket | None, bool]:
-    """The ticket that the rater has, or a new one; not of an item that it has skipped.
+    """The ticket that the rater has, or a new one, and whether only skipped items were left.
 
-    Also says whether any were passed over; these are free for others at once.
+    The method may want several answers in a row to one item. One rater's would
+    not be worth much, and look like a mistake: so the rater gets an item that is
+    new to it, or else the one it saw longest ago, and the others go to whoever
+    asks next.
     """
-    passed: list[Ticket] = []
-    chosen: Ticket | None = None
-    while chosen is None and len(passed) < TRIES:
-        known = [ticket.id for ticket in passed]
-        found = study.ask(1, worker=worker, lease=lease, known=known)
-        if not found:
-            break
-        if found[0].arm in skipped:
-            passed.append(found[0])
-        else:
-            chosen = found[0]
-    study.release(passed)
-    return chosen, bool(passed)
+    held = held_ticket(study, worker)
+    if held is not None:
+        return held, False
+    found = study.ask(1, worker=worker, lease=lease)
+    if found and (found[0].arm in record.answered or found[0].arm in skipped):
+        more = min(CHOICE + len(skipped), MOST_CHOICE)
+        found += study.ask(more, worker=worker, lease=lease)
+    fitting = [ticket for ticket in found if ticket.arm not in skipped]
+    if not fitting:
+        study.release(found)
+        return None, bool(found)
+    chosen = min(fitting, key=lambda ticket: record.answered.get(ticket.arm, 0))
+    study.release([ticket for ticket in found if ticket is not chosen])
+    return chosen, False

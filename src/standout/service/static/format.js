@@ -51,6 +51,11 @@ export function time(seconds) {
   return new Date(seconds * 1000).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }
 
+/** The same without the time of day. */
+export function day(seconds) {
+  return isKnown(seconds) ? new Date(seconds * 1000).toLocaleDateString(undefined, { dateStyle: "medium" }) : "–";
+}
+
 /** A share as a percentage without needless zeros. */
 export function percent(share) {
   return `${Number((100 * share).toPrecision(3))} %`;

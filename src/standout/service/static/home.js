@@ -4,7 +4,7 @@ import { Failure, get, sleep } from "./api.js";
 import { createForm } from "./create.js";
 import { NORMAL, OUTLIER, UNDECIDED } from "./data.js";
 import { find, make, name, say } from "./dom.js";
-import { count, plural, time } from "./format.js";
+import { count, day, plural } from "./format.js";
 import { mark } from "./marks.js";
 import { askForToken, begin } from "./session.js";
 
@@ -31,8 +31,8 @@ function share(row) {
 }
 
 function entry(row) {
-  const state = row.stopped ? WORDS[row.reason] ?? row.reason : "measuring";
-  const kind = row.stopped ? (row.reason === "decided" ? "decided" : "") : "going";
+  const state = row.stopped ? WORDS[row.reason] ?? row.reason : row.pulls ? "measuring" : "not begun";
+  const kind = row.stopped ? (row.reason === "decided" ? "decided" : "") : row.pulls ? "going" : "";
   const normal = row.arms - row.outliers - row.undecided;
   const number = (verdict, amount, word) => make("span", { class: "number" }, mark(verdict), `${count(amount)} ${word}`);
   return make(
@@ -47,7 +47,7 @@ function entry(row) {
       number(UNDECIDED, row.undecided, "undecided"),
       number(NORMAL, normal, "normal"),
     ),
-    make("p", { class: "muted small number", text: `${plural(row.pulls, "pull")} of ${plural(row.arms, "arm")}${row.pending ? `, ${count(row.pending)} pending` : ""} · begun ${time(row.created)}` }),
+    make("p", { class: "muted small number", text: `${plural(row.pulls, "pull")} of ${plural(row.arms, "arm")}${row.pending ? `, ${count(row.pending)} pending` : ""} · begun ${day(row.created)}` }),
   );
 }
 

@@ -7,7 +7,6 @@ import { mark } from "./marks.js";
 
 const MOST_NAMES = 6;
 const REASONS = {
-  running: "measuring",
   decided: "decided",
   budget: "budget spent",
 };
@@ -15,7 +14,7 @@ const WHY = {
   "first pulls": "First pulls: every arm gets some, to have an interval at all.",
   undecided: "Undecided: the interval still touches the threshold’s.",
   "moves the threshold": "Moves the threshold: decided, but measuring it narrows the threshold’s interval.",
-  overdue: "Overdue: handed out before, and no answer came in time.",
+  overdue: "Handed out before, and no answer came: it goes to the next who asks.",
 };
 
 /** Names in a sentence, the first few of many. */
@@ -41,6 +40,11 @@ function outlierNames(data) {
 export function showAnswer(data) {
   const { head } = data;
   const { arms, outliers, undecided } = head.counts;
+  find("begin").hidden = head.counts.pulls > 0;
+  if (head.counts.pulls === 0) {
+    find("answer").replaceChildren("Nothing has been measured yet.");
+    return;
+  }
   const names = listed(outlierNames(data));
   const verb = outliers === 1 ? "stands" : "stand";
   const rest = head.stopped
@@ -56,8 +60,9 @@ export function showAnswer(data) {
 export function showTitle(data) {
   const { head } = data;
   const state = find("state");
-  say(state, head.stopped ? `stopped: ${REASONS[head.reason] ?? head.reason}` : "measuring");
-  state.className = `pill ${head.stopped ? (head.reason === "decided" ? "decided" : "") : "going"}`;
+  const isGoing = !head.stopped && head.counts.pulls > 0;
+  say(state, head.stopped ? `stopped: ${REASONS[head.reason] ?? head.reason}` : isGoing ? "measuring" : "not begun");
+  state.className = `pill ${isGoing ? "going" : head.reason === "decided" ? "decided" : ""}`;
   say(find("question"), question(head));
   const note = find("note");
   note.hidden = head.note === null;
@@ -96,7 +101,7 @@ export function showFigures(data, forecast) {
   const pulls = [];
   if (budget !== null) pulls.push(`of ${count(budget)}`);
   if (counts.pending) pulls.push(`${count(counts.pending)} pending`);
-  if (counts.expired) pulls.push(`${count(counts.expired)} overdue`);
+  if (counts.expired) pulls.push(`${count(counts.expired)} to hand out again`);
   if (counts.surplus) pulls.push(`${count(counts.surplus)} beyond the budget`);
   const { threshold, threshold_low: low } = head;
   const parts = [
@@ -115,8 +120,8 @@ function leftFigure(head, forecast) {
   if (head.stopped) return figure("Pulls left", "0", isKnown(head.stopped_at) ? `stopped ${time(head.stopped_at)}` : null);
   if (forecast === undefined) return figure("Pulls left", "…", "working it out");
   if (forecast === null) return figure("Pulls left", "–", "cannot be told yet");
-  const upper = forecast.upper === null ? "no end in sight" : short(forecast.upper);
-  return figure("Pulls left", `≈ ${short(forecast.pulls_left)}`, `probably ${short(forecast.lower)} to ${upper}`);
+  const range = forecast.upper === null ? `${short(forecast.lower)} or more, no end in sight` : `${short(forecast.lower)} to ${short(forecast.upper)}`;
+  return figure("Pulls left", `≈ ${short(forecast.pulls_left)}`, `probably ${range}`);
 }
 
 function nextArm(data, row, go) {

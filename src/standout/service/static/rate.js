@@ -174,12 +174,18 @@ function showSkipped() {
   lookLater();
 }
 
-async function lookLater() {
-  const turn = now.turn;
-  await sleep(LOOK_AGAIN);
-  if (turn !== now.turn) return;
-  if (document.hidden) lookLater();
-  else act("/next", {});
+/** Ask again after a while, or as soon as the rater comes back to this page. */
+function lookLater() {
+  const { turn } = now;
+  const look = () => {
+    if (turn === now.turn && !document.hidden) act("/next", {});
+  };
+  setTimeout(() => {
+    document.removeEventListener("visibilitychange", look);
+    if (document.hidden && turn === now.turn) lookLater();
+    else look();
+  }, LOOK_AGAIN);
+  document.addEventListener("visibilitychange", look, { once: true });
 }
 
 function thanks() {

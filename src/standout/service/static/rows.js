@@ -110,9 +110,16 @@ export class Rows {
       }
     }
     for (const [key, index] of wanted) this.#fill(this.rows.get(key) ?? this.#make(key), key, index, height);
+    this.#arrange(wanted);
     if (place >= 0) this.list.setAttribute("aria-activedescendant", `arm-${this.active}`);
     else this.list.removeAttribute("aria-activedescendant");
     this.moved(first, last);
+  }
+
+  /** The elements stand in the order in which they are seen, also for those who do not see. */
+  #arrange(wanted) {
+    const sorted = [...wanted].sort((a, b) => a[1] - b[1]).map(([key]) => this.rows.get(key).root);
+    if (sorted.some((root, i) => this.list.children[i] !== root)) this.list.append(...sorted);
   }
 
   #make(key) {

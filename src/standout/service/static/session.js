@@ -78,6 +78,11 @@ export function askForToken(words = "This page needs a token.") {
   dialog.showModal();
 }
 
+// A link with a token, followed from a page that is open already, does not load it anew.
+window.addEventListener("hashchange", () => {
+  if (location.hash.startsWith("#token=")) location.reload();
+});
+
 /** A link may carry its token behind the #, which browsers never send to a server. */
 async function useTokenOfLink() {
   const found = /^#token=(standout_[\w-]+)$/.exec(location.hash);

@@ -19,9 +19,9 @@ const study = nameFromAddress("/study/");
 const data = new StudyData();
 const view = { kind: null, sort: "mean", range: null, order: [], forecast: undefined, failures: 0, trace: null };
 
-const overview = new Overview(find("overview"), { chosen: choose, hovered: showTip });
+const overview = new Overview(find("overview"), { chosen: (place) => choose(place, "list"), hovered: showTip });
 const rows = new Rows(find("frame"), find("rows"), find("axis"), {
-  chosen: (place) => choose(place, false),
+  chosen: (place) => choose(place, null),
   moved: (first, last) => overview.follow(first, last),
 });
 const table = new ArmTable(find("table"));
@@ -79,17 +79,17 @@ function unchoose() {
   overview.render();
 }
 
-function choose(place, scroll = true) {
+/** Make an arm the chosen one; bring it into sight in its list, or on the page. */
+function choose(place, scroll = "page") {
   if (place < 0) return;
   if (!view.order.includes(place)) {
     view.kind = null;
     showArms();
   }
-  if (rows.active !== place || scroll) {
-    rows.active = place;
-    if (scroll) rows.reveal(view.order.indexOf(place));
-    rows.render();
-  }
+  rows.active = place;
+  if (scroll === "page") find("frame").scrollIntoView({ block: "nearest" });
+  if (scroll) rows.reveal(view.order.indexOf(place));
+  rows.render();
   overview.choose(place);
   table.turnTo(place);
   showChosen(place);
@@ -210,7 +210,7 @@ function setUpWords() {
   find("name").textContent = shown(study);
   for (const form of ["csv", "json", "parquet"]) find(form).href = studyPath(study, `/export?form=${form}`);
   find("report").href = studyPath(study, "/report");
-  find("rate").href = `/rate/${encodeURIComponent(study)}`;
+  for (const link of [find("rate"), find("begin-rate")]) link.href = `/rate/${encodeURIComponent(study)}`;
 }
 
 function setUpLegend() {

@@ -1,0 +1,316 @@
+"""The dashboard, used as people use it."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import urllib.request
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from standout import Problem
+from standout.core.kinds import Verdict
+from standout.study import Study
+from standout.study.view import view
+from tests.browser.conftest import NewPage, Site, Watch
+
+ARMS = [f"bag {number}" for number in range(1, 13)]
+MEANS = dict(zip(ARMS, [0.1 * number for number in range(11)] + [9.0], strict=True))
+
+
+def reward(arm: str, rng: np.random.Generator) -> float:
+    return float(rng.normal(MEANS[arm], 0.05))
+
+
+def answer(study: Study, most: int = 10_000) -> None:
+    """Measure until the study stops, or so many pulls."""
+    rng = np.random.default_rng(0)
+    while most > 0 and (tickets := study.ask(min(most, 6))):
+        study.tell_many([(ticket, reward(ticket.arm, rng)) for ticket in tickets])
+        most -= len(tickets)
+
+
+@pytest.fixture(scope="module")
+def many(site: Site) -> Iterator[Study]:
+    """A study of 400 arms, both sides asked, that has some of every verdict."""
+    rng = np.random.default_rng(1)
+    means = rng.normal(0, 1, 400)
+    means[:2], means[2] = 30, -30
+    arms = [f"sensor {number:03d}" for number in range(400)]
+    study = site.new_study("sensors", arms, Problem(noise="gaussian:0.3", k=3, side="both"))
+    index = {arm: place for place, arm in enumerate(arms)}
+    while len(study.status().normal) < 50:
+        tickets = study.ask(2000)
+        study.tell_many([(t, rng.normal(means[index[t.arm]], 0.3)) for t in tickets])
+    yield study
+    study.close()
+
+
+def test_create_a_study_and_watch_it_finish(site: Site, page: Page) -> None:
+    page.goto("/")
+    expect(page.get_by_role("heading", name="Studies")).to_be_visible()
+    page.get_by_role("button", name="New study").click()
+    page.get_by_label("Name").fill("from the page")
+    page.get_by_label("Arms", exact=True).fill("arm\n" + "\n".join(ARMS))
+    page.get_by_label("One measurement is").select_option("gaussian")
+    page.get_by_label("Standard deviation").fill("0.05")
+    page.get_by_label("k", exact=True).fill("2")
+    page.get_by_role("button", name="Begin the study").click()
+    page.wait_for_url("**/study/from%20the%20page")
+    expect(page.locator("#answer")).to_have_text("Nothing has been measured yet.")
+    expect(page.locator("#connection")).to_have_text("live")
+    study = site.open("from the page")
+    worker = threading.Thread(target=answer, args=(study,))
+    worker.start()
+    expect(page.locator("#state")).to_have_text("stopped: decided")
+    worker.join()
+    expect(page.locator("#answer")).to_have_text("1 of 12 arms stands out: bag 12.")
+    expect(page.locator("#rows [role=option]")).to_have_count(12)
+    assert page.locator("#rows .row.outlier").count() == 1
+    expect(page.locator("#threshold-picture .band")).to_be_visible()
+    check_intervals(page, study)
+    with page.expect_download() as report:
+        page.get_by_role("link", name="Report").click()
+    text = report.value.path().read_text(encoding="utf-8")
+    assert report.value.suggested_filename == "from the page.html"
+    assert "bag 12" in text
+    with page.expect_download() as data:
+        page.get_by_role("link", name="CSV").click()
+    assert len(data.value.path().read_text().splitlines()) == 1 + study.status().pulls
+    study.close()
+
+
+def check_intervals(page: Page, study: Study) -> None:
+    """What the page has drawn are the stop rule's own intervals."""
+    page.get_by_role("button", name="Table").click()
+    seen = view(study)
+    shown = {
+        row.locator("th").inner_text(): row.locator("td").all_inner_texts()
+        for row in page.locator("#table tbody tr").all()
+    }
+    for place, arm in enumerate(seen.names):
+        verdict, mean, ends, pulls = shown[arm]
+        assert verdict.strip() == Verdict(seen.verdict[place]).name.lower()
+        assert float(mean.replace("−", "-")) == pytest.approx(seen.estimate[place], abs=1e-3)
+        lower, upper = (float(end.replace("−", "-")) for end in ends.split(" to "))
+        near = 0.01 * (seen.upper[place] - seen.lower[place])
+        assert lower == pytest.approx(seen.lower[place], abs=near)
+        assert upper == pytest.approx(seen.upper[place], abs=near)
+        assert int(pulls.replace(",", "")) == seen.pulls[place]
+    page.get_by_role("button", name="Picture").click()
+
+
+def test_find_an_arm_among_many(many: Study, page: Page) -> None:
+    page.goto("/study/sensors")
+    rows = page.locator("#rows")
+    expect(rows.locator("[role=option]").first).to_be_visible()
+    assert rows.locator("[role=option]").count() < 60
+    assert rows.locator("rect.band[visibility=visible]").count() >= 30
+    search = page.get_by_role("combobox", name="Find an arm")
+    search.fill("sensor 30")
+    expect(page.locator("#matches [role=option]")).to_have_count(8)
+    search.press("ArrowDown")
+    search.press("Enter")
+    expect(page.locator("#chosen")).to_contain_text("sensor 301")
+    expect(rows.locator(".row.active")).to_be_in_viewport()
+    rows.press("ArrowDown")
+    before = page.locator("#chosen h3").inner_text()
+    rows.press("End")
+    expect(page.locator("#chosen h3")).not_to_have_text(before)
+    expect(page.locator("#chosen")).to_contain_text("sensor 002")
+    expect(page.locator("#chosen")).to_contain_text("low outlier")
+    overview = page.locator("#overview")
+    overview.press("Home")
+    assert re.match(r"sensor 00[01], high outlier", overview.get_attribute("aria-valuetext") or "")
+    overview.hover(position={"x": 54, "y": 20})
+    expect(page.locator("#tip")).to_contain_text("outlier")
+    page.get_by_role("button", name="Outliers").click()
+    expect(rows.locator("[role=option]")).to_have_count(3)
+    page.get_by_role("button", name="All").click()
+    page.get_by_label("Order", exact=True).select_option("name")
+    expect(rows.locator(".arm").first).to_have_text("sensor 000")
+    page.get_by_role("button", name="Table").click()
+    page.get_by_role("button", name="Next").click()
+    expect(page.get_by_text("Page 2 of 8")).to_be_visible()
+    expect(page.locator("#table tbody tr").first).to_contain_text("sensor 050")
+
+
+def test_live_where_events_do_not_come(site: Site, page: Page, watch: Watch) -> None:
+    study = site.new_study("polled", ARMS, Problem(noise="gaussian:0.05", k=2))
+    watch.expect("net::ERR_FAILED")
+    page.route("**/events", lambda route: route.abort())
+    page.goto("/study/polled")
+    expect(page.locator("#connection")).to_have_text("live, every few seconds")
+    answer(study, 60)
+    page.evaluate("() => window.dispatchEvent(new Event('online'))")  # Not to wait for it.
+    expect(page.locator("#figures")).to_contain_text("Pulls60")
+    page.route("**/view*", lambda route: route.abort())
+    page.evaluate("() => window.dispatchEvent(new Event('online'))")
+    expect(page.locator("#connection")).to_have_text("connection lost, retrying")
+    page.unroute("**/view*")
+    page.unroute("**/events")
+    expect(page.locator("#connection")).to_have_text("live", timeout=15_000)
+    study.close()
+
+
+def test_failures_pauses_and_doubts(site: Site, page: Page) -> None:
+    rng = np.random.default_rng(2)
+    study = site.new_study("doubtful", ARMS[:5], Problem(noise="gaussian:1", k=2))
+    ticket = study.ask(worker="lab 3")[0]
+    study.fail(ticket, "dropped the plate", worker="lab 3")
+    study.pause("bag 2", "out of stock")
+    same = [(arm, value) for arm in ARMS[:5] for value in rng.normal(0, 1, 300)]
+    study.tell_many([same[place] for place in rng.permutation(len(same))])
+    page.goto("/study/doubtful")
+    expect(page.locator("#note")).to_contain_text("This may never be decided")
+    expect(page.locator("#failures")).to_contain_text("dropped the plate")
+    expect(page.locator("#failures")).to_contain_text("out of stock")
+    expect(page.locator("#next-words")).not_to_be_empty()
+    expect(page.locator("#figures")).to_contain_text("Pulls left")
+    study.close()
+
+
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    "</script><script>alert(2)</script>",
+    "\u202eevil\u0007",
+    "__proto__",
+    "constructor",
+    "w" * 1500,
+    "{static} ${1+1} &amp; 'quoted\"",
+]
+
+
+def test_hostile_names_do_nothing(site: Site, page: Page) -> None:
+    name = "<b onclick=alert(3)>#?&%"
+    page.goto("/")
+    page.get_by_role("button", name="New study").click()
+    page.get_by_label("Name").fill(name)
+    quoted = ('"' + arm.replace('"', '""') + '"' for arm in HOSTILE)
+    page.get_by_label("Arms", exact=True).fill("arm\n" + "\n".join(quoted))
+    page.get_by_role("button", name="Begin the study").click()
+    page.wait_for_url("**/study/**")
+    study = site.open(name)
+    ticket = study.ask()[0]
+    study.fail(ticket, "<script>alert(4)</script>", worker="<i>me</i>")
+    study.pause("__proto__", "<u>no</u>")
+    study.tell_many([(arm, float(i % 2)) for i, arm in enumerate(HOSTILE)])
+    expect(page.locator("#failures")).to_contain_text("<script>alert(4)</script>")
+    expect(page.locator("#failures")).to_contain_text("<u>no</u>")
+    expect(page.locator("h1 bdi")).to_have_text(name)
+    names = page.locator("#rows .arm").all_inner_texts()
+    assert "<img src=x onerror=alert(1)>" in names
+    assert "\ufffdevil\ufffd" in names
+    page.get_by_role("button", name="Table").click()
+    assert page.locator("main script, main img, main b, main i, main u").count() == 0
+    page.goto("/")
+    expect(page.get_by_role("link", name=name)).to_be_visible()
+    page.get_by_role("link", name=name).click()
+    expect(page.locator("h1 bdi")).to_have_text(name)
+    study.close()
+
+
+def test_what_is_wrong_with_a_new_study_is_said(page: Page, watch: Watch) -> None:
+    watch.expect("status of 422")
+    page.goto("/")
+    page.get_by_role("button", name="New study").click()
+    page.get_by_label("Name").fill("wrong")
+    page.get_by_label("Arms", exact=True).fill("arm\none\ntwo\none")
+    page.get_by_role("button", name="Begin the study").click()
+    alert = page.locator("#create [role=alert]")
+    expect(alert).to_have_text("arms, line 4: arm 'one' is on line 2 already")
+    page.get_by_label("Arms", exact=True).fill("one\ntwo")
+    page.get_by_role("button", name="Begin the study").click()
+    expect(alert).to_contain_text("at least 3")
+
+
+def no_sideways(page: Page) -> None:
+    wide, room = page.evaluate("() => [document.documentElement.scrollWidth, innerWidth]")
+    assert wide <= room
+
+
+def test_a_phone_never_scrolls_sideways(site: Site, many: Study, new_page: NewPage) -> None:
+    page = new_page(width=360, height=740)
+    page.goto("/study/sensors")
+    expect(page.locator("#rows [role=option]").first).to_be_visible()
+    no_sideways(page)
+    page.locator("#rows [role=option]").first.click()
+    expect(page.locator("#chosen")).to_be_visible()
+    page.get_by_role("button", name="Table").click()
+    no_sideways(page)
+    page.goto("/")
+    page.get_by_role("button", name="New study").click()
+    for part in page.locator("#create details").all():
+        part.locator("summary").click()
+    no_sideways(page)
+    page.goto(f"/study/{quote('<b onclick=alert(3)>#?&%')}")
+    expect(page.locator("#rows [role=option]").first).to_be_visible()
+    no_sideways(page)
+
+
+def brightness(page: Page) -> int:
+    colour = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    return sum(int(part) for part in re.findall(r"\d+", colour)[:3])
+
+
+def test_light_and_dark(many: Study, new_page: NewPage) -> None:
+    page = new_page(scheme="dark")
+    page.goto("/study/sensors")
+    assert brightness(page) < 150
+    page.get_by_role("button", name="Use light colours").click()
+    assert brightness(page) > 600
+    page.reload()
+    assert brightness(page) > 600
+    page.get_by_role("button", name="Use dark colours").click()
+    page.reload()
+    assert brightness(page) < 150
+    page.emulate_media(color_scheme="light")
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")
+
+
+def test_a_keyboard_gets_everywhere(many: Study, page: Page) -> None:
+    page.goto("/study/sensors")
+    expect(page.locator("#rows [role=option]").first).to_be_visible()
+    seen = []
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        seen.append(
+            page.evaluate("() => document.activeElement.id || document.activeElement.className")
+        )
+    for wanted in (
+        "skip-link",
+        "theme",
+        "report",
+        "as-table",
+        "search",
+        "sort",
+        "overview",
+        "rows",
+    ):
+        assert wanted in seen, (wanted, seen)
+    # Everything that can be reached has a name.
+    unnamed = page.evaluate(
+        """() => [...document.querySelectorAll("button, input, select, a, canvas, [tabindex='0']")]
+        .filter((one) => one.checkVisibility() && !(one.textContent.trim() || one.labels?.length
+          || one.ariaLabel || one.getAttribute("aria-labelledby")))
+        .map((one) => one.outerHTML)"""
+    )
+    assert unnamed == []
+
+
+def test_files_are_kept_and_pages_are_not(site: Site) -> None:
+    with urllib.request.urlopen(f"{site.url}/study/x") as answer:
+        text = answer.read().decode()
+        assert "no-cache" in answer.headers["Cache-Control"]
+        assert "'unsafe" not in answer.headers["Content-Security-Policy"]
+    address = re.search(r'src="(/static/[^"]+/study\.js)"', text)
+    assert address is not None
+    with urllib.request.urlopen(site.url + address[1]) as answer:
+        assert "immutable" in answer.headers["Cache-Control"]
+    with urllib.request.urlopen(f"{site.url}/session") as answer:
+        assert json.load(answer)["role"] == "owner"
