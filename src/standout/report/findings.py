@@ -122,7 +122,7 @@ def _workers(arms: Arms, log: Columns) -> Finding:
         "each brings less news than was counted for it."
     )
     if found.p_differ <= found.p_repeat:
-        warning = "Workers differ: on the same arms some tell larger rewards than others."
+        warning = "On the same arms, some workers tell larger rewards than others."
         parts = [
             f"{log.workers[int(w)]} ({signed(float(found.lean[w]))})"
             for w in found.odd[:5]

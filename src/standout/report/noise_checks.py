@@ -13,7 +13,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
 from scipy.stats import ncx2, t
 
 from standout.core.typing import Floats, Ints
@@ -137,8 +136,3 @@ def gaussian_shape(arms: Arms) -> Spread:
     far = int(np.count_nonzero(2 * extreme <= ALPHA))
     p = min(1.0, 2 * min(p_shape, float(extreme.min())))
     return Spread(p, math.nan, np.zeros(0, dtype=np.int64), far)
-
-
-def normal_tail(z: float) -> float:
-    """Share of Gaussian rewards farther out than z standard deviations."""
-    return float(2 * ndtr(-abs(z)))

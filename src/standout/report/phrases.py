@@ -11,6 +11,8 @@ import numpy as np
 from standout.study.picture import printable
 
 LONGEST_NAME = 60
+WHOLE = 30
+"""Names up to this length fit on a line."""
 
 
 def count(number: float) -> str:
@@ -36,9 +38,15 @@ def short(name: str, length: int = LONGEST_NAME) -> str:
     return printable(name, length)
 
 
-def listed(things: Sequence[str], most: int = 5) -> str:
+BEGIN, END = "\ue000", "\ue001"
+"""Stand around a name that a page must not break; `short` lets no name contain them."""
+
+
+def listed(things: Sequence[str], most: int = 5, *, marked: bool = False) -> str:
     """`a`, `a and b`, `a, b and c`, or `a, b and 7 more`."""
     shown = [short(thing) for thing in things]
+    if marked:
+        shown = [f"{BEGIN}{thing}{END}" if len(thing) <= WHOLE else thing for thing in shown]
     if len(shown) > most:
         shown = [*shown[: most - 1], f"{count(len(things) - most + 1)} more"]
     if len(shown) < 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from standout.report.phrases import iso
 from standout.report.uniform import Uniform, uniform_pulls
 from standout.study import Study
 from standout.study.columns import Columns, read_columns
+from standout.study.forecast import Forecast
 from standout.study.trace import Trace
 from standout.study.view import StudyView, view
 
@@ -37,6 +38,8 @@ class Facts:
     """Standard deviation of each arm's rewards, NaN with fewer than two."""
     guess: tuple[str, ...]
     """The outliers if one had to name them now, without guarantee."""
+    left: Forecast | None
+    """Pulls that are left until every arm is decided, if the study goes on and that shows."""
     uniform: Uniform | None
     findings: tuple[Finding, ...]
     interval: str
@@ -87,6 +90,7 @@ class Facts:
             "best_guess": list(self.guess),
             "arms": [self._arm(i) for i in range(len(seen.names))],
             "trace": {name: getattr(self.trace, name).tolist() for name in vars(self.trace)},
+            "pulls_left": None if self.left is None else asdict(self.left),
             "uniform": None if self.uniform is None else self.uniform.to_dict(),
             "checks": [finding.to_dict() for finding in self.findings],
             "warnings": len(self.warnings),
@@ -121,8 +125,8 @@ def gather(study: Study, *, seed: int = 0) -> Facts:
         *bookkeeping_findings(seen, log, study.verify()),
     ]
     uniform = uniform_pulls(
-        seen.problem, study.method, seen.estimate, deviations,
-        seen.counts.pulls, seen.counts.undecided, seed,
+        seen.problem, study.method, log.arm, log.reward,
+        len(seen.names), seen.counts.undecided, seed,
     )  # fmt: skip
     return Facts(
         seen=seen,
@@ -130,6 +134,7 @@ def gather(study: Study, *, seed: int = 0) -> Facts:
         log=log,
         deviations=deviations,
         guess=study.identification().best_guess,
+        left=None if seen.stopped else study.forecast_range(seed),
         uniform=uniform,
         findings=tuple(findings),
         interval=study.method.interval_for(seen.problem).name.lower(),

@@ -10,7 +10,7 @@ from standout.report.arm_table import arm_table
 from standout.report.checks import ALPHA
 from standout.report.citation import citations
 from standout.report.findings import FINE, NOTE, SKIPPED, WARNING, Finding
-from standout.report.phrases import Digits, count, moment, plural, rounded, short, span
+from standout.report.phrases import BEGIN, END, Digits, count, moment, plural, rounded, short, span
 from standout.report.study_facts import Facts, gather
 from standout.report.svg import Line, label, n, picture, text
 from standout.report.svg_arms import NARROW, WIDE, arms_picture
@@ -72,6 +72,11 @@ def _p(words: str, kind: str = "") -> str:
     return f'<p class="{kind}">{text(words)}</p>' if kind else f"<p>{text(words)}</p>"
 
 
+def _whole(page: str) -> str:
+    """Keep each marked name on one line."""
+    return page.replace(BEGIN, '<span class="whole">').replace(END, "</span>")
+
+
 def _head(facts: Facts, name: str) -> str:
     seen = facts.seen
     state = "finished" if seen.stopped else "under way"
@@ -100,7 +105,7 @@ def _answer(facts: Facts) -> str:
     )
     return (
         '\n<section id="answer" aria-labelledby="h-answer"><h2 id="h-answer" class="kicker">'
-        f"The answer</h2>{_p(study_words.answer(facts), 'answer')}"
+        f"The answer</h2>{_whole(_p(study_words.answer(facts, marked=True), 'answer'))}"
         f"{_p(study_words.confidence(facts))}{_p(study_words.guess(facts))}"
         f'<dl class="numbers">{cells}</dl>{_doubt(facts)}</section>'
     )

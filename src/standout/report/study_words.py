@@ -7,12 +7,13 @@ from standout.core.problem import Side
 from standout.report.phrases import count, listed, plural, rounded
 from standout.report.study_facts import Facts
 from standout.report.uniform import Uniform
+from standout.study.forecast import Forecast
 
 MOST_NAMES = 6
 
 
-def answer(facts: Facts) -> str:
-    """The answer in a sentence or two."""
+def answer(facts: Facts, *, marked: bool = False) -> str:
+    """The answer in a sentence or two; with `marked`, names stand between marks."""
     seen = facts.seen
     counts = seen.counts
     if counts.pulls == 0:
@@ -23,25 +24,18 @@ def answer(facts: Facts) -> str:
             f"of {plural(counts.arms, 'arm')}, and every arm needs a few."
         )
     if counts.undecided == 0:
-        return _standing_out(facts, certain="")
-    spent = f"The budget of {plural(seen.budget or 0, 'pull')} is used up"
+        return _standing_out(facts, "", marked)
+    spent = f"the budget of {plural(seen.budget or 0, 'pull')} is used up"
     if counts.undecided == counts.arms:
-        return (
-            f"{spent if seen.stopped else 'So far'}, {'and ' * seen.stopped}no arm is decided: "
-            "all intervals still touch the threshold's."
-        )
-    begin = f"{spent}. " if seen.stopped else "So far, "
-    found = _standing_out(facts, certain=" for certain")
-    found = found if seen.stopped else found[0].lower() + found[1:]
-    return f"{begin}{found} {_the_rest(counts.normal, counts.undecided, seen.stopped)}"
-
-
-def _the_rest(normal: int, undecided: int, stopped: bool) -> str:
-    are = "is" if undecided == 1 else "are"
-    left = f"{count(undecided)} {are} {'left' if stopped else 'still'} undecided"
-    if normal == 0:
-        return f"{left}."
-    return f"{count(normal)} {'does' if normal == 1 else 'do'} not, and {left}."
+        why = f"{spent}, and " if seen.stopped else ""
+        return f"No arm is decided yet: {why}all intervals still touch the threshold's."
+    found = _standing_out(facts, " for certain", marked)
+    normal = ""
+    if counts.normal:
+        normal = f" {count(counts.normal)} {'does' if counts.normal == 1 else 'do'} not."
+    are = "is" if counts.undecided == 1 else "are"
+    left = f"{count(counts.undecided)} {are} {'left' if seen.stopped else 'still'} undecided"
+    return f"{found}{normal} {left}{f', because {spent}' if seen.stopped else ''}."
 
 
 def guess(facts: Facts) -> str:
@@ -58,7 +52,7 @@ def guess(facts: Facts) -> str:
     return f"Best guess, without guarantee: {listed(more, MOST_NAMES)} would stand out{too}."
 
 
-def _standing_out(facts: Facts, certain: str) -> str:
+def _standing_out(facts: Facts, certain: str, marked: bool) -> str:
     """`3 of 20 arms stand out: a, b and c`."""
     total = f"the {count(facts.seen.counts.arms)} arms"
     found = facts.positions(Verdict.OUTLIER)
@@ -68,12 +62,13 @@ def _standing_out(facts: Facts, certain: str) -> str:
     verb = "stands" if len(names) == 1 else "stand"
     head = f"{count(len(names))} of {total} {verb} out{certain}"
     if facts.seen.problem.side is not Side.BOTH:
-        return f"{head}: {listed(names, MOST_NAMES)}."
+        return f"{head}: {listed(names, MOST_NAMES, marked=marked)}."
     by_side = []
     for side, word in (("high", "unusually high"), ("low", "unusually low")):
         here = [facts.seen.names[i] for i in found if facts.side_of(int(i)) == side]
         if here:
-            by_side.append(f"{word} {'is' if len(here) == 1 else 'are'} {listed(here, MOST_NAMES)}")
+            shown = listed(here, MOST_NAMES, marked=marked)
+            by_side.append(f"{word} {'is' if len(here) == 1 else 'are'} {shown}")
     return f"{head}: {'; '.join(by_side)}."
 
 
@@ -96,13 +91,24 @@ def effort(facts: Facts) -> str:
     """Pulls used against those that uniform sampling would have needed."""
     seen, uniform = facts.seen, facts.uniform
     pulls = seen.counts.pulls
-    used = f"This study used {plural(pulls, 'pull')}"
+    used = f"This study {'used' if seen.stopped else 'has used'} {plural(pulls, 'pull')}"
     if seen.budget is not None:
         used += f" of a budget of {count(seen.budget)}"
+    used += "" if seen.stopped else " so far"
+    used += _left(facts.left)
     if uniform is None:
         reason = "no arm is decided" if pulls else "nothing has been measured"
         return f"{used}. While {reason}, there is nothing to compare it with."
     return f"{used}. {_uniform(uniform, pulls, len(seen.names))}"
+
+
+def _left(forecast: Forecast | None) -> str:
+    if forecast is None:
+        return ""
+    more = f"; about {rounded(forecast.pulls_left)} more would decide every arm"
+    if forecast.upper is None:
+        return f"{more}, or far more"
+    return f"{more} (likely {rounded(forecast.lower)} to {rounded(forecast.upper)})"
 
 
 def _uniform(uniform: Uniform, pulls: int, n_arms: int) -> str:
@@ -122,7 +128,7 @@ def _uniform(uniform: Uniform, pulls: int, n_arms: int) -> str:
         if ratio <= 0.87:
             compared = "fewer, so that choosing saved nothing here"
     between = ""
-    if uniform.runs > 1:
+    if rounded(uniform.low) != rounded(uniform.high):
         between = f" (from {rounded(uniform.low)} to {rounded(uniform.high)} in "
         between += f"{uniform.runs} simulated runs)"
     return (

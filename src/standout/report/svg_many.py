@@ -18,6 +18,11 @@ MOST_SINGLE = 400
 """Arms that are drawn one by one."""
 MOST_NAMED = 12
 LEFT = 52.0
+CROWDS = (
+    (Verdict.NORMAL, "normal"),
+    (Verdict.UNDECIDED, "undecided"),
+    (Verdict.OUTLIER, "outlier"),
+)
 
 
 def many_arms(facts: Facts, digits: Digits, width: float, kind: str) -> str:
@@ -50,18 +55,27 @@ def many_arms(facts: Facts, digits: Digits, width: float, kind: str) -> str:
 
 
 def singled_out(facts: Facts, order: Ints) -> Flags:
-    """The arms drawn one by one: all if they are few, else outliers, then undecided ones."""
+    """The arms drawn one by one: all if they are few, else outliers, and undecided ones.
+
+    Of too many undecided ones, only those that seem to stand out.
+    """
     if len(order) <= MOST_SINGLE:
         return np.ones(len(order), dtype=np.bool_)
     verdict = facts.seen.verdict[order]
-    single = np.zeros(len(order), dtype=np.bool_)
-    for kind in (Verdict.OUTLIER, Verdict.UNDECIDED):
-        found = np.flatnonzero(verdict == kind)
-        room = MOST_SINGLE - int(single.sum())
-        if len(found) > room:
-            # Evenly over the row, so that the picture keeps its form.
-            found = found[np.linspace(0, len(found) - 1, room).round().astype(np.int64)]
-        single[found] = True
+    single: Flags = verdict == Verdict.OUTLIER
+    found = np.flatnonzero(single)
+    if len(found) > MOST_SINGLE:
+        # Evenly over the row, so that the picture keeps its form.
+        single[:] = False
+        single[found[np.linspace(0, len(found) - 1, MOST_SINGLE).round().astype(np.int64)]] = True
+        return single
+    undecided = verdict == Verdict.UNDECIDED
+    guessed = set(facts.guess)
+    likely = undecided & [facts.seen.names[i] in guessed for i in order]
+    for more in (undecided, likely):
+        if len(found) + np.count_nonzero(more) <= MOST_SINGLE:
+            both: Flags = single | more
+            return both
     return single
 
 
@@ -93,7 +107,7 @@ def _crowd(facts: Facts, order: Ints, single: Flags, x: Floats, scale: Line) -> 
     """The arms that are not drawn one by one, as bands of their intervals, run by run."""
     seen = facts.seen
     parts = []
-    for verdict, kind in ((Verdict.NORMAL, "normal"), (Verdict.UNDECIDED, "undecided")):
+    for verdict, kind in CROWDS:
         crowd = np.flatnonzero(~single & (seen.verdict[order] == verdict))
         if not len(crowd):
             continue

@@ -1,0 +1,80 @@
+"""Measure how often the data checks warn: `python -m tests.report.measure_checks [STUDIES]`.
+
+The figures in docs/report.md come from here. Every study is adaptive; without
+fault no check should warn more often than its level says.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+
+from standout.core.problem import Problem
+from standout.report import checks, noise_checks, worker_checks
+from tests.report import played
+from tests.report.played import Draw, Log
+
+CASES: tuple[tuple[str, str, Draw, str, int, int], ...] = (
+    ("bernoulli, 20 arms", "bernoulli", played.bernoulli, "rates", 20, 6_000),
+    ("gaussian:1, 20 arms", "gaussian:1", played.gaussian, "levels", 20, 6_000),
+    ("gaussian, 20 arms", "gaussian", played.gaussian, "levels", 20, 6_000),
+    ("heavy:1, 20 arms", "heavy:1", played.heavy, "levels", 20, 6_000),
+    ("bounded:0,10, 20 arms", "bounded:0,10", played.grades, "marks", 20, 6_000),
+    ("gaussian:1, 300 arms", "gaussian:1", played.gaussian, "levels", 300, 60_000),
+    ("bernoulli, 1000 arms", "bernoulli", played.bernoulli, "rates", 1000, 100_000),
+)
+METHODS = ("focus", "roai-lucb", "roai-elim")
+
+
+def p_values(log: Log, noise: str, sigma: float = 1.0) -> dict[str, float]:
+    """What every check says about a log."""
+    arms = checks.sort_rewards(log.arm, log.reward, log.n_arms)
+    total = len(log.arm)
+    found = {
+        "drift": checks.trend_of(arms, arms.place / total, alone=True).p,
+        "neighbours": checks.neighbours(arms)[0],
+        "workers": worker_checks.compare_workers(arms, log.worker, int(log.worker.max()) + 1).p,
+    }
+    if noise == "gaussian":
+        found["noise"] = noise_checks.gaussian_shape(arms).p
+    elif noise.startswith("gaussian"):
+        found["noise"] = noise_checks.gaussian_spread(arms, sigma).p
+    elif noise.startswith("heavy"):
+        found["noise"] = noise_checks.heavy_spread(arms, sigma).p
+    return found
+
+
+def clean_studies(studies: int) -> Iterator[tuple[str, dict[str, float]]]:
+    """p-values of studies without fault."""
+    for name, noise, draw, means, n_arms, budget in CASES:
+        problem = Problem(noise=noise, k=3)  # type: ignore[arg-type]
+        for method in METHODS:
+            if noise == "gaussian" and method != "focus":
+                continue  # The paper's intervals need a known scale.
+            if noise.startswith("heavy") and method != "focus":
+                continue
+            for seed in range(max(1, studies * 20 // n_arms)):
+                log = played.play(
+                    problem, method, getattr(played, means)(n_arms, seed), draw,
+                    budget=budget, shifts=seed % 2 == 1, seed=seed,
+                )  # fmt: skip
+                yield f"{name}, {method}", p_values(log, noise)
+
+
+def main() -> None:
+    studies = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    by_case: dict[tuple[str, str], list[float]] = {}
+    for name, found in clean_studies(studies):
+        for check, p in found.items():
+            by_case.setdefault((name, check), []).append(p)
+            by_case.setdefault(("all", check), []).append(p)
+    for (name, check), values in by_case.items():
+        p = np.array(values)
+        shares = "  ".join(f"{level:g}: {np.mean(p < level):.4f}" for level in (0.05, 0.01, 0.001))
+        print(f"{name:38} {check:10} {len(p):6} studies  {shares}  smallest {p.min():.2g}")
+
+
+if __name__ == "__main__":
+    main()
