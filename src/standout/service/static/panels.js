@@ -57,6 +57,18 @@ export function showAnswer(data) {
   say(find("summary"), `${plural(outliers, "outlier")}, ${count(undecided)} undecided, ${count(head.counts.normal)} normal. ${head.stopped ? "The study has stopped." : ""}`);
 }
 
+/** What the marks mean. */
+export function showLegend(data) {
+  const { side } = data.head.problem;
+  const item = (icon, text) => make("li", {}, icon, text);
+  const marks = [item(mark(OUTLIER, side === "low"), side === "both" ? "high outlier" : "outlier")];
+  if (side === "both") marks.push(item(mark(OUTLIER, true), "low outlier"));
+  marks.push(item(mark(UNDECIDED), "undecided"), item(mark(NORMAL), "normal"));
+  const band = item(make("span", { class: "band-icon" }), side === "both" ? "the thresholds’ intervals" : "the threshold’s interval");
+  find("legend").replaceChildren(...marks, band);
+}
+
+/** What is asked, and how it stands. */
 export function showTitle(data) {
   const { head } = data;
   const state = find("state");

@@ -13,7 +13,7 @@ const LOOK_AGAIN = 5000;
 
 const study = nameFromAddress("/rate/");
 const address = `/rate/${encodeURIComponent(study)}`;
-const now = { ticket: null, shownAt: 0, isBusy: false, answered: 0, again: false, keys: new Map(), turn: 0 };
+const now = { ticket: null, shownAt: 0, isBusy: false, answered: 0, again: false, keys: new Map(), turn: 0, strange: 0 };
 
 function card(...parts) {
   const place = find("card");
@@ -68,7 +68,9 @@ async function act(path, body) {
 }
 
 async function handle(failure) {
-  if (failure.code === "not_yours") {
+  if (failure.code === "not_yours" && now.strange++ > 0) {
+    message("This page needs cookies", "Your browser keeps none for it, so that your answers cannot be told from those of others. Allow cookies for this page and load it again.");
+  } else if (failure.code === "not_yours") {
     notice("That item had gone to someone else; here is another.");
     show(await send("/next", {}));
   } else if (failure.status === 401) {
@@ -103,7 +105,10 @@ function show(found) {
   now.ticket = null;
   now.keys = new Map();
   if (found.answered !== undefined) now.answered = found.answered;
-  if (found.counted) now.answered += 1;
+  if (found.counted) {
+    now.answered += 1;
+    now.strange = 0;
+  }
   showProgress();
   const states = { item: showItem, consent: showConsent, wait: showWait, skipped: showSkipped, end: showEnd, left: showLeft };
   states[found.state](found);

@@ -1,0 +1,72 @@
+"""Whoever is rating: known by a random id that the browser keeps, and by what it has done."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections import OrderedDict
+from dataclasses import replace
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from standout.service.auth import RATER_COOKIE, Identity
+from standout.service.routes.login import is_secure
+from standout.service.service import Service
+from standout.study.raters import Record, read_record
+
+MOST_RATERS = 10_000
+"""Raters that a process remembers; others are looked up again."""
+YEAR = 365 * 86400
+
+
+class Rater:
+    """One rater of one study, during one request."""
+
+    def __init__(self, request: Request, who: Identity, study: str) -> None:
+        self._request = request
+        self._consent = f"standout_consent_{hashlib.sha256(study.encode()).hexdigest()[:12]}"
+        self.study = study
+        self.is_new = who.rater is None
+        self.id = who.rater or secrets.token_urlsafe(12)
+        self.worker = replace(who, rater=self.id).name
+        self.has_agreed = self._consent in request.cookies
+        self._agrees = False
+
+    def agree(self) -> None:
+        """The rater has consented."""
+        self.has_agreed = self._agrees = True
+
+    def keep(self, response: Response) -> Response:
+        """Leave the id with the browser, once there is reason to."""
+        given = {RATER_COOKIE: self.id} if self.is_new else {}
+        if self._agrees:
+            given[self._consent] = "yes"
+        for key, value in given.items():
+            response.set_cookie(
+                key,
+                value,
+                max_age=YEAR,
+                httponly=True,
+                samesite="strict",
+                secure=is_secure(self._request),
+            )
+        return response
+
+    async def record(self, service: Service, *, is_fresh: bool = False) -> Record:
+        """What it has done in this study; `is_fresh`: also as another process has seen it."""
+        kept: OrderedDict[tuple[str, str], Record] = service.cache.setdefault(
+            "raters", OrderedDict()
+        )
+        key = (self.study, self.worker)
+        if is_fresh or key not in kept:
+            # A new id has done nothing; but that the study exists has to be found out, too.
+            handle = await service.threads.look(service.shelf.reader, self.study)
+            found = Record()
+            if not self.is_new:
+                found = await service.threads.look(read_record, handle, self.worker)
+            kept[key] = found
+            while len(kept) > MOST_RATERS:
+                kept.popitem(last=False)
+        kept.move_to_end(key)
+        return kept[key]

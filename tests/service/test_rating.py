@@ -1,0 +1,171 @@
+"""The rating page's addresses: who gets which item, and that an answer counts once."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from standout import Problem
+from standout.service.questions import image_policy, question_of
+from standout.study import Study
+from tests.service.conftest import ARMS, Connect, bearer, new_token
+
+COIN = Problem(noise="bernoulli", k=2)
+B = {"label": "b", "value": 2}
+
+
+@pytest.fixture
+def study(file: str) -> Study:
+    return Study.create(file, ARMS, COIN, name="trees")
+
+
+def ask(client: TestClient, **body: Any) -> dict[str, Any]:
+    answer = client.post("/rate/trees/next", json=body)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def tell(client: TestClient, ticket: int, value: float) -> Any:
+    return client.post("/rate/trees/answer", json={"ticket": ticket, "value": value})
+
+
+def test_the_same_ticket_until_it_is_answered(connect: Connect, file: str, study: Study) -> None:
+    client = connect(file)
+    first = ask(client)
+    assert (first["state"], first["item"]) == ("item", {"text": "ash"})
+    assert ask(client)["ticket"] == first["ticket"]
+    second = tell(client, first["ticket"], 1).json()
+    assert second["counted"] is True
+    assert second["ticket"] != first["ticket"]
+    for value in (1, 0):
+        late = tell(client, first["ticket"], value).json()
+        assert (late["counted"], late["ticket"]) == (False, second["ticket"])
+    assert study.history()["reward"].tolist() == [1.0]
+    assert ask(client)["answered"] == 1
+
+
+def test_items_are_new_to_a_rater_while_there_are_any(
+    connect: Connect, file: str, study: Study
+) -> None:
+    client = connect(file)
+    seen = []
+    found = ask(client)
+    for _ in range(10):
+        seen.append(found["item"]["text"])
+        found = tell(client, found["ticket"], 1).json()
+    # The method wants each arm three times in a row here; one rater goes round instead.
+    assert sorted(seen[:5]) == sorted(ARMS)
+    assert all(one != other for one, other in pairwise(seen))
+    status = study.status()
+    assert status.pulls == 10
+    assert status.pending - status.expired == 1
+    assert study.verify().problems == ()
+
+
+def test_two_raters_have_two_items(connect: Connect, file: str, study: Study) -> None:
+    one, other = connect(file), connect(file)
+    mine, theirs = ask(one), ask(other)
+    assert mine["ticket"] != theirs["ticket"]
+    stolen = tell(other, mine["ticket"], 1)
+    assert (stolen.status_code, stolen.json()["error"]["code"]) == (403, "not_yours")
+    assert study.status().pulls == 0
+    other.post("/rate/trees/leave", json={"ticket": mine["ticket"]})
+    assert ask(one)["ticket"] == mine["ticket"]
+    one.post("/rate/trees/leave", json={"ticket": mine["ticket"]})
+    assert study.status().expired == 1
+
+
+def test_only_what_the_page_offers_is_taken(connect: Connect, file: str) -> None:
+    scale = {"min": 1, "max": 7, "step": 1}
+    Study.create(file, ARMS, Problem(noise="bounded:0,10"), name="trees", page={"scale": scale})
+    client = connect(file)
+    ticket = ask(client)["ticket"]
+    for wrong in (0, 8, 1.5):
+        refused = tell(client, ticket, wrong)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (422, "reward")
+    assert tell(client, ticket, 7).status_code == 200
+
+
+def test_consent_comes_first_and_cookies_later(connect: Connect, file: str) -> None:
+    Study.create(file, ARMS, COIN, name="trees", page={"consent": "May we?"})
+    client = connect(file)
+    assert ask(client) == {"state": "consent", "consent": "May we?", "answered": 0}
+    assert len(client.cookies) == 0
+    answer = client.post("/rate/trees/next", json={"consent": True})
+    assert answer.json()["state"] == "item"
+    for cookie in answer.headers.get_list("set-cookie"):
+        assert "HttpOnly" in cookie
+        assert "SameSite=strict" in cookie
+    assert ask(client)["state"] == "item"
+
+
+def test_who_may_rate(connect: Connect, file: str, study: Study) -> None:
+    tokens = {role: new_token(file, role, "trees") for role in ("rater", "viewer", "worker")}
+    everywhere = new_token(file, "rater")
+    client = connect(file)
+    assert client.post("/rate/trees/next", json={}).status_code == 401
+    for role, status in (("viewer", 403), ("worker", 200), ("rater", 200)):
+        answer = client.post("/rate/trees/next", json={}, headers=bearer(tokens[role]))
+        assert answer.status_code == status, role
+    for token, status in ((tokens["rater"], 403), (everywhere, 404)):
+        answer = client.post("/rate/elms/next", json={}, headers=bearer(token))
+        assert answer.status_code == status
+
+
+def test_pictures_of_a_study_are_named_only_to_its_raters(connect: Connect, file: str) -> None:
+    items = {arm: {"image": f"https://{arm}.example/x.png"} for arm in ARMS[:2]}
+    Study.create(file, ARMS, COIN, name="trees", items=items)
+    token = new_token(file, "rater", "trees")
+    client = connect(file)
+    assert "example" not in client.get("/rate/trees").headers["content-security-policy"]
+    known = client.get("/rate/trees", headers=bearer(token)).headers["content-security-policy"]
+    assert "img-src 'self' https://ash.example https://elm.example;" in known
+
+
+@pytest.mark.parametrize(
+    ("address", "allowed"),
+    [
+        ("https://a.example/x", "'self' https://a.example"),
+        ("http://me:secret@a.example:8080/x", "'self' http://a.example:8080"),
+        ("https://[::1]:8000/x", "'self' https://[::1]:8000"),
+        ("https://bücher.example/x", "'self' https://xn--bcher-kva.example"),
+        ("//a.example/x", "'self' a.example"),
+        ("/x.png", "'self'"),
+        ("data:image/png;base64,AA", "'self' data:"),
+        ("https://a.example; script-src */x", "'self'"),
+        ("https://a.example\r\nSet-Cookie: x/x", "'self'"),
+        ("https://*/x", "'self'"),
+    ],
+)
+def test_sources_of_pictures(address: str, allowed: str) -> None:
+    assert image_policy([address]) == allowed
+
+
+def test_very_many_hosts() -> None:
+    assert image_policy(f"https://h{n}.example/x" for n in range(200)) == "'self' https:"
+
+
+@pytest.mark.parametrize(
+    ("noise", "page", "kind", "keys"),
+    [
+        ("bernoulli", None, "buttons", ["n", "y"]),
+        ("bounded:1,5", None, "points", ["1", "2", "3", "4", "5"]),
+        ("bounded:0,1", None, "points", ["0", "1"]),
+        ("bounded:0,2.5", None, "points", [*"1234567890", None]),
+        ("bounded:0,100", {"scale": {"min": 0, "max": 100, "step": 1}}, "slider", None),
+        ("gaussian:1", None, "number", None),
+        ("gaussian:1", {"buttons": [{"label": "a", "value": 1, "key": "2"}, B]},
+         "buttons", ["2", "1"]),
+    ],
+)  # fmt: skip
+def test_how_a_study_asks(
+    file: str, noise: str, page: dict[str, Any] | None, kind: str, keys: list[str | None] | None
+) -> None:
+    asked = question_of(Study.create(file, ARMS, Problem(noise=noise), page=page))
+    assert asked["kind"] == kind
+    if keys is not None:
+        assert [button["key"] for button in asked["buttons"]] == keys
