@@ -57,13 +57,15 @@ def serve(
 
 
 def _serve(place: str, settings: Settings, port: int, workers: int, level: str) -> None:
+    from standout.core.jit import is_compiled_before
     from standout.service.crew import Crew
     from standout.service.server import make_server, open_socket
     from standout.service.warm import warm_up
 
     live = _check_tokens(place, settings)
     listener = open_socket(settings.host, port)
-    warm_up()
+    if workers == 1 or not is_compiled_before():
+        warm_up()  # Once here, so that not every process compiles the same.
     _announce(place, settings, listener.getsockname()[1], live)
     try:
         if workers == 1:

@@ -56,7 +56,7 @@ class Client:
         return self.study(name)
 
     def close(self) -> None:
-        """Let go of this thread's connection."""
+        """Let go of the connections; the next use opens another."""
         self._wire.close()
 
     def __enter__(self) -> Self:

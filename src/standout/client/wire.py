@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import random
-import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -50,7 +52,7 @@ class Passing(errors.StorageError):
 
 
 class Wire:
-    """The connections to one server, one per thread, opened when needed."""
+    """The connections to one server: as many as are used at once, kept for the next request."""
 
     def __init__(self, url: str, token: str | None, patience: float, timeout: float) -> None:
         parts = urlsplit(url)
@@ -68,21 +70,28 @@ class Wire:
                 raise errors.StudyError("the token holds characters that no token has")
             self._headers["Authorization"] = f"Bearer {token.strip()}"
         self._patience, self._timeout = patience, timeout
-        self._local = threading.local()
+        self._idle: deque[http.client.HTTPConnection] = deque()
+        # After a fork the child must not speak on its parent's connections.
+        self._owner = os.getpid()
 
     def _connection(self) -> http.client.HTTPConnection:
-        found: http.client.HTTPConnection | None = getattr(self._local, "connection", None)
-        if found is None:
+        if self._owner != os.getpid():
+            self._idle, self._owner = deque(), os.getpid()
+        try:
+            return self._idle.pop()
+        except IndexError:
             kind = http.client.HTTPSConnection if self._is_safe else http.client.HTTPConnection
-            found = self._local.connection = kind(self._host, self._port, timeout=self._timeout)
-        return found
+            return kind(self._host, self._port, timeout=self._timeout)
 
     def close(self) -> None:
-        """Let go of this thread's connection; the next request opens another."""
-        connection = getattr(self._local, "connection", None)
-        if connection is not None:
-            connection.close()
-            self._local.connection = None
+        """Let go of the connections; the next request opens another."""
+        while self._idle:
+            with suppress(IndexError):
+                self._idle.pop().close()
+
+    def __del__(self) -> None:
+        with suppress(Exception):
+            self.close()
 
     def get(self, path: str, **query: Any) -> Any:
         """Read something."""
@@ -128,9 +137,13 @@ class Wire:
             response = connection.getresponse()
             content = response.read()
         except (OSError, http.client.HTTPException) as error:
-            self.close()
+            connection.close()
             why = str(error) or type(error).__name__
             raise Lost(f"{self.shown} does not answer: {why}", may_be_done=is_sent) from None
+        except BaseException:
+            connection.close()
+            raise
+        self._idle.append(connection)
         if response.status < 300:
             return _read(content, self.shown)
         raise _error(response, content, self.shown)

@@ -53,7 +53,8 @@ class Storage:
         self._engine = self._make_engine()
         self._connection: Connection | None = None
         self._owner = os.getpid()
-        self._prepare(create)
+        with self.closed_on_error():
+            self._prepare(create)
 
     def _make_engine(self) -> Engine:
         options: dict[str, Any] = {"poolclass": NullPool, "hide_parameters": True}
@@ -245,6 +246,15 @@ class Storage:
             return time.time()
         value = connection.exec_driver_sql("SELECT extract(epoch FROM clock_timestamp())").scalar()
         return float(value or 0.0)
+
+    @contextmanager
+    def closed_on_error(self) -> Iterator[None]:
+        """Let go of the connection at once if the block fails, not when Python gets round to it."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
 
     def __del__(self) -> None:
         with suppress(Exception):

@@ -93,7 +93,7 @@ class Study(Tending):
             items, page,
         )  # fmt: skip
         storage = Storage(place, create=True, patience=patience, clock=clock)
-        with storage.write() as connection:
+        with storage.closed_on_error(), storage.write() as connection:
             ledger = setup.create(connection, storage, plan)
         return cls(storage, ledger, name, plan.lease)
 
@@ -108,7 +108,7 @@ class Study(Tending):
     ) -> Study:
         """Find a study; `name` is needed only where a database holds several."""
         storage = Storage(place, patience=patience, clock=clock)
-        with storage.read() as connection:
+        with storage.closed_on_error(), storage.read() as connection:
             ledger, name, lease = setup.find(connection, storage, name)
         study = cls(storage, ledger, name, lease)
         if ledger.fields != ledger.layout.fields(ledger.desk.state):

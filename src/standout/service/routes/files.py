@@ -105,9 +105,13 @@ async def export(
 
 def _parquet(service: Service, name: str) -> Iterator[bytes]:
     """Written in full first: the format has its table of contents at the end."""
-    file = tempfile.TemporaryFile()  # noqa: SIM115  # closed when all of it is read
     with service.shelf.own(name) as study:
-        study.export(file, "parquet")
+        file = tempfile.TemporaryFile()  # noqa: SIM115  # closed when all of it is read
+        try:
+            study.export(file, "parquet")
+        except BaseException:
+            file.close()
+            raise
     file.seek(0)
 
     def read() -> Iterator[bytes]:

@@ -125,14 +125,16 @@ def _forecast(service: Service, name: str) -> Forecast | None:
     seq = study.pulse().seq
     key = f"forecast {name}"
     kept = service.cache.get(key)
-    if kept is not None:
-        kept_seq, made, found = kept
-        if kept_seq == seq or time.monotonic() - made < FORECAST_SECONDS:
-            result: Forecast | None = found
-            return result
-    result = study.forecast_range()
-    service.cache[key] = (seq, time.monotonic(), result)
-    return result
+    begin = time.monotonic()
+    if kept is not None and (kept[0] == seq or begin < kept[1]):
+        found: Forecast | None = kept[2]
+        return found
+    found = study.forecast_range()
+    now = time.monotonic()
+    # That it is too early to tell costs nothing to find out, and may be over at once.
+    is_cheap = found is None and now - begin < 0.1
+    service.cache[key] = (seq, begin if is_cheap else now + FORECAST_SECONDS, found)
+    return found
 
 
 @router.get("/failures", responses=sent(FailureList, "Failures, newest first."))

@@ -1,0 +1,291 @@
+"""`standout.Client`: the same as a `Study`, over a network that loses things."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+
+from standout import Client, Identification
+from standout.client import Answer, RemoteStudy
+from standout.client import Status as RemoteStatus
+from standout.errors import (
+    BatchError,
+    NoStudyError,
+    ProblemError,
+    RewardError,
+    StorageError,
+    StudyError,
+    StudyExistsError,
+    TicketError,
+    ToldError,
+)
+from standout.study import Status, Study
+from tests.service.conftest import ARMS, new_token
+from tests.service.live import serving
+from tests.study.cli import standout
+from tests.study.test_conformance import MEANS, PROBLEM, SIGMA, make
+
+
+@pytest.fixture
+def client(file: str) -> Iterator[Client]:
+    with serving(file) as url, Client(url, patience=10) as client:
+        yield client
+
+
+def begin(client: Client, name: str = "main") -> RemoteStudy:
+    return client.create(name, ARMS, "gaussian:0.03", k=2.0, method="roai-lucb")
+
+
+def test_the_same_decisions_as_a_study_here(client: Client, folder: Path) -> None:
+    here = make(str(folder / "here.db"))
+    there = begin(client)
+    rng = np.random.default_rng(0)
+    for _ in range(500):
+        mine, yours = here.ask(3), there.ask(3)
+        assert [(t.id, t.arm) for t in mine] == [(t.id, t.arm) for t in yours]
+        if not mine:
+            break
+        rewards = [rng.normal(MEANS[t.arm], SIGMA) for t in mine]
+        receipt = here.tell_many(zip(mine, rewards, strict=True))
+        told = there.tell_many(zip(yours, rewards, strict=True))
+        assert vars(receipt) == vars(told)
+    mine_now, yours_now = here.status(), there.status()
+    assert yours_now.stopped
+    for name in ("outliers", "normal", "undecided", "pulls", "reason", "rounds", "paused"):
+        assert getattr(mine_now, name) == getattr(yours_now, name)
+    assert vars(mine_now.threshold) == vars(yours_now.threshold)
+    found, answer = here.identification(), there.identification()
+    assert answer.outliers == found.outliers == ("yew",)
+    np.testing.assert_array_equal(answer.lower, found.lower)
+    np.testing.assert_array_equal(answer.means, found.means)
+    assert (answer.arms, answer.pulls_by_arm) == (found.arms, found.pulls_by_arm.tolist())
+    assert {field.name for field in fields(Status)} <= {f.name for f in fields(RemoteStatus)}
+    assert {field.name for field in fields(Identification)} == {f.name for f in fields(Answer)}
+    assert [row["name"] for row in client.studies()] == ["main"]
+    assert repr(there) == f"RemoteStudy('main' at {client._wire.shown!r})"
+
+
+def test_errors_are_those_of_a_study(client: Client) -> None:
+    study = begin(client)
+    with pytest.raises(NoStudyError):
+        client.study("none").ask()
+    with pytest.raises(StudyExistsError):
+        begin(client)
+    with pytest.raises(ProblemError):
+        client.create("x", ARMS, "loud")
+    (ticket,) = study.ask()
+    study.tell(ticket, 0.5)
+    assert study.tell(ticket.id, 0.5).repeated == 1
+    with pytest.raises(ToldError, match=r"told 0.5 before"):
+        study.tell(ticket, 0.75)
+    with pytest.raises(TicketError, match="no ticket 99"):
+        study.tell(99, 0.5)
+    with pytest.raises(TicketError, match="no arm 'palm'"):
+        study.tell(arm="palm", reward=0.5)
+    with pytest.raises(TicketError, match="ticket or of an arm"):
+        study.tell(reward=1.0)
+    with pytest.raises(BatchError) as caught:
+        study.tell_many([("ash", 0.5), (99, 0.5)])
+    assert caught.value.index == 1
+    for bad in (float("nan"), "1.0", None, b"1", 1j, float("inf")):
+        with pytest.raises(RewardError):
+            study.tell(ticket, bad)  # type: ignore[arg-type]
+    with pytest.raises(TicketError, match="is not a ticket"):
+        study.tell(True, 0.5)
+    with pytest.raises(StudyError, match="at least 1"):
+        study.ask(0)
+    with pytest.raises(TicketError):
+        study.fail(99)
+    assert study.tell_many([]) == study.tell_and_ask([], 1)[0]
+    study.pause("ash", "why not")
+    assert study.status().paused == {"ash": "why not"}
+    study.resume("ash")
+    held = study.pending()
+    study.renew([one.ticket for one in held], 100.0)
+    study.release([one.ticket for one in held])
+    study.fail(study.ask()[0], "dropped")
+    assert sum(study.status().failures.values()) == 1
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:8000", "ftp://x", "http://", "http://me:pw@host"])
+def test_addresses_that_are_none(url: str) -> None:
+    with pytest.raises(StudyError) as caught:
+        Client(url)
+    assert "pw" not in str(caught.value)
+
+
+def test_a_server_that_is_not_there() -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with Client(f"http://127.0.0.1:{port}", patience=0.2) as client:
+        with pytest.raises(StorageError, match="does not answer"):
+            client.studies()
+        with pytest.raises(StorageError, match="does not answer"):
+            client.study("x").tell(arm="ash", reward=1.0)
+
+
+def test_tokens(file: str) -> None:
+    make(file).close()
+    token = new_token(file, "worker")
+    with serving(file, require_token=True) as url:
+        with Client(url, token) as client:
+            assert client.study("main").ask()
+            assert token not in repr(client)
+            with pytest.raises(StudyError, match="worker's token does not allow"):
+                client.studies()
+        with Client(url) as stranger, pytest.raises(StudyError, match="a token is needed"):
+            stranger.study("main").ask()
+
+
+@contextmanager
+def losing(url: str, drops: str) -> Iterator[str]:
+    """A proxy that carries a request there for every `.`, and loses the answer for every `x`.
+
+    It loses the request itself for `r`. When all letters are used up, it carries on.
+    """
+    target = urlsplit(url)
+    listener = socket.create_server(("127.0.0.1", 0))
+    plan = iter(drops)
+
+    def carry() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            with connection:
+                connection.settimeout(5)
+                serve_one(connection)
+
+    def serve_one(connection: socket.socket) -> None:
+        request = read_message(connection)
+        kind = next(plan, ".")
+        if not request or kind == "r":
+            return
+        with socket.create_connection((target.hostname, target.port), timeout=5) as server:
+            # One request per connection, so that each letter is one request.
+            server.sendall(request.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
+            answer = b""
+            while part := server.recv(65536):
+                answer += part
+        if kind == ".":
+            connection.sendall(answer)
+
+    thread = threading.Thread(target=carry)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join(10)
+
+
+def read_message(connection: socket.socket) -> bytes:
+    """A whole request: head and body."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        part = connection.recv(65536)
+        if not part:
+            return b""
+        data += part
+    head, _, body = data.partition(b"\r\n\r\n")
+    length = 0
+    for line in head.split(b"\r\n"):
+        if line.lower().startswith(b"content-length:"):
+            length = int(line.split(b":")[1])
+    while len(body) < length:
+        body += connection.recv(65536)
+    return head + b"\r\n\r\n" + body
+
+
+@pytest.mark.parametrize("drops", ["x.", "xx.", "r.", "rxrx."])
+def test_lost_answers_are_given_again(file: str, drops: str) -> None:
+    """Nothing is counted twice, and no ticket is left lying about."""
+    make(file).close()
+    with (
+        serving(file) as url,
+        losing(url, drops + drops + drops) as proxy,
+        Client(proxy, patience=20) as client,
+    ):
+        study = client.study("main")
+        tickets = study.ask(2)
+        assert len(tickets) == 2
+        receipt, following = study.tell_and_ask([(t, MEANS[t.arm]) for t in tickets], 2)
+        assert receipt.counted + receipt.repeated == 2
+        assert len(following) == 2
+        study.tell_many([(t, MEANS[t.arm]) for t in following])
+        status = study.status()
+        assert (status.pulls, status.pending) == (4, 0)
+        study.close()
+    with Study.open(file) as here:
+        assert here.verify().problems == ()
+        assert len(set(here.history()["ticket"].tolist())) == 4
+
+
+def test_what_might_count_twice_is_not_sent_twice(file: str) -> None:
+    make(file).close()
+    with (
+        serving(file) as url,
+        losing(url, "x") as proxy,
+        Client(proxy, patience=5) as client,
+        pytest.raises(StorageError, match="does not answer"),
+    ):
+        client.study("main").tell(arm="ash", reward=0.5)
+    with Study.open(file) as here:
+        assert here.status().pulls == 1
+
+
+def test_the_client_needs_nothing_but_python() -> None:
+    code = (
+        "import sys, standout.client\n"
+        "from standout import Client\n"
+        "Client('http://127.0.0.1:1').study('x')\n"
+        "names = ('numpy', 'numba', 'sqlalchemy', 'fastapi', 'typer', 'rich')\n"
+        "print([name for name in names if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_measuring_for_a_server(file: str, folder: Path) -> None:
+    Study.create(file, ARMS, PROBLEM, ordered=True).close()
+    script = folder / "assay"
+    means = " ".join(f"{arm}) echo {mean};;" for arm, mean in MEANS.items())
+    script.write_text(f'#!/bin/sh\ncase "$1" in {means} esac\n')
+    script.chmod(0o755)
+    token = folder / "token"
+    token.write_text(new_token(file, "worker") + "\n")
+    measure = ("--measure", f"{script} {{arm}}", "--jobs", "3", "--token-file", token)
+    with serving(file) as url:
+        words = ("run", "--server", url, "--study", "main", *measure)
+        done = standout(*words, "--json")
+        assert done.code == 0, done.err
+        assert done.json["outliers"] == ["yew"]
+        again = standout(*words)
+        assert "stopped: decided" in again.out
+        assert standout("run", "--server", url, *measure, "--arms", "x.csv").code == 2
+        missing = standout("run", "--server", url, "--study", "none", *measure)
+        assert (missing.code, "no such study" in missing.err) == (2, True)
+        empty = folder / "empty"
+        empty.write_text("")
+        words = ("run", "--server", url, "--study", "main", "--measure", "true {arm}")
+        assert "no token in it" in standout(*words, "--token-file", empty).err
+        assert "cannot be read" in standout(*words, "--token-file", folder / "no").err
+        assert "a token is needed" in standout(*words).err
+    assert "give --arms" in standout("run", "--measure", "true {arm}").err
+    with Study.open(file) as study:
+        assert study.verify().problems == ()
+        assert json.dumps(study.status().to_dict())

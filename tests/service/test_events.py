@@ -1,0 +1,132 @@
+"""Server-sent events."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from standout.study import Study
+from standout.study.storage import Storage
+from standout.study.tokens import revoke, split
+from tests.service.conftest import ARMS, new_token
+from tests.service.live import serving
+from tests.study.test_conformance import MEANS, finish, make
+
+
+@contextmanager
+def listen(
+    url: str, token: str | None = None, name: str = "main"
+) -> Iterator[http.client.HTTPResponse]:
+    """A stream of events."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=10)
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    try:
+        connection.request("GET", f"/api/v1/studies/{name}/events", headers=headers)
+        with connection.getresponse() as response:
+            yield response
+    finally:
+        connection.close()
+
+
+def changes(stream: http.client.HTTPResponse) -> Iterator[dict[str, object]]:
+    """The events as they come."""
+    is_change = False
+    while line := stream.readline():
+        if line.startswith(b"event:"):
+            is_change = line == b"event: change\n"
+        elif line.startswith(b"data:") and is_change:
+            yield json.loads(line[5:])
+
+
+def test_changes_are_heard_whoever_made_them(place: str) -> None:
+    """The study is changed by this process, not by the server."""
+    with (
+        make(place) as study,
+        serving(place, event_seconds=0.05) as url,
+        listen(url) as first,
+        listen(url) as second,
+    ):
+        assert first.headers["content-type"].startswith("text/event-stream")
+        assert first.headers["cache-control"] == "no-store"
+        streams = [changes(first), changes(second)]
+        wanted = {"pulls": 0, "undecided": 5, "stopped": False}
+        assert [next(s).items() >= wanted.items() for s in streams] == [True, True]
+        study.tell_many([(arm, MEANS[arm]) for arm in ARMS])
+        for stream in streams:
+            event = next(stream)
+            assert event["pulls"] == 5
+            assert event["seq"] == study.pulse().seq
+        finish(study)
+        assert next(e for e in streams[0] if e["stopped"])["undecided"] == 0
+
+
+def test_no_more_than_some_a_second(folder: Path) -> None:
+    place = str(folder / "x.db")
+    with make(place) as study, serving(place, event_seconds=0.2) as url, listen(url) as response:
+        stream = changes(response)
+        next(stream)
+        begin, seen = time.monotonic(), 0
+        while time.monotonic() - begin < 1.0:
+            study.tell(arm="ash", reward=0.0)
+            time.sleep(0.01)
+        last = study.pulse().seq
+        for event in stream:
+            seen += 1
+            if event["seq"] == last:
+                break
+        assert 2 <= seen <= 8
+
+
+def test_silence_is_broken_and_revoked_tokens_hear_no_more(folder: Path) -> None:
+    place = str(folder / "x.db")
+    make(place).close()
+    token = new_token(place, "viewer")
+    with serving(place, require_token=True, heartbeat_seconds=0.3) as url:
+        with listen(url, token) as stream:
+            lines = [stream.readline() for _ in range(8)]
+            assert b": still here\n" in lines
+            storage = Storage(place)
+            parts = split(token)
+            assert parts is not None
+            revoke(storage, parts[0])
+            storage.close()
+            begin = time.monotonic()
+            while stream.readline():
+                assert time.monotonic() - begin < 8
+        for wrong in (token, None):
+            with listen(url, wrong) as refused:
+                assert refused.status == 401
+
+
+def test_one_poller_however_many_listen(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = str(folder / "x.db")
+    make(place).close()
+    looks = 0
+    pulse = Study.pulse
+
+    def counted(study: Study) -> object:
+        nonlocal looks
+        looks += 1
+        return pulse(study)
+
+    monkeypatch.setattr(Study, "pulse", counted)
+    with serving(place, event_seconds=0.1) as url:
+        with ExitStack() as stack:
+            for _ in range(10):
+                next(changes(stack.enter_context(listen(url))))
+            before = looks
+            time.sleep(1.0)
+            assert looks - before <= 12
+        time.sleep(0.5)
+        before = looks
+        time.sleep(0.5)
+        assert looks == before, "nobody listens any more"
+        with listen(url, name="none") as missing:
+            assert missing.status == 404

@@ -1,0 +1,230 @@
+"""`standout serve` as a program: several processes, killed, and what it prints."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from standout import Client
+from standout.errors import StandoutError
+from standout.service.server import open_socket
+from standout.study import Study
+from tests.service.conftest import ARMS, new_token
+from tests.service.live import Program, program
+from tests.study.cli import standout
+from tests.study.postgres import PASSWORD, Server
+
+
+def reward_of(ticket: int) -> float:
+    return (ticket * 7919 % 1000) / 1000
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that a process has started."""
+    return [int(n) for n in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def answer_until(stop: threading.Event, url: str, done: Counter[int], errors: list[str]) -> None:
+    """Answer until told to stop; note what was acknowledged."""
+    study = Client(url, patience=30).study("trees")
+    try:
+        tickets = study.ask(lease=300.0)
+        while not stop.is_set():
+            pairs = [(ticket, reward_of(ticket.id)) for ticket in tickets]
+            _, following = study.tell_and_ask(pairs, lease=300.0)
+            done.update(ticket.id for ticket in tickets)
+            tickets = following
+    except StandoutError as error:
+        errors.append(repr(error))
+    finally:
+        study.close()
+
+
+def check(place: str, done: Counter[int]) -> None:
+    """Every acknowledged answer is there exactly once."""
+    with Study.open(place, "trees") as study:
+        assert study.verify().problems == ()
+        history = study.history()
+        times = Counter(history["ticket"].tolist())
+    assert max(times.values()) == 1
+    assert [ticket for ticket in done if times[ticket] != 1] == []
+    assert max(done.values()) == 1
+    for ticket, value in zip(history["ticket"].tolist(), history["reward"].tolist(), strict=True):
+        assert value == reward_of(ticket)
+
+
+def run_clients(running: Program, count: int, seconds: float, kills: int) -> Counter[int]:
+    """Clients that answer while the server is killed and started again."""
+    stop, errors = threading.Event(), list[str]()
+    parts = [Counter[int]() for _ in range(count)]
+    threads = [
+        threading.Thread(target=answer_until, args=(stop, running.url, part, errors))
+        for part in parts
+    ]
+    for thread in threads:
+        thread.start()
+    rng = random.Random(5)
+    for _ in range(kills):
+        time.sleep(seconds / (kills + 1) * rng.uniform(0.7, 1.3))
+        running.kill()
+        running.start()
+    time.sleep(seconds / (kills + 1))
+    stop.set()
+    for thread in threads:
+        thread.join(40)
+    assert errors == []
+    return sum(parts, Counter[int]())
+
+
+def begin(url: str) -> None:
+    with Client(url) as client:
+        client.create("trees", ARMS, "gaussian:30", k=2.0)
+
+
+def test_a_killed_server_loses_nothing_that_it_acknowledged(folder: Path) -> None:
+    place = str(folder / "study.db")
+    with program(folder, place) as running:
+        begin(running.url)
+        done = run_clients(running, 4, 2.0, kills=1)
+        assert f"dashboard: {running.url}/" in running.output
+        assert "open to every user of this machine" in running.output
+        running.process.send_signal(signal.SIGINT)
+        assert running.process.wait(20) == 0
+    check(place, done)
+    assert done.total() > 50
+
+
+def test_several_processes_on_one_store(folder: Path) -> None:
+    """They serve the same studies; one that dies is replaced, and none outlives its parent."""
+    place = str(folder / "study.db")
+    with program(folder, place, "--workers", "2") as running:
+        begin(running.url)
+        stop, errors = threading.Event(), list[str]()
+        done = Counter[int]()
+        thread = threading.Thread(target=answer_until, args=(stop, running.url, done, errors))
+        thread.start()
+        first = children_of(running.process.pid)
+        assert len(first) == 2
+        time.sleep(0.5)
+        os.kill(first[0], signal.SIGKILL)
+        deadline = time.monotonic() + 20
+        while len(set(children_of(running.process.pid)) - {first[0]}) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        with Client(running.url) as client:
+            for _ in range(10):
+                assert client.studies()[0]["name"] == "trees"
+        stop.set()
+        thread.join(40)
+        assert errors == []
+        now = children_of(running.process.pid)
+        assert first[0] not in now
+        running.kill()
+        deadline = time.monotonic() + 10
+        while any(is_alive(pid) for pid in now):
+            assert time.monotonic() < deadline, "a process outlives its parent"
+            time.sleep(0.05)
+    check(place, done)
+
+
+def test_no_token_and_no_password_is_shown(folder: Path, server: Server) -> None:
+    """Neither in what is printed, nor in the list of processes."""
+    name = f"guarded_{os.getpid()}"
+    server.new_database(name)
+    server.run(f"CREATE USER guarded PASSWORD '{PASSWORD}'" if not has_user(server) else "SELECT 1")
+    server.run(f'GRANT ALL ON DATABASE "{name}" TO guarded')
+    server.run("GRANT ALL ON SCHEMA public TO guarded", name)
+    secret = PASSWORD.replace("/", "%2F").replace("@", "%40")
+    address = server.url(name, "guarded", secret)
+    token = new_token(address, "owner")
+    with program(folder, "env:PLACE", "--workers", "2", PLACE=address) as running:
+        with Client(running.url, token) as client:
+            client.create("trees", ARMS, "bernoulli").ask()
+            assert [row["name"] for row in client.studies()] == ["trees"]
+        with (
+            Client(running.url, token[:-1] + "-") as stranger,
+            pytest.raises(StandoutError, match="not valid here"),
+        ):
+            stranger.studies()
+        pids = [running.process.pid, *children_of(running.process.pid)]
+        assert len(pids) == 3
+        for pid in pids:
+            command = Path(f"/proc/{pid}/cmdline").read_text()
+            assert "guarded" not in command
+        running.stop()
+        said = running.output
+    assert "POST /api/v1/studies 201" in said
+    assert "postgresql+psycopg://guarded:***@" in said
+    for hidden in (PASSWORD, secret, token, token.rpartition("_")[2]):
+        assert hidden not in said
+
+
+def has_user(server: Server) -> bool:
+    import psycopg
+
+    with psycopg.connect(server.url()) as connection:
+        rows = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = 'guarded'").fetchall()
+    return bool(rows)
+
+
+def test_what_serve_refuses(folder: Path) -> None:
+    place = folder / "x.db"
+    beyond = standout("serve", place, "--host", "0.0.0.0")
+    assert (beyond.code, "standout token create PATH --role owner" in beyond.err) == (2, True)
+    assert standout("serve").code == 2
+    assert "no log level" in standout("serve", place, "--log-level", "loud").err
+    assert "holds a password" in standout("serve", "postgresql://u:p@localhost/x").err
+    with open_socket("127.0.0.1", 0) as listener:
+        taken = standout("serve", place, "--port", listener.getsockname()[1])
+        assert (taken.code, "cannot listen at 127.0.0.1" in taken.err) == (2, True)
+
+
+def test_tokens_on_the_command_line(place: str) -> None:
+    assert (
+        "no study 'trees'"
+        in standout("token", "create", place, "--role", "rater", "--study", "trees").err
+    )
+    made = standout("token", "create", place, "--role", "owner", "--label", "me")
+    token = made.out.strip()
+    assert token.startswith("standout_")
+    assert "not shown again" in made.err
+    other = standout("token", "create", place, "--role", "viewer", "--json").json
+    assert (other["role"], other["study"], other["token"] != token) == ("viewer", None, True)
+    listed = standout("token", "list", place)
+    assert token not in listed.out
+    assert len(listed.out.splitlines()) == 2
+    assert "me" in listed.out.splitlines()[0]
+    assert standout("token", "revoke", place, other["id"]).code == 0
+    rows = standout("token", "list", place, "--json").json
+    assert [row["revoked"] is None for row in rows] == [True, False]
+    assert set(rows[0]) == {"id", "role", "study", "label", "created", "revoked"}
+    assert "revoked" in standout("token", "list", place).out.splitlines()[1]
+    assert standout("token", "revoke", place, "nothing").code == 2
+    assert standout("token", "create", place, "--role", "king").code == 2
+
+
+def test_help_loads_no_server() -> None:
+    code = (
+        "import sys; from standout.cli.main import app\n"
+        "try: app(['serve', '--help'])\n"
+        "except SystemExit: pass\n"
+        "print([m for m in ('fastapi', 'uvicorn', 'numba', 'sqlalchemy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

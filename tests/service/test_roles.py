@@ -1,0 +1,169 @@
+"""What each role may do, and what it may not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from standout.study import Study
+from standout.study.storage import Storage
+from standout.study.tokens import revoke, split
+from tests.service.conftest import API, Connect, bearer, begin, new_token
+
+# Address, body (None for GET) and the roles that may; everybody else gets 403.
+NEW = {"name": "another", "arms": ["a", "b", "c"], "noise": "bernoulli"}
+LOOK = {"owner", "viewer"}
+READ = {"owner", "viewer", "worker"}
+MEASURE = {"owner", "worker"}
+ALL = {"owner", "viewer", "worker", "rater"}
+ADDRESSES: list[tuple[str, Any, set[str]]] = [
+    ("", None, LOOK),
+    ("", NEW, {"owner"}),
+    ("/trees", None, READ),
+    ("/trees/identification", None, READ),
+    ("/trees/pending", None, READ),
+    ("/trees/page", None, ALL),
+    ("/trees/view", None, LOOK),
+    ("/trees/arms", None, LOOK),
+    ("/trees/trace", None, LOOK),
+    ("/trees/next", None, LOOK),
+    ("/trees/forecast", None, LOOK),
+    ("/trees/failures", None, LOOK),
+    ("/trees/export", None, LOOK),
+    ("/trees/ask", {}, MEASURE | {"rater"}),
+    ("/trees/tell", {"rewards": [{"arm": "ash", "reward": 0.5}]}, MEASURE),
+    ("/trees/fail", {"ticket": 1}, MEASURE),
+    ("/trees/renew", {"tickets": [1]}, MEASURE),
+    ("/trees/release", {"tickets": [1]}, MEASURE),
+    ("/trees/pause", {"arm": "ash"}, MEASURE),
+    ("/trees/resume", {"arm": "ash"}, MEASURE),
+]
+ROLES = sorted(ALL)
+
+
+@pytest.fixture
+def client(connect: Connect, file: str) -> TestClient:
+    """A service that asks for tokens, with two studies and one ticket that is out."""
+    client = connect(file, require_token=True)
+    client.headers.update(bearer(new_token(file, "owner")))
+    for name in ("trees", "bushes"):
+        begin(client, name)
+    client.post(f"{API}/studies/trees/ask", json={"worker": "somebody"})
+    del client.headers["Authorization"]
+    return client
+
+
+def call(client: TestClient, path: str, body: Any, token: str | None) -> int:
+    headers = {} if token is None else bearer(token)
+    url = f"{API}/studies{path}"
+    if body is None:
+        return client.get(url, headers=headers).status_code
+    return client.post(url, json=body, headers=headers).status_code
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_every_address(client: TestClient, file: str, role: str) -> None:
+    token = new_token(file, role)
+    client.app.state.service.gate.forget()  # type: ignore[attr-defined]
+    for path, body, roles in ADDRESSES:
+        found = call(client, path, body, token)
+        wanted = {200, 201} if role in roles else {403}
+        assert found in wanted, f"{role} at {path or '/'}: {found}"
+
+
+def test_nobody_without_a_token(client: TestClient) -> None:
+    for path, body, _ in ADDRESSES:
+        assert call(client, path, body, None) == 401
+        assert call(client, path, body, "standout_0123456789ab_" + "x" * 43) == 401
+    assert client.get(f"{API}/studies").headers["www-authenticate"].startswith("Bearer")
+    assert client.get(f"{API}/health").status_code == 200
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_token_for_one_study(client: TestClient, file: str, role: str) -> None:
+    token = new_token(file, role, "trees")
+    client.app.state.service.gate.forget()  # type: ignore[attr-defined]
+    for path, body, roles in ADDRESSES:
+        other = path.replace("/trees", "/bushes")
+        if path and role in roles:
+            assert call(client, path, body, token) == 200
+        if path:
+            assert call(client, other, body, token) == 403
+            assert call(client, path.replace("/trees", "/none"), body, token) == 403
+    if role in LOOK:
+        listed = client.get(f"{API}/studies", headers=bearer(token)).json()["studies"]
+        assert [row["name"] for row in listed] == ["trees"]
+    assert call(client, "", NEW, token) == 403
+
+
+def test_a_rater_answers_its_own_tickets_only(client: TestClient, file: str) -> None:
+    url = f"{API}/studies/trees"
+    tokens = [new_token(file, "rater", "trees") for _ in range(2)]
+    client.app.state.service.gate.forget()  # type: ignore[attr-defined]
+    mine, yours = (bearer(token) for token in tokens)
+    asked = client.post(f"{url}/ask", json={"n": 50, "worker": "boss"}, headers=mine).json()
+    (ticket,) = asked["tickets"]
+    # Asked again, it is the same: reloading the page hands out nothing new.
+    assert client.post(f"{url}/ask", json={}, headers=mine).json() == asked
+    other = client.post(f"{url}/ask", json={}, headers=yours).json()["tickets"][0]
+    assert other["ticket"] != ticket["ticket"]
+    for stolen in (1, other["ticket"], 999):
+        body = {"rewards": [{"ticket": stolen, "reward": 0.5}]}
+        assert client.post(f"{url}/tell", json=body, headers=mine).status_code == 403
+        assert client.post(f"{url}/fail", json={"ticket": stolen}, headers=mine).status_code == 403
+    body = {"rewards": [{"ticket": ticket["ticket"], "reward": 0.5}], "ask": 9, "worker": "boss"}
+    told = client.post(f"{url}/tell", json=body, headers=mine).json()
+    assert (told["counted"], len(told["tickets"])) == (1, 1)
+    # A double click: counted once, and the same item comes next.
+    again = client.post(f"{url}/tell", json=body, headers=mine).json()
+    assert (again["repeated"], again["tickets"]) == (1, told["tickets"])
+    body["rewards"] = [{"ticket": ticket["ticket"], "reward": 0.75}]
+    assert client.post(f"{url}/tell", json=body, headers=mine).status_code == 409
+    given = {"ticket": told["tickets"][0]["ticket"], "reason": "I cannot tell"}
+    assert client.post(f"{url}/fail", json=given, headers=mine).status_code == 200
+    with Study.open(file, "trees") as study:
+        parts = split(tokens[0])
+        assert parts is not None
+        assert study.history()["worker"].tolist() == [f"rater:{parts[0]}"]
+
+
+def test_raters_who_share_a_token_are_told_apart(client: TestClient, file: str) -> None:
+    url = f"{API}/studies/trees"
+    headers = bearer(new_token(file, "rater"))
+    client.app.state.service.gate.forget()  # type: ignore[attr-defined]
+    tickets = []
+    for name in ("anna-0123456", "ben-01234567"):
+        cookie = {**headers, "Cookie": f"standout_rater={name}"}
+        tickets += client.post(f"{url}/ask", json={}, headers=cookie).json()["tickets"]
+    assert tickets[0]["ticket"] != tickets[1]["ticket"]
+    with Study.open(file, "trees") as study:
+        assert [p.worker.split(":")[-1] for p in study.pending()][1:] == [
+            "anna-0123456",
+            "ben-01234567",
+        ]
+    # How long a rater holds a ticket is not for it to say.
+    client.cookies.clear()
+    body = {"lease": 1e6}
+    fresh = client.post(
+        f"{url}/ask", json=body, headers={**headers, "Cookie": "standout_rater=cleo-012345"}
+    )
+    (ticket,) = fresh.json()["tickets"]
+    with Study.open(file, "trees") as study:
+        (held,) = [p for p in study.pending() if p.ticket == ticket["ticket"]]
+        assert held.expires - held.asked == pytest.approx(600, abs=1)
+
+
+def test_a_revoked_token_ends(client: TestClient, file: str) -> None:
+    token = new_token(file, "viewer")
+    gate = client.app.state.service.gate  # type: ignore[attr-defined]
+    gate.forget()
+    assert call(client, "/trees/view", None, token) == 200
+    storage = Storage(file)
+    parts = split(token)
+    assert parts is not None
+    revoke(storage, parts[0])
+    storage.close()
+    gate.forget()
+    assert call(client, "/trees/view", None, token) == 401

@@ -1,0 +1,91 @@
+"""The API against its own description: whatever fits is taken, whatever does not is refused."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import BaseSchema, Case, GenerationMode
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from standout import Problem
+from standout.service.app import API, create_app
+from standout.service.settings import Settings
+from standout.study import Study
+from tests.service.conftest import bearer, new_token
+
+EXAMPLES = int(os.environ.get("STANDOUT_SCHEMA_EXAMPLES", "8"))
+"""Requests per address and mode; more of them to go looking for trouble."""
+ITEMS = {"ash": {"text": "An ash"}, "elm": {"image": "/elm.png"}}
+
+
+@pytest.fixture(scope="module")
+def described() -> Iterator[BaseSchema]:
+    """A service with a study under way, and its description."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as made:
+        place = f"{made}/study.db"
+        problem = Problem(noise="bernoulli", k=2)
+        with Study.create(
+            place, ["ash", "elm", "fir"], problem, name="trees", items=ITEMS
+        ) as study:
+            study.tell_many([(arm, 1.0) for arm in study.arms])
+            study.fail(study.ask(3)[0], "dropped")
+        chosen = Settings(allow_hosts=("testserver",), require_token=True)
+        app = create_app(place, chosen)
+        schema = schemathesis.openapi.from_asgi(f"{API}/openapi.json", app)
+        schema.config.generation.update(with_security_parameters=False)
+        schema.config.headers = bearer(new_token(place, "owner"))
+        # A stream of events never ends: `test_events` looks at it.
+        yield schema.exclude(path_regex="/events$")
+
+
+def _with_study(case: Case) -> Case:
+    """Half of the time, the study that is there: answers about others are all alike."""
+    name = (case.path_parameters or {}).get("name")
+    if isinstance(name, str) and sum(map(ord, name)) % 2:
+        case.path_parameters["name"] = "trees"
+    return case
+
+
+@pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.name.lower())
+def test_the_api_keeps_to_its_description(described: BaseSchema, mode: GenerationMode) -> None:
+    called, answers = 0, Counter[int]()
+    for found in described.get_all_operations():
+        operation = found.ok()
+        cases = operation.as_strategy(generation_mode=mode)
+        if mode is GenerationMode.POSITIVE:
+            cases = cases.map(_with_study)
+
+        @settings(
+            max_examples=EXAMPLES,
+            derandomize=True,
+            deadline=None,
+            database=None,
+            phases=(Phase.explicit, Phase.generate),
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(case=cases)
+        def check(case: Case) -> None:
+            # A value may fit its type and be no noise, no arm or no ticket all the same: 422.
+            response = case.call_and_validate(excluded_checks=[positive_data_acceptance])
+            answers[response.status_code] += 1
+
+        # An address without parameters cannot be called wrongly.
+        with suppress(Unsatisfiable):
+            check()
+            called += 1
+    if mode is GenerationMode.POSITIVE:
+        assert called == 22
+        assert answers[200] > called
+    else:
+        assert called > 10
+        assert answers[422] > called
+    assert answers[401] == 0
