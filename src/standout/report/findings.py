@@ -129,7 +129,7 @@ def _workers(arms: Arms, log: Columns) -> Finding:
             if math.isfinite(found.lean[w])
         ]
         if parts:
-            warning += f" Farthest from the arms' means: {listed(parts)}."
+            warning += f" Farthest from the others: {listed(parts)}."
     return _tested(
         key, title, found.p,
         f"The {count(len(log.workers))} workers tell the same of the same arms, apart from chance.",

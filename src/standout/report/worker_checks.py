@@ -34,7 +34,7 @@ class Workers:
     p_differ: float
     p_repeat: float
     lean: Floats
-    """How much larger a worker's rewards are than the arms' means; NaN where none shows."""
+    """How much larger a worker's rewards are than the others' of the same arms; NaN if alone."""
     odd: Ints
     """Workers that stand apart by themselves, the farthest first."""
 
