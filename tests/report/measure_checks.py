@@ -63,7 +63,37 @@ def clean_studies(studies: int) -> Iterator[tuple[str, dict[str, float]]]:
                 yield f"{name}, {method}", p_values(log, noise)
 
 
+FAULTS = ("drift", "neighbours", "workers", "noise")
+
+
+def faulty_log(fault: str, size: float, seed: int) -> Log:
+    """20 arms, 6,000 Gaussian rewards, 10 workers; `size` is in standard deviations."""
+    rng = np.random.default_rng([seed, 6])
+    arm, who = rng.integers(0, 20, 6000), rng.integers(0, 10, 6000)
+    off = rng.normal(size=6000)
+    if fault == "drift":
+        off += size * np.linspace(0, 1, 6000)
+    elif fault == "neighbours":
+        last = np.zeros(20)
+        for k, i in enumerate(arm):
+            last[i] = off[k] = size * last[i] + off[k]
+    elif fault == "workers":
+        off += size * rng.normal(size=10)[who]
+    elif fault == "noise":
+        off *= 1 + size
+    return Log(arm, arm + off, who, 20)
+
+
+def power() -> None:
+    """Shares of faulty studies that are warned about, by the size of the fault."""
+    for fault in FAULTS:
+        for size in (0.05, 0.1, 0.15, 0.2, 0.3, 0.4):
+            found = [p_values(faulty_log(fault, size, s), "gaussian:1")[fault] for s in range(100)]
+            print(f"{fault:10} of size {size:4}: {np.mean(np.array(found) < checks.ALPHA):.2f}")
+
+
 def main() -> None:
+    power()
     studies = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     by_case: dict[tuple[str, str], list[float]] = {}
     for name, found in clean_studies(studies):

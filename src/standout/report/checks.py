@@ -26,6 +26,8 @@ LEEWAY = 0.2
 """Standard errors per arm by which adaptive pulling alone may part early from late rewards."""
 MORE_SPREAD = 1.1
 """A variance larger by this factor is no harm worth a warning."""
+ALIKE = 0.02
+"""A correlation up to this is no harm worth a warning, however surely it is there."""
 FEWEST = 5
 """Rewards an arm must have to be looked at."""
 FEWEST_IN_ALL = 50
@@ -124,12 +126,12 @@ class Trend:
     """Positions of the arms that show it alone."""
 
 
-def trend_of(arms: Arms, other: Floats, *, alone: bool) -> Trend:
+def trend_of(arms: Arms, other: Floats, *, alone: bool = False, ignored: float = 0.0) -> Trend:
     """Do rewards rise or fall with `other` (one value per sorted reward), arm by arm?
 
     The scores' sum of products with `other` has variance `sum of squares of
     other` under every reordering. With `alone`, each arm is also looked at by
-    itself, in its own order.
+    itself, in its own order. A correlation up to `ignored` does not count.
     """
     varied = arms.centred(other)
     spread = arms.sums(varied**2)
@@ -137,7 +139,7 @@ def trend_of(arms: Arms, other: Floats, *, alone: bool) -> Trend:
     if total == 0:
         return Trend(1.0, 0.0, 0.0, math.inf, np.zeros(0, dtype=np.int64))
     z = float((varied * arms.score).sum()) / total
-    room = LEEWAY * float(np.sqrt(spread).sum()) / total
+    room = LEEWAY * float(np.sqrt(spread).sum()) / total + ignored * math.sqrt(len(arms.arm))
     p = float(two_sided(abs(z) - room))
     found = np.zeros(0, dtype=np.int64)
     if alone:
@@ -164,7 +166,7 @@ def neighbours(arms: Arms) -> tuple[float, float]:
     """Does a reward resemble the arm's reward before it? p, and the correlation.
 
     The sum of products of neighbours has a known mean and variance over all
-    reorderings of an arm's rewards. Only likeness counts, not contrast.
+    reorderings of an arm's rewards. Only likeness beyond `ALIKE` counts.
     """
     n = arms.number.astype(np.float64)
     same = arms.arm[1:] == arms.arm[:-1]
@@ -176,8 +178,9 @@ def neighbours(arms: Arms) -> tuple[float, float]:
     apart = (3 * two**2 - 6 * four) / (n * (n - 1) * (n - 2) * (n - 3))
     square = (n - 1) * pairs + 2 * (n - 2) * chains + (n - 2) * (n - 3) * apart
     variance = square - (two / n) ** 2
-    z = float((total + two / n).sum()) / math.sqrt(float(variance.sum()))
-    return float(ndtr(-z)), float((total + two / n).sum() / (n - 1).sum())
+    correlation = float((total + two / n).sum() / (n - 1).sum())
+    error = math.sqrt(float(variance.sum())) / float((n - 1).sum())
+    return float(ndtr(-(correlation - ALIKE) / error)), correlation
 
 
 def two_sided(z: Floats | float) -> Floats:

@@ -210,7 +210,7 @@ def _delay(arms: Arms, log: Columns) -> list[Finding]:
     delay = log.delay[arms.place]
     known = np.isfinite(delay)
     ranks = checks.middle_ranks(arms.arm, np.where(known, delay, 0.0))
-    found = checks.trend_of(arms, np.where(known, ranks, 0.0), alone=False)
+    found = checks.trend_of(arms, np.where(known, ranks, 0.0), ignored=checks.ALIKE)
     return [
         _tested(
             "delay", "Slow and quick answers", found.p,

@@ -18,6 +18,8 @@ from scipy.stats import ncx2, t
 from standout.core.typing import Floats, Ints
 from standout.report.checks import ALPHA, Arms
 
+CLOSE = 1.02
+"""The scale assumed may be too small by this factor without a warning."""
 BETS = (0.02, 0.2)
 """Shares put at stake against `standard deviation at most sigma`."""
 SLOPES = 0.5 * (1 - np.geomspace(0.998, 0.02, 24))
@@ -47,14 +49,14 @@ def gaussian_spread(arms: Arms, sigma: float) -> Spread:
     rewards, at each of the `SLOPES`, is large with a probability that Ville's
     inequality bounds.
     """
-    off = arms.centred(arms.reward) / sigma
+    off = arms.centred(arms.reward) / (CLOSE * sigma)
     squares = arms.sums(off**2)
     together = _sub_gaussian(squares.sum(), float(arms.number.sum()))
     each = _sub_gaussian(squares, arms.number.astype(np.float64))
     p_each = arms.n_arms * float(each.min())
     far = _far(arms, off)
     p = min(1.0, 3 * min(float(together), p_each, ALPHA / 3 if far else 1.0))
-    ratio = float(squares.sum() / (arms.number - 1).sum())
+    ratio = CLOSE**2 * float(squares.sum() / (arms.number - 1).sum())
     return Spread(p, ratio, arms.kept[3 * arms.n_arms * each <= ALPHA], far)
 
 
@@ -83,7 +85,7 @@ def heavy_spread(arms: Arms, sigma: float) -> Spread:
     capital of mean at most 1 at any time; the means that leave least stand for
     the true ones.
     """
-    wealth = np.stack([_least_wealth(arms, sigma, bet) for bet in BETS])
+    wealth = np.stack([_least_wealth(arms, CLOSE * sigma, bet) for bet in BETS])
     together = float(np.logaddexp.reduce(wealth.sum(axis=1))) - math.log(len(BETS))
     single = np.logaddexp.reduce(wealth, axis=0) - math.log(len(BETS))
     each = np.exp(-np.maximum(single, 0.0))

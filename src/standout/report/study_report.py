@@ -14,6 +14,7 @@ from standout.report.phrases import BEGIN, END, Digits, count, moment, plural, r
 from standout.report.study_facts import Facts, gather
 from standout.report.svg import Line, label, n, picture, text
 from standout.report.svg_arms import NARROW, WIDE, arms_picture
+from standout.report.svg_many import is_crowded
 from standout.report.svg_trace import trace_pictures
 from standout.study import Study
 
@@ -139,6 +140,8 @@ def _picture(facts: Facts, digits: Digits) -> str:
         "Marks are estimates, lines the intervals in which the means lie. An arm is decided when "
         "its interval lies clear of the threshold's band."
     )
+    if is_crowded(facts):
+        words += " So many arms do not fit one by one: most are drawn as a band, the others apart."
     more = study_words.undecided_reason(facts)
     return _section(
         "picture", "The arms against the threshold",

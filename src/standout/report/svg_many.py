@@ -54,6 +54,11 @@ def many_arms(facts: Facts, digits: Digits, width: float, kind: str) -> str:
     )  # fmt: skip
 
 
+def is_crowded(facts: Facts) -> bool:
+    """Whether some arms are drawn only as part of a band."""
+    return int(np.isfinite(facts.seen.estimate).sum()) > MOST_SINGLE
+
+
 def singled_out(facts: Facts, order: Ints) -> Flags:
     """The arms drawn one by one: all if they are few, else outliers, and undecided ones.
 

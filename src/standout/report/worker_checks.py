@@ -24,6 +24,8 @@ MOST = 2000
 FEWEST_OF_ONE = 10
 """Rewards a worker must have told to be looked at alone."""
 MOST_NAMED = 10
+SLIGHT = 0.03
+"""Standard deviations by which workers may differ without a warning."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,11 +93,16 @@ def _differ(arms: Arms, own: Ints, cells: _Cells, free: Floats) -> tuple[float, 
     steps = arms.centred(arms.own_order())
     steps = steps / np.sqrt(arms.sums(steps**2))[arms.arm]
     room = LEEWAY * sums_by(own, steps, cells.n_workers)
-    length = max(0.0, math.sqrt(float((sums**2).sum())) - math.sqrt(float((room**2).sum())))
+    allowed = np.abs(room) + SLIGHT * free
+    length = max(0.0, _norm(sums) - _norm(allowed))
     together = more_than_mean(length**2, float(free.sum()), 2 * _squares(arms, cells, free))
     seen = (cells.by_worker(cells.size) >= FEWEST_OF_ONE) & (free > 0.5)
-    z = (np.abs(sums) - np.abs(room)) / np.sqrt(np.where(seen, free, 1.0))
+    z = (np.abs(sums) - allowed) / np.sqrt(np.where(seen, free, 1.0))
     return together, np.where(seen, two_sided(z), np.nan)
+
+
+def _norm(values: Floats) -> float:
+    return math.sqrt(float((values**2).sum()))
 
 
 def _squares(arms: Arms, cells: _Cells, free: Floats) -> float:
