@@ -17,7 +17,7 @@ function field(id, text, input, hint = null) {
   input.id = `new-${id}`;
   const help = hint === null ? null : make("p", { class: "hint", id: `new-${id}-hint`, text: hint });
   if (help) input.setAttribute("aria-describedby", help.id);
-  return make("div", { class: `field ${id}` }, make("label", { for: input.id, text }), input, help);
+  return make("div", { class: `field-${id}` }, make("label", { for: input.id, text }), input, help);
 }
 
 const number = (value, attributes = {}) => make("input", { type: "number", step: "any", inputmode: "decimal", value, ...attributes });
@@ -152,7 +152,7 @@ export function createForm(close) {
     page.node,
     more.node,
     error,
-    make("p", { class: "whole buttons" }, submit, make("button", { type: "button", text: "Cancel", onclick: close }), status),
+    make("p", { class: "whole form-actions" }, submit, make("button", { type: "button", text: "Cancel", onclick: close }), status),
   );
   const send = async () => {
     const read = await post("/arms", { text: arms.text.value });

@@ -19,7 +19,7 @@ function share(row) {
   const part = (kind, amount) => {
     const bar = make("span", { class: `part ${kind}` });
     bar.style.flexGrow = amount;
-    return amount ? bar : null;
+    return amount && row.pulls ? bar : null;
   };
   return make(
     "span",

@@ -10,9 +10,10 @@ import { clamp, scale, tickDecimals, ticks } from "./scale.js";
 const LEFT = 52;
 const RIGHT = 8;
 const TOP = 10;
-const GAP = 16;
+const GAP = 30;
 const STRIP = 40;
-const MOST_MARKS = 1500;
+/** Where marks would hide each other, dots are drawn, and ticks below tell the verdicts apart. */
+const TICKS = { [OUTLIER]: 11, [UNDECIDED]: 6, [NORMAL]: 1.5 };
 
 export class Overview {
   constructor(canvas, { chosen, hovered }) {
@@ -114,6 +115,7 @@ export class Overview {
     const step = (width - LEFT - RIGHT) / Math.max(1, this.order.length);
     for (const kind of [NORMAL, UNDECIDED, OUTLIER]) this.#intervals(pen, kind, step, colour(KINDS[kind]));
     for (const kind of [NORMAL, UNDECIDED, OUTLIER]) this.#marks(pen, kind, step, colour);
+    this.#ticks(pen, step, colour);
     this.#pulls(pen, width, height, step, colour);
     this.#chosenLine(pen, height, step, colour);
   }
@@ -196,8 +198,8 @@ export class Overview {
     for (let i = 0; i < order.length; i++) {
       if (data.verdict[order[i]] === kind && !Number.isNaN(data.estimate[order[i]])) chosen.push(i);
     }
-    const isRoomy = step >= 5 || (kind !== NORMAL && chosen.length <= MOST_MARKS);
     const size = clamp(step * 0.45, 3.5, 5);
+    const isRoomy = step >= 5 || (kind !== NORMAL && chosen.length * size < 0.15 * (this.x.to - this.x.from));
     pen.fillStyle = colour(KINDS[kind]);
     if (!isRoomy) {
       for (const i of chosen) pen.fillRect(this.x(i + 0.5) - 0.75, this.y(data.estimate[order[i]]) - 0.75, 1.5, 1.5);
@@ -217,6 +219,22 @@ export class Overview {
     } else {
       pen.fill(path);
     }
+  }
+
+  /** A tick per arm, the higher the more it stands out. */
+  #ticks(pen, step, colour) {
+    const base = this.bottom + 18;
+    const wide = clamp(step * 0.6, 1, 4);
+    for (const kind of [NORMAL, UNDECIDED, OUTLIER]) {
+      pen.fillStyle = colour(KINDS[kind]);
+      this.order.forEach((place, i) => {
+        if (this.data.verdict[place] === kind) pen.fillRect(this.x(i + 0.5) - wide / 2, base - TICKS[kind], wide, TICKS[kind]);
+      });
+    }
+    pen.fillStyle = colour("muted");
+    pen.textAlign = "right";
+    pen.textBaseline = "alphabetic";
+    pen.fillText("verdict", LEFT - 8, base);
   }
 
   #pulls(pen, width, height, step, colour) {

@@ -97,9 +97,10 @@ function question(head) {
 
 function figure(term, body, extra = null, kind = null) {
   const icon = kind === null ? null : mark(kind);
+  const style = kind !== null ? KINDS[kind] : body.includes(" ") ? "interval" : "";
   return make(
     "div",
-    { class: `figure ${kind === null ? "" : KINDS[kind]}` },
+    { class: `figure ${style}` },
     make("dt", {}, icon, term),
     make("dd", { class: "number", text: body }),
     extra === null ? null : make("dd", { class: "small muted number", text: extra }),
@@ -132,8 +133,11 @@ function leftFigure(head, forecast) {
   if (head.stopped) return figure("Pulls left", "0", isKnown(head.stopped_at) ? `stopped ${time(head.stopped_at)}` : null);
   if (forecast === undefined) return figure("Pulls left", "…", "working it out");
   if (forecast === null) return figure("Pulls left", "–", "cannot be told yet");
+  if (head.budget !== null && forecast.lower >= head.budget - head.counts.pulls) {
+    return figure("Pulls left", count(head.budget - head.counts.pulls), "all that the budget leaves");
+  }
   const range = forecast.upper === null ? `${short(forecast.lower)} or more, no end in sight` : `${short(forecast.lower)} to ${short(forecast.upper)}`;
-  return figure("Pulls left", `≈ ${short(forecast.pulls_left)}`, `probably ${range}`);
+  return figure("Pulls left", `≈\u2009${short(forecast.pulls_left)}`, `probably ${range}`);
 }
 
 function nextArm(data, row, go) {

@@ -225,14 +225,8 @@ window.addEventListener("pageshow", (event) => {
 });
 
 async function main() {
-  const hasLink = location.hash.startsWith("#token=");
   try {
     await begin();
-    if (hasLink) {
-      // Which pictures the page may load depends on who asks for it.
-      location.reload();
-      return;
-    }
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure;
   }

@@ -89,6 +89,9 @@ async function useTokenOfLink() {
   if (!found) return;
   try {
     await logIn(found[1]);
+    location.reload();
+    // What the page fetched before it had the token is of no use: nothing more happens here.
+    await new Promise(() => {});
   } catch {
     history.replaceState(null, "", location.pathname + location.search);
     askForToken("The token of this link is not valid here, or was revoked.");

@@ -1,0 +1,126 @@
+"""The dashboard of a very large study in a real browser: how long until it can be used.
+
+Run it as: python benchmarks/bench_pages.py
+
+Browser and server share the machine's cores. Each opening has an empty cache; the
+first also finds the server just started, with nothing read yet.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import Browser, Page, sync_playwright
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from bench_service import Server, missed, report
+
+from standout import Problem
+from standout.study import Study
+from tests.browser.conftest import find_chromium
+
+ARMS, REWARDS, OPENINGS, UPDATES = 10_000, 1_000_000, 5, 10
+USABLE_SECONDS = 2.0
+
+
+def make_large(place: Path) -> list[str]:
+    """A study that will not end soon; the arms' names."""
+    rng = np.random.default_rng(0)
+    arms = [f"arm {number:05d}" for number in range(ARMS)]
+    means = rng.normal(0, 1, ARMS)
+    means[:40] += 12
+    with Study.create(place, arms, Problem(noise="gaussian:3", k=3), name="large") as study:
+        for _ in range(REWARDS // ARMS):
+            values = means + rng.normal(0, 3, ARMS)
+            study.tell_many(zip(arms, values.tolist(), strict=True))
+        assert study.status().pulls == REWARDS
+    return arms
+
+
+def open_page(browser: Browser, url: str) -> tuple[Page, float]:
+    """Open it and find an arm; the seconds until that arm is on the screen."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    begin = time.perf_counter()
+    page.goto(f"{url}/study/large", wait_until="commit")
+    page.get_by_role("combobox", name="Find an arm").fill("arm 09999")
+    page.locator("#matches [role=option]").first.wait_for()
+    page.keyboard.press("Enter")
+    page.locator("#chosen", has_text="arm 09999").wait_for()
+    page.locator(".row.active").wait_for()
+    return page, time.perf_counter() - begin
+
+
+def bench_open(browser: Browser, server: Server) -> None:
+    times = []
+    for number in range(OPENINGS):
+        page, seconds = open_page(browser, server.url)
+        times.append(seconds)
+        if number == 0:
+            report("just started: page open, an arm found", seconds, "s", USABLE_SECONDS)
+        page.context.close()
+    report(f"later: the slowest of {OPENINGS - 1}", max(times[1:]), "s", USABLE_SECONDS)
+    print(f"{'':<12}median {sorted(times[1:])[(OPENINGS - 1) // 2]:.2f} s")
+
+
+WATCH_LONG_TASKS = """() => {
+  window.longest = 0;
+  new PerformanceObserver((list) => {
+    for (const one of list.getEntries()) window.longest = Math.max(window.longest, one.duration);
+  }).observe({ type: "longtask" });
+}"""
+
+
+def bench_updates(browser: Browser, server: Server, place: Path, arms: list[str]) -> None:
+    page, _ = open_page(browser, server.url)
+    page.locator("#connection", has_text="live").wait_for()
+    page.wait_for_timeout(3000)  # The forecast and the trace are fetched after the rest.
+    page.evaluate(WATCH_LONG_TASKS)
+    rng = np.random.default_rng(1)
+    times = []
+    with Study.open(place, "large") as study:
+        for _ in range(UPDATES):
+            chosen = rng.choice(arms, 100, replace=False).tolist()
+            study.tell_many(zip(chosen, rng.normal(0, 3, 100).tolist(), strict=True))
+            wanted = f"Pulls{study.status().pulls:,}"
+            begin = time.perf_counter()
+            page.locator("#figures", has_text=wanted).wait_for()
+            times.append(time.perf_counter() - begin)
+    # Half a second of it is the server's: it tells of changes twice a second.
+    report("100 rewards until they are on the page, the slowest", max(times), "s")
+    report("the longest that the page was busy in one go", page.evaluate("() => longest"), "ms")
+    page.context.close()
+
+
+def main() -> None:
+    program = find_chromium()
+    if program is None:
+        print("no Chromium: scripts/install-system.sh installs it")
+        return
+    options = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with tempfile.TemporaryDirectory(prefix="standout-bench-") as folder:
+        place = Path(folder) / "large.db"
+        arms = make_large(place)
+        print(f"{ARMS:,} arms, {REWARDS:,} rewards")
+        server = Server(place)
+        try:
+            with sync_playwright() as playwright:
+                browser = playwright.chromium.launch(executable_path=program, args=options)
+                browser.new_context().new_page().goto("about:blank")
+                bench_open(browser, server)
+                bench_updates(browser, server, place, arms)
+                browser.close()
+        finally:
+            server.stop()
+    if missed:
+        sys.exit(f"missed: {'; '.join(missed)}")
+
+
+if __name__ == "__main__":
+    main()

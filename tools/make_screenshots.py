@@ -1,0 +1,258 @@
+"""Makes docs/images/*.png: the pages as they are, of studies that are the same every time.
+
+Run it as: python tools/make_screenshots.py [NAME ...]
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from standout import Problem
+from standout.study import Study
+from tests.browser.conftest import Site, find_chromium, serve
+
+FOLDER = Path(__file__).parents[1] / "docs" / "images"
+LARGEST = 200_000
+"""Bytes of a picture."""
+NINE_O_CLOCK = 1_773_652_800.0  # 16 March 2026, 9:20 UTC
+CAPTIONS = [
+    "My other car is also a horse.",
+    "It said serves four, so I invited the office.",
+    "He has been practising the silence all week.",
+    "Congratulations, it is a spreadsheet.",
+    "I asked for the window seat in the meeting.",
+    "This is what happens when the cat does the budget.",
+    "The plant is on leave.",
+    "We were told to think outside the box; this is the box.",
+    "Please hold, your call is important to the dog.",
+    "It runs on coffee and apologies.",
+    "That is not a bug, that is Gerald.",
+    "Do not feed the interns.",
+]
+
+
+def clock() -> Callable[[], float]:
+    """A minute passes with every look at it."""
+    now = [NINE_O_CLOCK]
+
+    def tick() -> float:
+        now[0] += 0.01
+        return now[0]
+
+    return tick
+
+
+def play(
+    study: Study, means: dict[str, float], sigma: float, until: Callable[[Study], bool], batch: int
+) -> None:
+    """Answer with Gaussian rewards until the study stands as wanted."""
+    rng = np.random.default_rng(7)
+    while not until(study) and (tickets := study.ask(batch, worker="lab 1")):
+        study.tell_many([(t, rng.normal(means[t.arm], sigma)) for t in tickets], worker="lab 1")
+
+
+def plate(site: Site) -> None:
+    """24 wells; some stand out, some are still open."""
+    rng = np.random.default_rng(4)
+    wells = [f"{row}{column}" for row in "ABCD" for column in range(1, 7)]
+    means = dict(zip(wells, rng.normal(10, 1, len(wells)).tolist(), strict=True))
+    means |= {"B4": 27.0, "D1": 25.5, "A6": 16.2, "C2": 13.2}
+    study = Study.create(
+        site.place, wells, Problem(noise="gaussian:2", k=3), name="plate 7", clock=clock(),
+        budget=50_000,
+    )  # fmt: skip
+    for ticket in study.ask(3, worker="lab 2")[:2]:
+        study.fail(ticket, "no signal", worker="lab 2")
+    play(study, means, 2.0, lambda study: len(study.status().outliers) >= 2, 48)
+    study.pause("C5", "out of reagent")
+    study.release([ticket.ticket for ticket in study.pending()])
+    study.close()
+
+
+def genes(site: Site) -> None:
+    """Three thousand arms, both sides."""
+    rng = np.random.default_rng(5)
+    names = [f"gene {number:04d}" for number in range(3000)]
+    means = dict(zip(names, rng.normal(0, 1, len(names)).tolist(), strict=True))
+    for number in rng.choice(len(names), 30, replace=False).tolist():
+        means[names[number]] = float(rng.choice([-1, 1]) * rng.uniform(6.5, 11))
+    study = Study.create(
+        site.place, names, Problem(noise="gaussian:0.5", k=3, side="both"), name="genes",
+        clock=clock(),
+    )  # fmt: skip
+    play(study, means, 0.5, lambda study: len(study.status().normal) >= 1800, 6000)
+    study.close()
+
+
+def captions(site: Site) -> None:
+    """A campaign in which people are the measurement."""
+    names = [f"caption {number}" for number in range(1, len(CAPTIONS) + 1)]
+    items = {name: {"text": f"“{text}”"} for name, text in zip(names, CAPTIONS, strict=True)}
+    settings = {
+        "question": "Is this caption funny?",
+        "buttons": [
+            {"label": "Not funny", "value": 0, "key": "n"},
+            {"label": "Funny", "value": 1, "key": "f"},
+        ],
+        "consent": "We are looking for the funniest captions.\n\nYour answers are kept under a "
+        "random number, without your name. You may stop at any time.",
+    }
+    Study.create(
+        site.place, names, Problem(noise="bernoulli", k=2), name="captions", items=items,
+        page=settings, clock=clock(),
+    ).close()  # fmt: skip
+    scale = {"min": 1, "max": 7, "step": 1, "low_label": "not at all", "high_label": "very"}
+    Study.create(
+        site.place, names, Problem(noise="bounded:1,7", k=2), name="captions, seven points",
+        items=items, page={"question": "How funny is this caption?", "scale": scale}, clock=clock(),
+    ).close()  # fmt: skip
+
+
+def finished(site: Site) -> None:
+    """A study that has its answer."""
+    hosts = [f"host-{number:02d}" for number in range(1, 17)]
+    means = {host: 0.2 + 0.01 * place for place, host in enumerate(hosts)} | {"host-11": 0.9}
+    study = Study.create(
+        site.place, hosts, Problem(noise="gaussian:0.05", k=2), name="slow hosts", clock=clock()
+    )
+    play(study, means, 0.05, lambda study: study.status().stopped, 16)
+    study.close()
+
+
+def settled(page: Page, address: str) -> None:
+    """Open a study's page, and wait until all of it is there."""
+    page.goto(address)
+    expect(page.locator("#connection")).to_have_text("live")
+    expect(page.locator("#figures")).not_to_contain_text("working it out")
+    page.wait_for_timeout(600)
+
+
+def take_dashboard(page: Page) -> None:
+    settled(page, "/study/plate%207")
+
+
+def take_many(page: Page) -> None:
+    settled(page, "/study/genes")
+    if page.viewport_size and page.viewport_size["width"] > 500:
+        page.locator("#overview").hover(position={"x": 56, "y": 40})
+    page.wait_for_timeout(200)
+
+
+def take_home(page: Page) -> None:
+    page.goto("/")
+    expect(page.get_by_role("link", name="plate 7")).to_be_visible()
+
+
+def take_new(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("button", name="New study").click()
+    page.get_by_label("Name").fill("beans")
+    page.get_by_label("Arms", exact=True).fill(
+        "arm,text\nbag 1,From the hill\nbag 2,From the valley\nbag 3,From the shop\n"
+    )
+    page.get_by_text("Rating page: when people are the measurement").click()
+    page.get_by_label("Question").fill("Does this bag smell ripe?")
+    page.evaluate("() => document.activeElement.blur()")
+
+
+def take_consent(page: Page) -> None:
+    page.goto("/rate/captions")
+    expect(page.get_by_role("button", name="I agree")).to_be_visible()
+
+
+def take_rate(page: Page) -> None:
+    take_consent(page)
+    page.get_by_role("button", name="I agree").click()
+    page.mouse.move(1, 1)
+    for number in range(1, 4):
+        expect(page.locator(".answer").first).to_be_enabled()
+        page.wait_for_timeout(300)
+        page.keyboard.press("f")
+        expect(page.locator("#progress")).to_contain_text(f"{number} answer")
+    page.wait_for_timeout(400)
+
+
+def take_scale(page: Page) -> None:
+    page.goto("/rate/captions,%20seven%20points")
+    expect(page.locator(".answer").first).to_be_visible()
+    page.wait_for_timeout(400)
+
+
+# Name, width, height, colours, the part to show (all that fits if None), and how to get there.
+SHOTS: list[tuple[str, int, int, str, str | None, Callable[[Page], None]]] = [
+    ("dashboard", 1280, 1335, "light", None, take_dashboard),
+    ("dashboard-history", 1280, 900, "light", ".pair", take_dashboard),
+    ("dashboard-many", 1280, 1020, "dark", None, take_many),
+    ("dashboard-phone", 390, 844, "light", None, take_dashboard),
+    ("dashboard-phone-dark", 390, 844, "dark", None, take_many),
+    ("studies", 1280, 560, "light", None, take_home),
+    ("new-study", 1000, 900, "light", "#create", take_new),
+    ("rate-consent", 800, 420, "light", None, take_consent),
+    ("rate", 800, 500, "light", None, take_rate),
+    ("rate-phone", 390, 640, "dark", None, take_scale),
+]
+
+
+def shoot(browser: Browser, site: Site, names: list[str]) -> None:
+    for name, width, height, scheme, part, take in SHOTS:
+        if names and name not in names:
+            continue
+        context = browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme=scheme,  # type: ignore[arg-type]
+            base_url=site.url,
+            locale="en-GB",
+            timezone_id="UTC",
+            reduced_motion="reduce",
+            has_touch="phone" in name,
+            is_mobile="phone" in name,
+        )
+        page = context.new_page()
+        take(page)
+        if "phone" in name and "dashboard" in name:
+            page.locator(".tools").scroll_into_view_if_needed()
+            page.evaluate("() => document.querySelector('.tools').scrollIntoView({block: 'start'})")
+            page.wait_for_timeout(200)
+        write(FOLDER / f"{name}.png", (page.locator(part) if part else page).screenshot())
+        context.close()
+
+
+def write(path: Path, data: bytes) -> None:
+    """256 colours are enough for flat pages, and a third of the bytes."""
+    picture = Image.open(io.BytesIO(data)).convert("RGB")
+    picture = picture.quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    picture.save(path, optimize=True)
+    size = path.stat().st_size
+    print(f"{path.name:<28} {picture.width} x {picture.height}  {size / 1000:,.0f} kB")
+    if size > LARGEST:
+        sys.exit(f"{path.name} is larger than {LARGEST / 1000:.0f} kB")
+
+
+def main() -> None:
+    program = find_chromium()
+    if program is None:
+        sys.exit("no Chromium: scripts/install-system.sh installs it")
+    options = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with tempfile.TemporaryDirectory() as folder, serve(Path(folder)) as site:
+        for fill in (plate, genes, finished, captions):
+            fill(site)
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=program, args=options)
+            shoot(browser, site, sys.argv[1:])
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()
