@@ -13,6 +13,7 @@ from standout.core.noise import Bernoulli, Bounded, Gaussian, GaussianUnknown, H
 from standout.core.typing import Ints
 from standout.report import checks, noise_checks, worker_checks
 from standout.report.checks import ALPHA, Arms, sort_rewards
+from standout.report.noise_checks import Spread
 from standout.report.phrases import count, listed, signed
 from standout.study.columns import Columns
 
@@ -161,18 +162,20 @@ def _noise(arms: Arms, names: Sequence[str], noise: Noise) -> Finding:
     if isinstance(noise, GaussianUnknown):
         return _shape(arms, key, title)
     if isinstance(noise, HeavyTailed):
-        found = noise_checks.heavy_spread(arms, noise.sigma)
-    else:
-        assert isinstance(noise, Gaussian)
-        found = noise_checks.gaussian_spread(arms, noise.sigma)
-    deviation = noise.sigma * math.sqrt(found.ratio)
+        return _scale(noise_checks.heavy_spread(arms, noise.sigma), noise.sigma, key, title, names)
+    assert isinstance(noise, Gaussian)
+    return _scale(noise_checks.gaussian_spread(arms, noise.sigma), noise.sigma, key, title, names)
+
+
+def _scale(found: Spread, sigma: float, key: str, title: str, names: Sequence[str]) -> Finding:
+    deviation = sigma * math.sqrt(found.ratio)
     fine = (
         f"Around their arms' means rewards have a standard deviation of {deviation:.4g}; "
-        f"up to {noise.sigma:g} was assumed."
+        f"up to {sigma:g} was assumed."
     )
     warning = (
         f"Rewards scatter more than assumed: around their arms' means the standard deviation is "
-        f"{deviation:.4g}, and {noise.sigma:g} was assumed."
+        f"{deviation:.4g}, and {sigma:g} was assumed."
     )
     if len(found.arms):
         warning += f" Too much alone: {_names(found.arms, names)}."

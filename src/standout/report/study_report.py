@@ -10,10 +10,11 @@ from standout.report.arm_table import arm_table
 from standout.report.checks import ALPHA
 from standout.report.citation import citations
 from standout.report.findings import FINE, NOTE, SKIPPED, WARNING, Finding
-from standout.report.phrases import BEGIN, END, Digits, count, moment, plural, rounded, short, span
+from standout.report.phrases import BEGIN, END, Digits, count, moment, plural, short, span
 from standout.report.study_facts import Facts, gather
-from standout.report.svg import Line, label, n, picture, text
-from standout.report.svg_arms import NARROW, WIDE, arms_picture
+from standout.report.svg import text
+from standout.report.svg_arms import arms_picture
+from standout.report.svg_bars import effort_bars
 from standout.report.svg_many import is_crowded
 from standout.report.svg_trace import trace_pictures
 from standout.study import Study
@@ -156,37 +157,13 @@ def _effort(facts: Facts) -> str:
         "nearer to the threshold than the estimates of a decided study, so the true number tends "
         "to be larger."
     )
-    bars = (
-        "" if facts.uniform is None else _bars(facts, WIDE, "wide") + _bars(facts, NARROW, "narrow")
-    )
+    bars = effort_bars(facts)
     return _section(
         "effort", "How many pulls it took",
         _p(study_words.effort(facts)),
         f"<figure>{bars}</figure>" if bars else "",
         _p(words, "remark") if bars else "",
     )  # fmt: skip
-
-
-def _bars(facts: Facts, width: float, kind: str) -> str:
-    uniform = facts.uniform
-    assert uniform is not None
-    pulls = facts.seen.counts.pulls
-    scale = Line(0.0, float(max(pulls, uniform.pulls)), 0.0, width - 130)
-    more = "more than " if uniform.is_capped else "about "
-    rows = [
-        ("this study", pulls, count(pulls), "used"),
-        ("all arms equally often", uniform.pulls, more + rounded(uniform.pulls), "uniform"),
-    ]
-    parts = []
-    for place, (words, value, shown, which) in enumerate(rows):
-        y, end = 40.0 * place, scale(float(value))
-        parts.append(label(0, y + 12, words))
-        parts.append(
-            f'<rect class="{which}" x="0" y="{n(y + 17)}" width="{n(max(2.0, end))}" height="14"/>'
-        )
-        parts.append(label(end + 6, y + 28, shown, kind="name"))
-    about = f"{rows[0][2]} pulls used; pulling equally often takes {rows[1][2]}."
-    return picture(f"bars-{kind}", kind, width, 76, "Pulls used and needed", about, parts)
 
 
 def _course(facts: Facts, digits: Digits) -> str:

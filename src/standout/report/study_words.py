@@ -32,7 +32,9 @@ def answer(facts: Facts, *, marked: bool = False) -> str:
     found = _standing_out(facts, " for certain", marked)
     normal = ""
     if counts.normal:
-        normal = f" {count(counts.normal)} {'does' if counts.normal == 1 else 'do'} not."
+        certainly = "" if counts.outliers else "certainly "
+        do = "does" if counts.normal == 1 else "do"
+        normal = f" {count(counts.normal)} {certainly}{do} not."
     are = "is" if counts.undecided == 1 else "are"
     left = f"{count(counts.undecided)} {are} {'left' if seen.stopped else 'still'} undecided"
     return f"{found}{normal} {left}{f', because {spent}' if seen.stopped else ''}."
