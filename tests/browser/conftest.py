@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 
-from standout.service.server import make_server, open_socket
-from standout.service.settings import Settings
 from standout.study import Study
+from tests.service.live import serving
 
-WAIT = 10_000
-"""Milliseconds until something that should happen is missed."""
+WAIT = 20_000
+"""Milliseconds until something that should happen is missed; a busy machine is slow."""
+expect.set_options(timeout=WAIT)
 
 
 def find_chromium() -> str | None:
@@ -66,21 +64,10 @@ class Site:
 
 @contextmanager
 def serve(folder: Path, **settings: Any) -> Iterator[Site]:
-    """A server in a thread of this process, on any free port."""
+    """A server in a thread of this process."""
     place = str(folder / "studies.db")
-    listener = open_socket("127.0.0.1", 0)
-    server = make_server(place, Settings(**settings), "error")
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    thread.start()
-    try:
-        while not server.started:
-            assert thread.is_alive()
-            time.sleep(0.01)
-        yield Site(f"http://127.0.0.1:{listener.getsockname()[1]}", place)
-    finally:
-        server.should_exit = True
-        thread.join()
-        listener.close()
+    with serving(place, **settings) as url:
+        yield Site(url, place)
 
 
 @contextmanager
