@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import shutil
 import tempfile
@@ -20,6 +21,10 @@ from tests.service.live import serving
 WAIT = 20_000
 """Milliseconds until something that should happen is missed; a busy machine is slow."""
 expect.set_options(timeout=WAIT)
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+"""A picture."""
 
 
 def find_chromium() -> str | None:

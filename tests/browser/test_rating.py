@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections import Counter
 from typing import Any
 
@@ -10,7 +9,7 @@ from playwright.sync_api import Page, Route, expect
 
 from standout import Problem
 from standout.study import Study
-from tests.browser.conftest import NewPage, Site, Watch
+from tests.browser.conftest import PIXEL, NewPage, Site, Watch
 
 ARMS = [f"caption {number}" for number in range(8)]
 ITEMS = {arm: {"text": f"“This is {arm}.”"} for arm in ARMS}
@@ -19,9 +18,6 @@ YES_NO = [
     {"label": "Funny", "value": 1, "key": "f"},
 ]
 COIN = Problem(noise="bernoulli", k=2)
-PIXEL = base64.b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-)
 
 
 def rewards(study: Study) -> list[tuple[str, float, str]]:

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import time
+
 from playwright.sync_api import expect
 
 from standout import Problem
-from tests.browser.conftest import NewPage, Site, Watch
+from standout.service.auth import FRESH
+from tests.browser.conftest import PIXEL, NewPage, Site, Watch
 from tests.service.conftest import new_token
 
 ARMS = ["ash", "elm", "fir", "oak"]
 
 
+def known_token(site: Site, role: str, study: str | None = None) -> str:
+    """A token that the running server has heard of."""
+    made = new_token(site.place, role, study)
+    time.sleep(FRESH)
+    return made
+
+
 def test_signing_in_and_out(guarded: Site, new_page: NewPage, watch: Watch) -> None:
     study = guarded.new_study("trees", ARMS, Problem(noise="bernoulli", k=2))
-    viewer = new_token(guarded.place, "viewer", "trees")
     owner = new_token(guarded.place, "owner")
+    viewer = known_token(guarded, "viewer", "trees")
     watch.expect("status of 401")
     page = new_page(at=guarded)
     page.goto("/study/trees")
@@ -39,10 +49,30 @@ def test_signing_in_and_out(guarded: Site, new_page: NewPage, watch: Watch) -> N
     study.close()
 
 
+def test_pictures_also_by_a_link_from_elsewhere(
+    guarded: Site, new_page: NewPage, watch: Watch
+) -> None:
+    items = {arm: {"image": f"https://pictures.example/{arm}.png"} for arm in ARMS}
+    study = guarded.new_study("photos", ARMS, Problem(noise="bernoulli", k=2), items=items)
+    rater = known_token(guarded, "rater", "photos")
+    for part in ("request to http://localhost", "request to https://pictures.example"):
+        watch.expect(part)
+    page = new_page(at=guarded)
+    page.route("https://pictures.example/**", lambda route: route.fulfill(body=PIXEL))
+    page.goto(f"/rate/photos#token={rater}")
+    expect(page.locator(".item img")).to_be_visible()
+    # From another site the browser comes without its cookies, and so without a name.
+    page.goto(guarded.url.replace("127.0.0.1", "localhost") + "/static/x/icon.svg")
+    page.evaluate("(url) => { location.href = url; }", f"{guarded.url}/rate/photos")
+    expect(page.locator(".item img")).to_be_visible()
+    assert page.evaluate("() => document.querySelector('.item img').naturalWidth") == 1
+    study.close()
+
+
 def test_a_link_for_raters(guarded: Site, new_page: NewPage, watch: Watch) -> None:
     items = {arm: {"text": f"A {arm}."} for arm in ARMS}
     study = guarded.new_study("leaves", ARMS, Problem(noise="bernoulli", k=2), items=items)
-    rater = new_token(guarded.place, "rater", "leaves")
+    rater = known_token(guarded, "rater", "leaves")
     watch.expect("status of 401")
     watch.expect("status of 403")
     page = new_page(at=guarded)

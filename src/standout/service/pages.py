@@ -37,6 +37,8 @@ _TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
+_AS_IN_SCRIPTS = "!'()*~"
+"""What `encodeURIComponent` leaves as it is, beside what Python does."""
 _FOR_EVER = "public, max-age=31536000, immutable"
 _IMPORT = re.compile(r'^import .*?from "\./([\w.]+)";', re.MULTILINE | re.DOTALL)
 
@@ -97,12 +99,11 @@ def policy(images: str = "'self'") -> str:
     )
 
 
-def _shown(name: str, images: str = "'self'", fetched: str | None = None) -> Response:
-    """A page; what it will fetch first is fetched beside its scripts."""
+def _shown(name: str, images: str = "'self'", **filled: str) -> Response:
+    """A page, with what differs from one address to another filled in."""
     body = page(name)
-    if fetched is not None:
-        link = f'<link rel="preload" as="fetch" crossorigin="anonymous" href="{escape(fetched)}">'
-        body = body.replace(b"</head>", f"  {link}\n</head>".encode())
+    for key, text in filled.items():
+        body = body.replace(f"{{{key}}}".encode(), escape(text).encode())
     return Response(
         body,
         media_type="text/html; charset=utf-8",
@@ -137,16 +138,17 @@ async def home() -> Response:
 @router.get("/study/{name}")
 async def study(name: str) -> Response:
     """One study."""
-    # Written as the page's script writes it: what differs would be fetched twice.
-    path = quote(name, safe="!'()*~")
-    return _shown("study", fetched=f"/api/v1/studies/{path}/view")
+    # What the page will fetch first is fetched beside its scripts. Its address is written as
+    # the script writes it: what differs would be fetched twice.
+    return _shown("study", view=f"/api/v1/studies/{quote(name, safe=_AS_IN_SCRIPTS)}/view")
 
 
 @router.get("/rate/{name}")
 async def rate(name: str, request: Request, service: ServiceOf) -> Response:
     """The rating page; pictures may come from where this study's items have theirs."""
     who = await identify(request)
-    return _shown("rate", await image_sources(service, who, name))
+    sources = await image_sources(service, who, name)
+    return _shown("rate", sources, known="no" if who is None else "yes")
 
 
 @router.get("/session")

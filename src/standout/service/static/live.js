@@ -16,28 +16,32 @@ export class Live {
     this.show = show;
     this.isLive = false;
     this.tries = 0;
-    this.closed = false;
   }
 
   start() {
     this.#listen();
     this.#poll();
-    document.addEventListener("visibilitychange", () => {
-      if (!document.hidden && !this.closed) this.#ask();
-    });
+    document.addEventListener("visibilitychange", () => this.#look());
     window.addEventListener("online", () => this.#ask());
     window.addEventListener("pageshow", (event) => {
       if (event.persisted) this.#ask();
     });
   }
 
-  stop() {
-    this.closed = true;
-    this.source?.close();
+  /** A page in the background lets go of its connection: a browser has only six per server. */
+  #look() {
+    if (document.hidden) {
+      this.source?.close();
+      this.isLive = false;
+    } else {
+      this.#listen();
+      this.#ask();
+    }
   }
 
   #listen() {
-    if (this.closed || typeof EventSource === "undefined") return;
+    if (document.hidden) return;
+    this.source?.close();
     const source = new EventSource(this.address);
     this.source = source;
     source.addEventListener("open", () => {
@@ -53,10 +57,10 @@ export class Live {
       this.#set(false);
       this.#ask();
       // The browser tries again by itself, except after an answer that was no stream.
-      if (source.readyState === EventSource.CLOSED) {
-        this.tries += 1;
-        setTimeout(() => this.#listen(), Math.min(30000, 1000 * 2 ** this.tries));
-      }
+      if (source.readyState !== EventSource.CLOSED) return;
+      this.tries += 1;
+      const again = () => source === this.source && this.#listen();
+      setTimeout(again, Math.min(30000, 1000 * 2 ** this.tries));
     });
   }
 
@@ -77,7 +81,7 @@ export class Live {
   /** Events may stay away without a word: so look now and then in any case. */
   async #poll() {
     let waited = 0;
-    while (!this.closed) {
+    for (;;) {
       await sleep(POLL);
       waited += POLL;
       if (document.hidden || (this.isLive && waited < WATCH)) continue;

@@ -1,7 +1,7 @@
 // The words around the picture: title, figures, what comes next, failures.
 
 import { KINDS, NORMAL, OUTLIER, UNDECIDED } from "./data.js";
-import { find, make, name, say, shown } from "./dom.js";
+import { find, make, name, say, seldom, shown } from "./dom.js";
 import { count, interval, isKnown, percent, plural, short, time, value } from "./format.js";
 import { mark } from "./marks.js";
 
@@ -36,6 +36,10 @@ function outlierNames(data) {
   return found;
 }
 
+let spoken = "";
+/** For screen readers: not more often than one can listen. */
+const announce = seldom(8000, () => say(find("summary"), spoken));
+
 /** The answer as far as it is known, in a sentence. */
 export function showAnswer(data) {
   const { head } = data;
@@ -54,7 +58,8 @@ export function showAnswer(data) {
     ? [head.stopped && undecided === 0 ? `None of the ${count(arms)} arms stands out` : `None of ${count(arms)} arms stands out so far`]
     : [`${count(outliers)} of ${count(arms)} arms ${verb} out${head.stopped ? "" : " so far"}: `, ...names];
   find("answer").replaceChildren(...all, ...rest);
-  say(find("summary"), `${plural(outliers, "outlier")}, ${count(undecided)} undecided, ${count(head.counts.normal)} normal. ${head.stopped ? "The study has stopped." : ""}`);
+  spoken = `${plural(outliers, "outlier")}, ${count(undecided)} undecided, ${count(head.counts.normal)} normal. ${head.stopped ? "The study has stopped." : ""}`;
+  announce();
 }
 
 /** What the marks mean. */

@@ -224,9 +224,25 @@ window.addEventListener("pageshow", (event) => {
   if (event.persisted) act("/next", {});
 });
 
+/**
+ * Which pictures a page may load depends on who asks for it. Coming by a link from elsewhere,
+ * the browser asks without its cookies; once here, it asks again with them.
+ */
+function loadOnceMore() {
+  try {
+    if (sessionStorage.getItem("standout-loaded") === location.pathname) return false;
+    sessionStorage.setItem("standout-loaded", location.pathname);
+  } catch {
+    return false;
+  }
+  location.reload();
+  return true;
+}
+
 async function main() {
   try {
-    await begin();
+    const session = await begin();
+    if (session && document.body.dataset.known === "no" && loadOnceMore()) return;
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure;
   }
