@@ -10,7 +10,7 @@ SOURCES := src tests $(wildcard benchmarks tools)
 say = @printf '\n== %s\n' '$(1)'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types imports format bench lock clean
+.PHONY: help setup demo serve test check lint types imports format bench lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ $(LOCKED): $(LOCK)
 
 demo: $(STAMP) ## see standout find outliers
 	@$(BIN)/standout demo
+
+serve: $(STAMP) ## see a study being answered live, in a browser
+	@$(BIN)/standout serve --demo
 
 test: $(STAMP) ## all tests, then the kernel tests again without compilation
 	@scripts/install-system.sh

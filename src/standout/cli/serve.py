@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -34,6 +35,10 @@ def serve(
         list[str] | None,
         typer.Option(help="A name that a proxy calls this server by; may be given several times."),
     ] = None,
+    demo: Annotated[
+        bool,
+        typer.Option("--demo", help="Show a study that a made-up crowd is answering; no PATH."),
+    ] = False,
     log_level: Annotated[
         str, typer.Option(help="debug, info (every request), warning or error.")
     ] = "warning",
@@ -50,13 +55,50 @@ def serve(
 
     if log_level not in LEVELS:
         raise StudyError(f"no log level {log_level!r}; there are {', '.join(LEVELS)}")
-    if place is None:
-        raise StudyError("say where the studies are: give PATH")
     settings = Settings(host=host, require_token=require_token, allow_hosts=tuple(allow_host or ()))
+    if demo:
+        if place is not None or not settings.may_be_open:
+            raise StudyError("--demo keeps its study to itself: without PATH, on this machine only")
+        _serve_demo(settings, port, workers, log_level)
+        return
+    if place is None:
+        raise StudyError("say where the studies are: give PATH (or --demo)")
     _serve(typed_place(place), settings, port, workers, log_level)
 
 
-def _serve(place: str, settings: Settings, port: int, workers: int, level: str) -> None:
+def _serve_demo(settings: Settings, port: int, workers: int, level: str) -> None:
+    import tempfile
+
+    from standout.service.demo import NAME, Crowd, create_demo
+
+    crowd: Crowd | None = None
+
+    def begin(url: str) -> None:
+        nonlocal crowd
+        typer.echo(f"the study: {url}/study/{NAME} (a made-up crowd takes some minutes)")
+        typer.echo(f"rate, too: {url}/rate/{NAME}")
+        crowd = Crowd(url)
+        crowd.start()
+
+    with tempfile.TemporaryDirectory(prefix="standout-demo-") as folder:
+        place = f"{folder}/demo.db"
+        create_demo(place)
+        try:
+            _serve(place, settings, port, workers, level, begin)
+        finally:
+            if crowd is not None:
+                crowd.stop()
+
+
+def _serve(
+    place: str,
+    settings: Settings,
+    port: int,
+    workers: int,
+    level: str,
+    then: Callable[[str], None] | None = None,
+) -> None:
+    """Serve until told to end; `then` is told the address when the server listens."""
     from standout.core.jit import is_compiled_before
     from standout.service.crew import Crew
     from standout.service.server import make_server, open_socket
@@ -64,9 +106,16 @@ def _serve(place: str, settings: Settings, port: int, workers: int, level: str) 
 
     live = _check_tokens(place, settings)
     listener = open_socket(settings.host, port)
-    if workers == 1 or not is_compiled_before():
-        warm_up()  # Once here, so that not every process compiles the same.
-    _announce(place, settings, listener.getsockname()[1], live)
+    if not is_compiled_before():
+        typer.echo("standout: compiling, once per version; this takes about a minute", err=True)
+        warm_up()  # Here, so that not every process compiles the same.
+    elif workers == 1:
+        warm_up()
+    url = _announce(place, settings, listener.getsockname()[1], live)
+    if then is not None:
+        then(url)
+    typer.echo("Ctrl-C ends it")
+    sys.stdout.flush()
     try:
         if workers == 1:
             make_server(place, settings, level).run(sockets=[listener])
@@ -96,7 +145,8 @@ def _check_tokens(place: str, settings: Settings) -> int:
     return live
 
 
-def _announce(place: str, settings: Settings, port: int, live: int) -> None:
+def _announce(place: str, settings: Settings, port: int, live: int) -> str:
+    """Say where the server is, and who may use it; its address."""
     from standout.study.places import locate, shown
 
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
@@ -106,5 +156,4 @@ def _announce(place: str, settings: Settings, port: int, live: int) -> None:
         typer.echo("open to every user of this machine; a token, once made, is asked for")
     else:
         typer.echo(f"a token is needed ({live} there; `standout token create` makes one)")
-    typer.echo("Ctrl-C ends it")
-    sys.stdout.flush()
+    return f"http://{host}:{port}"
