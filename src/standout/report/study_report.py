@@ -139,8 +139,10 @@ def _picture(facts: Facts, digits: Digits) -> str:
         return ""
     words = (
         "Marks are estimates, lines the intervals in which the means lie. An arm is decided when "
-        "its interval lies clear of the threshold's band."
+        "its interval lies clear of the threshold's band"
     )
+    tolerance = facts.seen.problem.tolerance
+    words += f", up to the tolerance of {tolerance:g}." if tolerance else "."
     if is_crowded(facts):
         words += " So many arms do not fit one by one: most are drawn as a band, the others apart."
     more = study_words.undecided_reason(facts)

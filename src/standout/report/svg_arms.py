@@ -37,7 +37,7 @@ class Shape:
     letters: int
 
 
-SHAPES = (Shape("wide", WIDE, 170.0, 26), Shape("narrow", NARROW, 104.0, 16))
+SHAPES = (Shape("wide", WIDE, 170.0, 23), Shape("narrow", NARROW, 104.0, 14))
 
 
 def arms_picture(facts: Facts, digits: Digits) -> str:
