@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -139,3 +140,20 @@ def test_a_finished_study(place: str) -> None:
     assert seen.stopped_at is not None
     assert seen.counts.undecided == 0
     assert seen.median == pytest.approx(0.2, abs=0.1)
+
+
+def test_a_note_is_looked_into_now_and_then(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many arms make it slow: it is kept until the pulls have grown by a fiftieth."""
+    looks: list[int] = []
+    monkeypatch.setattr(
+        "standout.study.shown.doubt", lambda *_: looks.append(1) or f"look {len(looks)}"
+    )
+    with make(str(folder / "x.db")) as study:
+        study.tell_many([("ash", 0.0)] * 1000)
+        assert view(study).note == view(study).note == "look 1"
+        study.tell_many([("ash", 0.0)] * 15)
+        assert view(study).note == "look 1"
+        study.tell_many([("ash", 0.0)] * 15)
+        assert view(study).note == "look 2"
+        finish(study)
+        assert view(study).note is None

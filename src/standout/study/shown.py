@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import select
 
+from standout.core.doubt import doubt
 from standout.errors import StudyError
 from standout.study import schema
 from standout.study.handle import Handle
@@ -40,6 +41,7 @@ class Shown(Handle):
 
     _page: tuple[dict[str, Any] | None] | None = None
     _created: float | None = None
+    _noted: tuple[int, str | None] | None = None
 
     @property
     def page(self) -> dict[str, Any] | None:
@@ -64,6 +66,20 @@ class Shown(Handle):
             row = connection.execute(query).one()
         self._page = (None if row.page is None else json.loads(row.page),)
         self._created = float(row.created)
+
+    def _note(self) -> str | None:
+        """Why what is left may never be decided, for who looks often.
+
+        To look into it takes a while with many arms: so it is said again until
+        the pulls have grown by a fiftieth. Called inside a transaction.
+        """
+        desk = self._ledger.desk
+        if desk.is_stopped:
+            return None
+        pulls = desk.totals.pulls
+        if self._noted is None or not self._noted[0] <= pulls < 1.02 * self._noted[0] + 1:
+            self._noted = (pulls, doubt(desk.spec, desk.state, desk.arms))
+        return self._noted[1]
 
     def items(self, arms: Iterable[str] | None = None) -> dict[str, Parts]:
         """What a rating page shows for these arms (all unless given), where there is something."""

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, bindparam, func, select
 
-from standout.core.doubt import doubt
 from standout.core.identification import Interval
 from standout.core.kinds import Verdict
 from standout.core.problem import Problem
@@ -143,7 +142,7 @@ def view(study: Study, since: int | None = None) -> StudyView:
             stopped=desk.is_stopped,
             reason=str(desk.reason),
             stopped_at=desk.stopped_at,
-            note=None if desk.is_stopped else doubt(desk.spec, desk.state, desk.arms),
+            note=study._note(),
             failures={desk.arms[i]: int(desk.failures[i]) for i in np.flatnonzero(desk.failures)},
             paused={desk.arms[i]: why for i, why in sorted(desk.paused.items())},
             next=_next(connection, ledger, now, expired),
