@@ -56,7 +56,12 @@ def test_create_a_study_and_watch_it_finish(site: Site, page: Page) -> None:
     expect(page.get_by_role("heading", name="Studies")).to_be_visible()
     page.get_by_role("button", name="New study").click()
     page.get_by_label("Name").fill("from the page")
-    page.get_by_label("Arms", exact=True).fill("arm\n" + "\n".join(ARMS))
+    file = {
+        "name": "arms.csv",
+        "mimeType": "text/csv",
+        "buffer": ("arm\n" + "\n".join(ARMS)).encode(),
+    }
+    page.get_by_label("or from a file").set_input_files(files=[file])  # type: ignore[list-item]
     page.get_by_label("One measurement is").select_option("gaussian")
     page.get_by_label("Standard deviation").fill("0.05")
     page.get_by_label("k", exact=True).fill("2")

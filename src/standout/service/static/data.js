@@ -89,9 +89,11 @@ export class StudyData {
   order(sort, kind) {
     const places = [];
     for (let i = 0; i < this.size; i++) if (kind === null || this.verdict[i] === kind) places.push(i);
-    const down = (column) => (a, b) => rank(column[b]) - rank(column[a]) || a - b;
+    const down = (column) => (a, b) => column[b] - column[a] || a - b;
     const sign = this.head.problem.side === "low" ? -1 : 1;
-    const mean = (a, b) => sign * down(this.estimate)(a, b) || a - b;
+    // Arms without a reward come last.
+    const means = this.estimate.map((mean) => (Number.isNaN(mean) ? -Number.MAX_VALUE : sign * mean));
+    const mean = down(means);
     const group = [0, 2, 1];
     const by = {
       mean,
@@ -117,9 +119,4 @@ export class StudyData {
     }
     return [...begins, ...contains].slice(0, most);
   }
-}
-
-/** Arms without a reward come last. */
-function rank(value) {
-  return Number.isNaN(value) ? -Number.MAX_VALUE : value;
 }

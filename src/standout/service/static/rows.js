@@ -64,7 +64,11 @@ export class Rows {
   }
 
   height() {
-    return parseFloat(getComputedStyle(this.list).getPropertyValue("--row")) || 32;
+    return this.#measure("--row");
+  }
+
+  #measure(name) {
+    return parseFloat(getComputedStyle(this.list).getPropertyValue(name)) || 32;
   }
 
   #key(event) {
@@ -91,6 +95,7 @@ export class Rows {
     if (!this.data) return;
     const height = this.height();
     const width = this.axis.clientWidth;
+    this.tall = this.#measure("--picture");
     this.list.style.height = `${this.order.length * height}px`;
     this.x = scale(...this.range, ARROW + 2, Math.max(40, width - ARROW - 2));
     this.ticks = ticks(...this.range, clamp(Math.floor(width / 90), 2, 8));
@@ -174,8 +179,7 @@ export class Rows {
 
   #draw(row, key, kind) {
     const { data, x } = this;
-    // The picture is as high as its row, less the line between rows.
-    const tall = row.picture.clientHeight || 31;
+    const { tall } = this;
     const middle = tall / 2;
     const bands = data.bands();
     row.bands.forEach((rect, i) => placeBand(rect, bands[i], x, tall));
