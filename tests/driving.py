@@ -77,4 +77,8 @@ def blank_state(method: str, problem: Problem, n: int, omega: Sequence[int] | No
         return state
     in_omega = np.zeros(n, dtype=np.bool_)
     in_omega[list(omega)] = True
-    return state._replace(omega=np.array(omega, dtype=np.int64), in_omega=in_omega)
+    return state._replace(
+        omega=np.array(omega, dtype=np.int64),
+        in_omega=in_omega,
+        sampled=np.array([len(omega), 0], dtype=np.int64),
+    )

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from standout.core.intervals.bernoulli import bernoulli_interval
-from standout.core.intervals.bernstein import GRID, bernstein_radius, bernstein_step
+from standout.core.intervals.bernstein import bernstein_radius, bernstein_step
 from standout.core.intervals.mixture import mixture_radius, mixture_rho
 from standout.core.intervals.student import student_radius, student_step
 from tests.naive import anytime
@@ -77,6 +77,5 @@ def test_empirical_bernstein(values: list[int], alpha: float) -> None:
     for t, reward in enumerate(rewards):
         variation = bernstein_step(t, total, variation, reward)
         total += reward
-    strengths = [2 ** (-1 - 0.75 * i) for i in range(GRID)]
-    expected = anytime.bernstein_radius(rewards, alpha, strengths)
+    expected = anytime.bernstein_radius(rewards, alpha)
     assert bernstein_radius(len(rewards), variation, alpha) == pytest.approx(expected, rel=1e-9)

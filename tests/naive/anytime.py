@@ -31,19 +31,25 @@ def student_log_ratio(rewards: list[float], y: float, c: float) -> float:
     return 0.5 * math.log(c / (s + c)) + s / 2 * math.log(ratio)
 
 
-def bernstein_radius(rewards: list[float], alpha: float, strengths: list[float]) -> float:
-    """Rewards in [0, 1]; the best of a grid, alpha / 2 shared over it and both sides."""
+def bernstein_radius(rewards: list[float], alpha: float, terms: int = 80) -> float:
+    """Rewards in [0, 1]; the best of lambda = 2^(-1 - .75 j), each at its share of alpha / 2.
+
+    Half of it for the first twelve alike, half for the others: 1/2, 1/6, 1/12, ... of that.
+    """
     s = len(rewards)
     variation = 0.0
     total = 0.0
     for t, x in enumerate(rewards):
         variation += (x - (total + 0.5) / (t + 1)) ** 2
         total += x
-    share = alpha / (2 * len(strengths))
-    return min(
-        (math.log(1 / share) + (-math.log(1 - strength) - strength) * variation) / (strength * s)
-        for strength in strengths
-    )
+    best = math.inf
+    for j in range(terms):
+        i = j - 11
+        share = alpha / 4 / (12 if j < 12 else i * (i + 1))
+        strength = 2 ** (-1 - 0.75 * j)
+        psi = -math.log1p(-strength) - strength
+        best = min(best, (math.log(1 / share) + psi * variation) / (strength * s))
+    return best
 
 
 def beta_binomial_ends(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.naive.order import kth_largest, median, median_rank
+from tests.naive.order import kth_largest, median_rank
 
 
 def corners(
@@ -19,10 +19,22 @@ def corners(
     return [left, right, *(mu for mu in points if left < mu < right)]
 
 
-def lower_end(lower: Sequence[float], upper: Sequence[float], factor: float) -> float:
+Ranks = tuple[int, int]
+"""Counted from the largest: of what is bounded below, and of what is bounded above."""
+
+
+def median_interval(
+    lower: Sequence[float], upper: Sequence[float], ranks: Ranks | None
+) -> tuple[float, float, int, int]:
+    low, up = ranks or (median_rank(len(lower)),) * 2
+    return kth_largest(lower, low), kth_largest(upper, up), low, up
+
+
+def lower_end(
+    lower: Sequence[float], upper: Sequence[float], factor: float, ranks: Ranks | None = None
+) -> float:
     """Exact: every arm moved to the point of its interval that is next to mu."""
-    m = median_rank(len(lower))
-    left, right = median(lower), median(upper)
+    left, right, m, _ = median_interval(lower, upper, ranks)
     values = []
     for mu in corners(lower, upper, left, right):
         nearest = [max(0.0, a - mu, mu - b) for a, b in zip(lower, upper, strict=True)]
@@ -30,10 +42,11 @@ def lower_end(lower: Sequence[float], upper: Sequence[float], factor: float) -> 
     return min(values)
 
 
-def upper_end(lower: Sequence[float], upper: Sequence[float], factor: float) -> float:
+def upper_end(
+    lower: Sequence[float], upper: Sequence[float], factor: float, ranks: Ranks | None = None
+) -> float:
     """Valid: every arm at the end of its interval that is farther from mu."""
-    m = median_rank(len(lower))
-    left, right = median(lower), median(upper)
+    left, right, _, m = median_interval(lower, upper, ranks)
     values = []
     for mu in corners(lower, upper, left, right):
         farthest = [max(b - mu, mu - a) for a, b in zip(lower, upper, strict=True)]

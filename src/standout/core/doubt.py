@@ -8,7 +8,7 @@ import numpy as np
 
 from standout.core.intervals import reward_variance
 from standout.core.kinds import Verdict
-from standout.core.state import THRESHOLD, THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
+from standout.core.state import SIZE, THRESHOLD, THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
 
 ENOUGH_PULLS = 200
 """Pulls of each undecided arm before anything is said: earlier all instances look like this."""
@@ -31,12 +31,12 @@ def doubt(spec: Spec, state: State, arms: Sequence[str]) -> str | None:
         )
     if not np.isfinite(state.bounds[:, [THRESHOLD_LOWER, THRESHOLD_UPPER, THRESHOLD]]).all():
         return None
-    return _no_spread(spec, state, left) or _on_threshold(spec, state, arms, left)
+    return _no_spread(spec, state, left) or _on_threshold(state, arms, left)
 
 
 def _no_spread(spec: Spec, state: State, left: np.ndarray) -> str | None:
     """More than half of the arms differ by no more than their sampling noise."""
-    omega = state.omega
+    omega = state.omega[: state.sampled[SIZE]]
     values = state.estimate[0, omega]
     deviations = np.abs(values - np.median(values))
     mad = float(np.median(deviations))
@@ -50,7 +50,7 @@ def _no_spread(spec: Spec, state: State, left: np.ndarray) -> str | None:
     )
 
 
-def _on_threshold(spec: Spec, state: State, arms: Sequence[str], left: np.ndarray) -> str | None:
+def _on_threshold(state: State, arms: Sequence[str], left: np.ndarray) -> str | None:
     """Some arm lies so near the threshold that what is left would take for ever."""
     worst, factor = -1, 0.0
     for side in range(len(state.signs)):

@@ -15,10 +15,12 @@ from standout.core.jit import kernel
 from standout.core.kinds import Verdict
 from standout.core.plug_in import shrunken
 from standout.core.rules import choose
-from standout.core.sorted import replace_value, sort_again
+from standout.core.sample import grow, wants_more
+from standout.core.sorted import replace_value, sort_ends
 from standout.core.state import (
     PULLS,
     ROUNDS,
+    SIZE,
     THRESHOLD,
     THRESHOLD_LOWER,
     THRESHOLD_UPPER,
@@ -93,13 +95,21 @@ def end_round(spec: Spec, state: State) -> None:
         for side in range(len(state.signs)):
             _set_interval(spec, state, side, arm, lower, upper, spec.sorts and few)
     state.counters[TOUCHED] = 0
-    for side in range(len(state.signs)):
-        if spec.sorts and not few:
-            sort_again(state.sorted_lower[side], state.lower[side], state.omega)
-            sort_again(state.sorted_upper[side], state.upper[side], state.omega)
-        update_threshold(spec, state, side)
+    _update_thresholds(spec, state, spec.sorts and not few)
     _update_verdicts(spec, state)
+    if wants_more(spec, state):
+        grow(spec, state)
+        _update_thresholds(spec, state, spec.sorts)
     state.counters[ROUNDS] += 1
+
+
+@kernel
+def _update_thresholds(spec: Spec, state: State, sort: bool) -> None:
+    """Bring each side's threshold up to date, with its sorted ends where they need it."""
+    for side in range(len(state.signs)):
+        if sort:
+            sort_ends(state, side)
+        update_threshold(spec, state, side)
 
 
 @kernel
@@ -122,8 +132,9 @@ def _set_interval(
     state.lower[side, arm] = lower
     state.upper[side, arm] = upper
     if keep_sorted and state.in_omega[arm]:
-        replace_value(state.sorted_lower[side], old_lower, lower)
-        replace_value(state.sorted_upper[side], old_upper, upper)
+        count = state.sampled[SIZE]
+        replace_value(state.sorted_lower[side][:count], old_lower, lower)
+        replace_value(state.sorted_upper[side][:count], old_upper, upper)
     state.estimate[side, arm] = sign * state.sums[arm] / state.pulls[arm]
 
 

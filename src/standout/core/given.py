@@ -12,7 +12,7 @@ from standout.core.intervals import MOMENTS
 from standout.core.kinds import RuleKind
 from standout.core.methods import Method
 from standout.core.problem import Problem
-from standout.core.sorted import sort_again
+from standout.core.sorted import sort_ends
 from standout.core.state import TOUCHED, State
 from standout.core.typing import Floats
 from standout.errors import MethodError, ProblemError
@@ -77,8 +77,7 @@ class Given:
                 for row in (state.lower, state.upper, state.estimate):
                     row[side, i] = sign * mean
         for side in range(len(state.signs)):
-            sort_again(state.sorted_lower[side], state.lower[side], state.omega)
-            sort_again(state.sorted_upper[side], state.upper[side], state.omega)
+            sort_ends(state, side)
         return known
 
 

@@ -11,6 +11,8 @@ from standout.core.intervals.mixture import mixture_rho, tuned_pulls
 from standout.core.kinds import IntervalKind, RangeKind, RuleKind
 from standout.core.noise import Bernoulli
 from standout.core.problem import Problem
+from standout.core.sample import FROM as SAMPLE_FROM
+from standout.core.sample import sample_slack
 from standout.core.state import Spec
 from standout.errors import MethodError
 
@@ -76,6 +78,10 @@ class Method:
         # 1e-9: an epsilon written as 0.1 must not lose an arm to binary rounding.
         return min(n_arms, max(int(multiple * int(n_arms * epsilon + 1e-9)) + 1, SUBSET_FLOOR))
 
+    def samples(self, n_arms: int) -> bool:
+        """Whether the threshold of so many arms is made from a growing sample of them."""
+        return self.is_ours and self.range == RangeKind.EXACT and n_arms >= SAMPLE_FROM
+
     def interval_for(self, problem: Problem) -> IntervalKind:
         """The interval in use: the method's own, or the tightest for the noise."""
         return best_interval(problem.noise) if self.interval is None else self.interval
@@ -115,7 +121,12 @@ class Method:
             )
         interval = self.interval_for(problem)
         check_interval(interval, noise)
-        alpha = problem.delta / n_arms
+        slack = 0.0
+        delta = problem.delta
+        if self.samples(n_arms):
+            delta /= 2  # half for the rewards, half for the sample
+            slack = sample_slack(n_arms, len(problem.sides()), delta)
+        alpha = delta / n_arms
         return Spec(
             rule=int(self.rule),
             interval=int(interval),
@@ -126,7 +137,7 @@ class Method:
             intersects=self.intersects,
             n_arms=int(n_arms),
             k=float(problem.k),
-            delta=float(problem.delta),
+            delta=float(delta),
             alpha=float(alpha),
             sigma=float(noise.sigma),
             rho=float(mixture_rho(alpha, tuned_pulls(problem.factor))),
@@ -142,6 +153,7 @@ class Method:
             batch=int(self.batch),
             growth=self._growth(n_arms),
             nearly_best=_nearly_best(n_arms),
+            slack=float(slack),
         )
 
     def _growth(self, n_arms: int) -> float:
@@ -169,7 +181,7 @@ METHODS: dict[str, Method] = {
             keeps_decisions=True,
             intersects=True,
             has_goals=True,
-            growth=0.01,
+            growth=0.02,
             summary="pulls what shrinks the binding overlap most; tight intervals, exact range",
             reference="standout, docs/focus.md",
         ),

@@ -16,6 +16,7 @@ from standout.core.state import (
     GUESS_MEAN,
     GUESS_NOISE,
     MEDIAN,
+    SIZE,
     THRESHOLD,
     THRESHOLD_LOWER,
     THRESHOLD_UPPER,
@@ -44,7 +45,7 @@ def plug_in(spec: Spec, state: State, side: int) -> None:
     moving each within its own step evens that out.
     """
     omega = state.omega
-    count = len(omega)
+    count = state.sampled[SIZE]
     rank = (count + 1) // 2
     values = state.scratch
     centre = state.centre

@@ -14,7 +14,8 @@ from standout.core.identification import Identification, identification
 from standout.core.intervals import MOMENTS
 from standout.core.methods import Method, as_method
 from standout.core.problem import Problem, Side
-from standout.core.state import PULLS, UNDECIDED, State, new_state
+from standout.core.sample import draw_stages
+from standout.core.state import NEVER, PULLS, UNDECIDED, State, new_state
 from standout.core.stopping import StopReason
 from standout.core.typing import Floats
 from standout.errors import ProblemError
@@ -32,15 +33,18 @@ def start_state(
     """A fresh state; draws the subset that makes the threshold, if the method has one."""
     sides = problem.sides()
     size = method.subset_size(n_arms)
-    omega = None
+    stage = None
     if size < n_arms:
-        omega = np.sort(rng.permutation(n_arms)[:size]).astype(np.int64)
+        stage = np.full(n_arms, NEVER, dtype=np.int8)
+        stage[rng.permutation(n_arms)[:size]] = 0
+    elif method.samples(n_arms):
+        stage = draw_stages(n_arms, rng)
     n_moments = MOMENTS.get(method.interval_for(problem), 0)
     return new_state(
         n_arms,
         signs=tuple(-1.0 if side is Side.LOW else 1.0 for side in sides),
         factors=tuple(problem.factor_of(side) for side in sides),
-        omega=omega,
+        stage=stage,
         n_moments=n_moments,
         costs=costs,
     )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from standout.core.jit import array_kernel, kernel
+from standout.core.state import SIZE, State
 from standout.core.typing import Floats
 
 
@@ -39,8 +38,14 @@ def replace_value(values: Floats, old: float, new: float) -> None:
 
 
 @array_kernel
-def sort_again(values: Floats, unsorted: Floats, omega: np.ndarray) -> None:
-    """Fill `values` with the entries of `unsorted` at `omega`, ascending."""
-    for j in range(len(omega)):
-        values[j] = unsorted[omega[j]]
-    values.sort()
+def sort_ends(state: State, side: int) -> None:
+    """Sort the ends of the intervals of the arms that make the threshold anew."""
+    count = state.sampled[SIZE]
+    lower = state.sorted_lower[side][:count]
+    upper = state.sorted_upper[side][:count]
+    for j in range(count):
+        i = state.omega[j]
+        lower[j] = state.lower[side, i]
+        upper[j] = state.upper[side, i]
+    lower.sort()
+    upper.sort()

@@ -13,10 +13,14 @@ from standout.core.typing import Codes, Flags, Floats, Ints
 MEDIAN_LOWER, MEDIAN_UPPER, MAD_LOWER, MAD_UPPER = 0, 1, 2, 3
 THRESHOLD_LOWER, THRESHOLD_UPPER, THRESHOLD, MEDIAN = 4, 5, 6, 7
 # Columns of State.guesses: last order statistics of the estimates, where to look first.
-GUESS_MEAN, GUESS_AD, GUESS_NOISE = 0, 1, 2
+GUESS_MEAN, GUESS_AD, GUESS_NOISE, GUESS_LOW, GUESS_UP, GUESS_LOWER_AD, GUESS_UPPER_AD = range(7)
+# Entries of State.sampled: how many arms make the threshold, and the stage of that sample.
+SIZE, STAGE = 0, 1
 # Entries of State.counters.
 PULLS, ROUNDS, TOUCHED, UNDECIDED, CURSOR = 0, 1, 2, 3, 4
 
+NEVER = 127
+"""Stage of an arm that never joins the threshold's arms."""
 MOST_CANDIDATES = 10
 """Arms that ROAILUCB considers on each side."""
 
@@ -47,6 +51,7 @@ class Spec(NamedTuple):
     batch: int
     growth: float
     nearly_best: float
+    slack: float
 
 
 class State(NamedTuple):
@@ -71,10 +76,12 @@ class State(NamedTuple):
     guesses: Floats
     sorted_lower: Floats
     sorted_upper: Floats
-    levels: Floats
+    binding: Floats
     verdict: Codes
     omega: Ints
     in_omega: Flags
+    stage: Codes
+    sampled: Ints
     active: Flags
     is_wanted: Flags
     quota: Floats
@@ -93,16 +100,21 @@ def new_state(
     n_arms: int,
     signs: tuple[float, ...],
     factors: tuple[float, ...],
-    omega: Ints | None = None,
+    stage: Codes | None = None,
     n_moments: int = 0,
     costs: Floats | None = None,
 ) -> State:
-    """A state before the first pull; `omega` are the arms that make the threshold."""
+    """A state before the first pull.
+
+    `stage` says when an arm joins those that make the threshold: 0 at once, a
+    larger number when a sample has grown so often, NEVER not at all.
+    """
     sides = len(signs)
-    if omega is None:
-        omega = np.arange(n_arms, dtype=np.int64)
-    in_omega = np.zeros(n_arms, dtype=np.bool_)
-    in_omega[omega] = True
+    if stage is None:
+        stage = np.zeros(n_arms, dtype=np.int8)
+    in_omega = stage == 0
+    omega = np.flatnonzero(stage != NEVER).astype(np.int64)
+    omega[: in_omega.sum()] = np.flatnonzero(in_omega)
     counters = np.zeros(5, dtype=np.int64)
     counters[UNDECIDED] = n_arms
     counters[CURSOR] = -1
@@ -123,13 +135,15 @@ def new_state(
         deviation_lower=np.full((sides, n_arms), -np.inf),
         deviation_upper=np.full((sides, n_arms), np.inf),
         bounds=bounds,
-        guesses=np.zeros((sides, 3)),
+        guesses=np.zeros((sides, 7)),
         sorted_lower=np.full((sides, len(omega)), -np.inf),
         sorted_upper=np.full((sides, len(omega)), np.inf),
-        levels=np.zeros((sides, 2, 3, 2)),
+        binding=np.zeros((sides, 2)),
         verdict=np.zeros(n_arms, dtype=np.int8),
         omega=omega,
         in_omega=in_omega,
+        stage=stage,
+        sampled=np.array([in_omega.sum(), 0], dtype=np.int64),
         is_wanted=np.zeros(n_arms, dtype=np.bool_),
         active=np.tile(in_omega, (sides, 2, 1)),
         quota=np.ones(n_arms),

@@ -79,10 +79,10 @@ def update_threshold(spec: Spec, state: State, side: int) -> None:
     elif spec.range == _EXACT:
         if not spec.uses_levels:
             algorithm1(state, side)  # the rule looks at the deviations
-        exact_range(state, side)
+        exact_range(spec, state, side)
     else:
         if spec.uses_levels:
-            exact_range(state, side)  # the rule looks at the levels
+            exact_range(spec, state, side)  # the rule looks at the levels
         algorithm1(state, side)
     bounds = state.bounds[side]
     if not (np.isfinite(bounds[THRESHOLD_LOWER]) and np.isfinite(bounds[THRESHOLD_UPPER])):

@@ -17,7 +17,6 @@ from standout.core.run import NO_LIMIT, start_state
 from standout.core.state import ROUNDS, THRESHOLD_LOWER, THRESHOLD_UPPER, UNDECIDED, State
 from standout.core.stopping import StopReason
 from standout.study.kernels import observe_many
-from standout.study.memory import restore_omega
 from standout.study.rounds import LiveRound
 
 
@@ -70,10 +69,6 @@ class Desk:
         self.reason = StopReason.RUNNING
         self.stopped_at: float | None = None
         self.changes = Changes()
-
-    def rebuild_omega(self) -> None:
-        """After reading: the threshold's subset as the arms' flags say."""
-        self.state = restore_omega(self.state)
 
     @property
     def is_stopped(self) -> bool:

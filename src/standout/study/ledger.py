@@ -127,8 +127,6 @@ class Ledger:
 
     def _read_run(self, connection: Connection, row: Any) -> None:
         desk = self.desk
-        if not self.is_loaded:
-            desk.rebuild_omega()
         desk.totals = Totals(**{name: int(getattr(row, name)) for name in COUNTERS})
         desk.reason = _REASONS[str(row.reason)]
         desk.stopped_at = row.stopped

@@ -17,7 +17,8 @@ import numpy as np
 from standout.core.methods import Method
 from standout.core.problem import Problem
 from standout.core.run import start_state
-from standout.core.state import ROUNDS, TOUCHED, Spec, State
+from standout.core.sorted import sort_ends
+from standout.core.state import ROUNDS, SIZE, STAGE, TOUCHED, Spec, State
 from standout.core.threshold import update_threshold
 from standout.core.typing import Floats, Ints
 
@@ -27,9 +28,10 @@ OWN_COLUMNS = ("pulls", "sums")
 NOT_KEPT = frozenset(
     (
         "signs", "factors",  # from the problem
-        "omega", "touched",  # from the flags in_omega and is_touched
+        "omega", "in_omega", "touched",  # from stage and sampled, and the flag is_touched
         "deviation_lower", "deviation_upper", "sorted_lower", "sorted_upper",  # from the intervals
-        "centre", "scratch", "work", "is_wanted", "candidates", "chosen", "amount",  # scratch
+        "binding", "centre", "scratch", "work",  # scratch
+        "is_wanted", "candidates", "chosen", "amount",
     )
 )  # fmt: skip
 
@@ -116,21 +118,21 @@ def restore_derived(spec: Spec, state: State, found: set[str]) -> None:
     touched = np.flatnonzero(state.is_touched)
     state.touched[: len(touched)] = touched
     state.counters[TOUCHED] = len(touched)
+    members = np.flatnonzero(state.stage <= state.sampled[STAGE])
+    state.in_omega[...] = False
+    state.in_omega[members] = True
+    state.omega[: len(members)] = members
+    state.sampled[SIZE] = len(members)
     if state.counters[ROUNDS] == 0:
         return
-    for kept, unsorted in ((state.sorted_lower, state.lower), (state.sorted_upper, state.upper)):
-        kept[...] = np.sort(unsorted[:, state.omega], axis=1)
+    for side in range(len(state.signs)):
+        sort_ends(state, side)
     bounds = state.bounds.copy()
     for side in range(len(state.signs)):
         update_threshold(spec, state, side)
     if "bounds" in found:
         # The threshold of RR depends on the pulls too, which may have gone on since.
         state.bounds[...] = bounds
-
-
-def restore_omega(state: State) -> State:
-    """The same state with `omega` as its flags say."""
-    return state._replace(omega=np.flatnonzero(state.in_omega).astype(np.int64))
 
 
 def copy_state(state: State) -> State:

@@ -19,7 +19,7 @@ from standout.core.identification import Interval
 from standout.core.kinds import Verdict
 from standout.core.problem import Problem
 from standout.core.robust import median
-from standout.core.state import ROUNDS, THRESHOLD
+from standout.core.state import ROUNDS, SIZE, THRESHOLD
 from standout.core.typing import Codes, Floats, Ints
 from standout.study import schema
 from standout.study.desk import Changes, Desk
@@ -179,7 +179,9 @@ def _thresholds(desk: Desk) -> dict[str, Any]:
         "threshold_estimate": estimate(0),
         "threshold_low": desk.threshold(1) if has_both else None,
         "threshold_low_estimate": estimate(1) if has_both else None,
-        "median": float(sign * median(state.estimate[0, state.omega])) if known else math.nan,
+        "median": float(sign * median(state.estimate[0, state.omega[: state.sampled[SIZE]]]))
+        if known
+        else math.nan,
     }
 
 

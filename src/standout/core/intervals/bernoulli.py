@@ -16,6 +16,8 @@ from standout.core.jit import kernel
 
 _EDGE = 1e-12
 _STEPS = 60
+_SECANTS = 12
+"""Steps after which halving takes over."""
 _PRECISION = 1e-3
 """An end is found to this part of its distance from the mean, rounded outwards."""
 
@@ -56,31 +58,38 @@ def bernoulli_interval(
 def _end_below(successes: float, failures: float, mean: float, limit: float, rho: float) -> float:
     """The largest q below `mean`, up to the precision, that is surely rejected (or 0).
 
-    Regula falsi with the Illinois correction; the rejected end is given, so
-    that rounding can only widen the interval.
+    The square root of the log ratio plus a constant is nearly straight in q, as for
+    a normal likelihood, so a few secant steps find where it crosses. The rejected
+    end of the bracket is given, so that rounding can only widen the interval.
     """
+    pulls = successes + failures
     rejected = _EDGE
-    above = log_ratio(successes, failures, rejected, rho) - limit
-    if above < 0.0:
+    if log_ratio(successes, failures, rejected, rho) < limit:
         return 0.0
     kept = min(mean, 1.0 - _EDGE)  # at 1 itself the ratio is 0/0
-    below = log_ratio(successes, failures, kept, rho) - limit
-    last = 0
-    for _ in range(_STEPS):
-        if kept - rejected <= _PRECISION * (mean - rejected):
-            break
-        guess = rejected + (kept - rejected) * above / (above - below)
-        value = log_ratio(successes, failures, guess, rho) - limit
-        if value >= 0.0:
+    bend = 0.5 * math.log1p(pulls / rho)
+    target = math.sqrt(limit + bend)
+    variance = max(mean * (1.0 - mean), 0.25 / pulls)
+    guess = mean - target * math.sqrt(2.0 * variance / pulls)
+    last_away = 0.0
+    last_root = 0.0  # at the mean, nearly
+    for step in range(_STEPS):
+        if step > _SECANTS or not rejected < guess < kept:
+            guess = (rejected + kept) / 2
+        value = log_ratio(successes, failures, guess, rho)
+        root = math.sqrt(max(value + bend, 0.0))
+        away = mean - guess
+        past = 0.3 * _PRECISION
+        if value >= limit:
             rejected = guess
-            above = value
-            if last == 1:
-                below *= 0.5
-            last = 1
+            past = -past
         else:
             kept = guess
-            below = value
-            if last == -1:
-                above *= 0.5
-            last = -1
+        if kept - rejected <= _PRECISION * (mean - rejected):
+            break
+        change = (away - last_away) / (root - last_root) if root != last_root else 0.0
+        last_away = away
+        last_root = root
+        # A little past the crossing, to close the bracket from its other side.
+        guess = mean - (away + (target - root) * change) * (1.0 + past)
     return rejected

@@ -3,9 +3,12 @@
 With rewards scaled to [0, 1], a predictable guess x_t of the t-th reward and
 V = sum (X_t - x_t)^2, exp(lambda (S_s - s y) - psi(lambda) V) with
 psi(lambda) = -log(1 - lambda) - lambda is a supermartingale for every lambda in
-[0, 1) (Fan, Grama & Liu 2015; Howard et al. 2021, Theorem 4). It is mixed over a fixed grid of
-lambda, so that the state per arm is only pulls, sum and V; the smallest of the
-grid's radii, each at alpha / 2 shared over the grid, is valid at all times.
+[0, 1) (Fan, Grama & Liu 2015; Howard et al. 2021, Theorem 4). The radii of
+lambda = 2^-1, 2^-1.75, 2^-2.5, ... are each valid at their share of alpha / 2;
+the smallest is taken. The first EQUAL of them share one half of it equally (the
+last of these is best for V of about 8 million), all others the other half, the
+i-th of them 1/(i (i + 1)) of it: so the radius tends to 0 however small it has
+to become. The state per arm is only pulls, sum and V.
 """
 
 from __future__ import annotations
@@ -14,8 +17,7 @@ import math
 
 from standout.core.jit import kernel
 
-GRID = 12
-"""lambda = 2^-1, 2^-1.75, 2^-2.5, ...: the last is best for V of about 8 million."""
+EQUAL = 12
 _RATIO = 2.0**-0.75
 
 
@@ -29,11 +31,17 @@ def bernstein_step(pulls: int, total: float, variation: float, reward: float) ->
 @kernel
 def bernstein_radius(pulls: int, variation: float, alpha: float) -> float:
     """Half-width for rewards scaled to [0, 1]."""
-    cost = math.log(2.0 * GRID / alpha)
     best = math.inf
     strength = 0.5
-    for _ in range(GRID):
+    index = 0
+    while True:
+        past = index - EQUAL + 1
+        share = EQUAL if past <= 0 else past * (past + 1)
+        cost = math.log(4.0 * share / alpha)
+        # From here on the first term alone is too large.
+        if cost >= best * strength * pulls:
+            return best
         psi = -math.log1p(-strength) - strength
         best = min(best, (cost + psi * variation) / (strength * pulls))
         strength *= _RATIO
-    return best
+        index += 1

@@ -2,40 +2,63 @@
 
 A run ends when no arm's interval meets theta's. An undecided arm below theta's
 estimate waits for its own upper end to fall or for theta's lower end to rise;
-one above, for the mirror image. Only ends that some arm waits for matter.
+one above, for the mirror image.
 
-Theta's end depends on the interval ends of a few arms: the levels that bind it
-(see `standout.core.exact`), with known slopes. The arms that can move a level
-are those whose interval contains it. An arm's score is
+Theta's end is reached at some value mu of the median (`standout.core.exact`). It
+is held in place by
+
+- the median's interval [left, right]: its left end is the m-th largest lower end.
+  To raise it, the m arms that seem largest must all get their lower ends above
+  it, so of these the ones with `lower <= left` are in the way;
+- the MAD at mu: its smallest value is the m-th largest of the smallest possible
+  distances from mu. To raise it, the m arms that seem farthest from mu must all
+  get there; of these the ones whose smallest distance is not above it are in the way.
+
+And so in the mirror for right ends and largest values. At least one arm is always
+in the way. An arm's score is
 
     slope * width / (pulls * cost),
 
 about twice the amount by which one more pull of it moves the overlap (the width
-shrinks like 1/sqrt(pulls)); an undecided arm itself has slope 1. The arms with
-(nearly) the largest score are pulled.
+shrinks like 1/sqrt(pulls)); an undecided arm itself has slope 1. Where mu is
+inside the median's interval, an end of that interval has no effect before it
+has passed mu, so its slope is spread over that way too: to make up for an
+overlap g at slope b, it must move by mu - left + g/b. Moving theta's end helps
+all arms that wait for it, its own pull only one; so the slopes of an end count
+sqrt(w) times, w being the sum of the overlaps in units of the largest (the root,
+since not all of them will still bind in the end). The arms with (nearly) the
+largest score are pulled.
 
-Why it ends: suppose it does not. Some arm stays undecided for ever, and so one
-of theta's ends is waited for over and over. Every arm that is a candidate again
-and again is pulled again and again, since the scores of arms that are pulled
-tend to 0 while that of an arm left alone does not; its width tends to 0.
-Candidates contain every arm that straddles an end of the median's interval, so
-these ends tend to the median; then every arm that straddles median + d or
-median - d, where d is the MAD that binds, so d tends to the MAD and theta's end
-to theta; and the undecided arm, whose interval shrinks to its mean. If that
-mean is not theta, the two intervals part. A small slope for every level of this
-argument, also those that do not bind at the moment, keeps it whole.
+Why it ends: suppose it does not. Every arm in the way again and again is pulled
+again and again, since the scores of arms that are pulled tend to 0 while that of
+an arm left alone does not (slopes are bounded below); its width tends to 0. Arms
+in the way of both of theta's ends are scored in every round. If all arms in the
+way of the left end are narrow, left is within their width of the median of the
+estimates, for one of them has an estimate at least that median and a lower end
+at most left. Likewise right, and the two bounds of the MAD are then near the MAD
+of the estimates. So theta's interval shrinks to a point, and each undecided
+arm's too: they part unless that arm's mean is theta.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from standout.core.exact import LEVEL, LOWER_END, SLOPE, UPPER_END
+from standout.core.exact import LOWER_END, UPPER_END
 from standout.core.jit import kernel
 from standout.core.kinds import Verdict
+from standout.core.sample import ranks
+from standout.core.select import kth_largest
 from standout.core.state import (
+    GUESS_LOW,
+    GUESS_LOWER_AD,
+    GUESS_UP,
+    GUESS_UPPER_AD,
     MEDIAN_LOWER,
     MEDIAN_UPPER,
+    SIZE,
     THRESHOLD,
     THRESHOLD_LOWER,
     THRESHOLD_UPPER,
@@ -45,18 +68,17 @@ from standout.core.state import (
 from standout.core.typing import Floats
 
 _UNDECIDED = int(Verdict.UNDECIDED)
-REACH = 0.5
-"""An end of the median's interval counts while it is this part of the width from binding."""
-NEAR = 0.5
-"""Weight of an end of the median's interval that does not bind yet."""
-SMALLEST_SLOPE = 0.01
-"""In units of 1 + factor: what every level gets, so that no arm is starved."""
+SMALLEST = 0.01
+"""Part of the slope that an end of theta keeps while no arm waits for it."""
+REACH = 0.1
+"""Arms that would be in the way once this part of the overlap is gone are pulled along:
+they will be next, and with many arms it saves many rounds."""
 
 
 @kernel
 def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
     """The arms with (nearly) the best score; arms without a finite interval come first."""
-    scores = state.scratch
+    scores = state.centre
     count = 0
     for i in range(spec.n_arms):
         scores[i] = 0.0
@@ -86,62 +108,125 @@ def _score_side(spec: Spec, state: State, side: int, scores: Floats) -> None:
     centre = state.bounds[side, THRESHOLD]
     floor = state.bounds[side, THRESHOLD_LOWER] + spec.tolerance
     ceiling = state.bounds[side, THRESHOLD_UPPER] - spec.tolerance
-    waits_for_lower = False
-    waits_for_upper = False
+    # Overlaps of arms below with theta's lower end, of arms above with its upper: the
+    # largest and their sum.
+    below = 0.0
+    above = 0.0
+    all_below = 0.0
+    all_above = 0.0
     for i in range(spec.n_arms):
         if state.verdict[i] != _UNDECIDED or lower[i] > ceiling or upper[i] < floor:
             continue
         if estimate[i] > centre:
-            waits_for_upper = True
+            above = max(above, ceiling - lower[i])
+            all_above += ceiling - lower[i]
         else:
-            waits_for_lower = True
+            below = max(below, upper[i] - floor)
+            all_below += upper[i] - floor
         width = upper[i] - lower[i]
         scores[i] = max(scores[i], width / (state.pulls[i] * state.costs[i]))
-    if waits_for_lower:
-        _score_end(state, side, LOWER_END, scores)
-    if waits_for_upper:
-        _score_end(state, side, UPPER_END, scores)
+    largest = max(below, above)
+    if largest <= 0.0:
+        return
+    low, up = ranks(spec, state)
+    cut_low = _estimate_at(state, side, low, GUESS_LOW)
+    cut_up = cut_low if up == low else _estimate_at(state, side, up, GUESS_UP)
+    weight = math.sqrt(all_below / below) if below > 0.0 else SMALLEST
+    overlap = below if below > 0.0 else largest
+    _score_end(state, side, LOWER_END, low, cut_low, cut_up, overlap, weight, scores)
+    weight = math.sqrt(all_above / above) if above > 0.0 else SMALLEST
+    overlap = above if above > 0.0 else largest
+    _score_end(state, side, UPPER_END, up, cut_low, cut_up, overlap, weight, scores)
 
 
 @kernel
-def _score_end(state: State, side: int, end: int, scores: Floats) -> None:
-    """Raise the scores of the arms that can move one end of theta's interval."""
+def _estimate_at(state: State, side: int, rank: int, guess: int) -> float:
+    """The `rank`-th largest estimate of the arms that make the threshold."""
+    values = state.scratch
+    count = state.sampled[SIZE]
+    for j in range(count):
+        values[j] = state.estimate[side, state.omega[j]]
+    found = kth_largest(values, count, rank, state.guesses[side, guess], state.work)
+    state.guesses[side, guess] = found
+    return found
+
+
+@kernel
+def _score_end(
+    state: State,
+    side: int,
+    end: int,
+    rank: int,
+    cut_low: float,
+    cut_up: float,
+    overlap: float,
+    weight: float,
+    scores: Floats,
+) -> None:
+    """Raise the scores of the arms in the way of one end of theta's interval."""
     lower = state.lower[side]
     upper = state.upper[side]
-    omega = state.omega
-    levels = state.levels[side, end]
-    first = levels[0, LEVEL]
-    second = levels[1, LEVEL]
-    mu = levels[2, LEVEL]
+    estimate = state.estimate[side]
+    factor = state.factors[side]
+    mu = state.binding[side, end]
     left = state.bounds[side, MEDIAN_LOWER]
     right = state.bounds[side, MEDIAN_UPPER]
-    factor = state.factors[side]
-    smallest = SMALLEST_SLOPE * (1.0 + factor)
-
-    # Where the median sits at an end of its interval, that end binds; where it is close
-    # to one, moving that end past it is the quickest way on.
-    reach = REACH * (right - left) + 1e-300
-    near_left = NEAR * max(0.0, 1.0 - (mu - left) / reach)
-    near_right = NEAR * max(0.0, 1.0 - (right - mu) / reach)
-    outer = 1.0 + factor
-    inner = max(0.0, factor - 1.0)
-    slope_left = max(smallest, (outer if end == LOWER_END else inner) * near_left)
-    slope_right = max(smallest, (outer if end == UPPER_END else inner) * near_right)
-    slope_first = max(smallest, levels[0, SLOPE])
-    slope_second = max(smallest, levels[1, SLOPE])
-    for j in range(len(omega)):
-        i = omega[j]
+    # Theta's end moves with the median's end on its own side by 1 + factor, since the
+    # distances move too, and with the other by factor - 1.
+    inner = max(SMALLEST, factor - 1.0)
+    to_left = 1.0 + factor if end == LOWER_END else inner
+    to_right = 1.0 + factor if end == UPPER_END else inner
+    slope_left = weight * to_left * overlap / (overlap + to_left * (mu - left))
+    slope_right = weight * to_right * overlap / (overlap + to_right * (right - mu))
+    # Inside, mu gives way when the MAD is pushed: half of the push comes through.
+    slope_above = weight * factor
+    slope_below = weight * factor
+    if left < mu < right:
+        slope_above = weight * (1.0 + factor) / 2
+        slope_below = weight * inner / 2
+    distance, bound = _mad_at(state, side, end, rank)
+    left += REACH * overlap / to_left
+    right -= REACH * overlap / to_right
+    reach = REACH * overlap / factor
+    bound = bound + reach if end == LOWER_END else bound - reach
+    for j in range(state.sampled[SIZE]):
+        i = state.omega[j]
         slope = 0.0
-        if lower[i] <= first <= upper[i]:
-            slope = slope_first
-        if lower[i] <= second <= upper[i]:
-            slope = max(slope, slope_second)
-        if lower[i] <= left <= upper[i]:
-            slope = max(slope, slope_left)
-        if lower[i] <= right <= upper[i]:
+        if estimate[i] >= cut_low and lower[i] <= left:
+            slope = slope_left
+        if estimate[i] <= cut_up and upper[i] >= right:
             slope = max(slope, slope_right)
-        if lower[i] <= 2.0 * mu - first <= upper[i] or lower[i] <= 2.0 * mu - second <= upper[i]:
-            slope = max(slope, smallest)
+        off = abs(estimate[i] - mu)
+        if end == LOWER_END:
+            in_way = off >= distance and max(0.0, lower[i] - mu, mu - upper[i]) <= bound
+        else:
+            in_way = off <= distance and max(upper[i] - mu, mu - lower[i]) >= bound
+        if in_way:
+            slope = max(slope, slope_above if estimate[i] > mu else slope_below)
         if slope > 0.0:
             gain = (upper[i] - lower[i]) / (state.pulls[i] * state.costs[i])
             scores[i] = max(scores[i], slope * gain)
+
+
+@kernel
+def _mad_at(state: State, side: int, end: int, rank: int) -> tuple[float, float]:
+    """The MAD around mu: of the estimates, and its smallest (largest) possible value."""
+    lower = state.lower[side]
+    upper = state.upper[side]
+    mu = state.binding[side, end]
+    values = state.scratch
+    count = state.sampled[SIZE]
+    for j in range(count):
+        values[j] = abs(state.estimate[side, state.omega[j]] - mu)
+    column = GUESS_LOWER_AD if end == LOWER_END else GUESS_UPPER_AD
+    distance = kth_largest(values, count, rank, state.guesses[side, column], state.work)
+    state.guesses[side, column] = distance
+    for j in range(count):
+        i = state.omega[j]
+        if end == LOWER_END:
+            values[j] = max(0.0, lower[i] - mu, mu - upper[i])
+        else:
+            values[j] = max(upper[i] - mu, mu - lower[i])
+    column = THRESHOLD_LOWER if end == LOWER_END else THRESHOLD_UPPER
+    guess = (state.bounds[side, column] - mu) / state.factors[side]
+    return distance, kth_largest(values, count, rank, guess, state.work)

@@ -1,0 +1,140 @@
+"""The threshold of very many arms from a random sample of them.
+
+Median and MAD of a million means are known almost as well from some thousand of
+them, drawn at random and measured well, as from all. How well is a matter of
+counting. Let m be the median's rank among n arms. At most m - 1 of all means
+lie above the median, so that of s drawn without replacement at most
+s (m - 1)/n + t do, up to a small probability (Hoeffding 1963 with Serfling's
+factor, t = sqrt(s (1 - (s - 1)/n) log(1/p) / 2)); at least m lie at or above it,
+of the sample at least s m/n - t. The same two counts hold for the distances
+from the median and the MAD. So both lie between two order statistics of the
+sample, `low` and `up`, and the range over the sample's intervals that uses
+these ranks contains the threshold of all arms.
+
+Half of delta pays for these counts, at every size that the sample may have.
+It starts with FIRST arms. When its own error is the larger part of what keeps
+the threshold uncertain, it grows fourfold, in the end to all arms: then nothing
+is left to chance but the rewards, and the argument why a run ends holds as ever.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from standout.core.jit import kernel
+from standout.core.kinds import Verdict
+from standout.core.select import kth_largest
+from standout.core.state import (
+    SIZE,
+    STAGE,
+    THRESHOLD_LOWER,
+    THRESHOLD_UPPER,
+    UNDECIDED,
+    Spec,
+    State,
+)
+from standout.core.typing import Codes
+
+FIRST = 5_000
+"""Arms of the first sample."""
+GROWTH = 4
+FROM = 20_000
+"""Arms from which a sample pays."""
+_UNDECIDED = int(Verdict.UNDECIDED)
+
+
+def sample_sizes(n_arms: int) -> list[int]:
+    """The sizes that a sample may have, all arms last.
+
+    >>> sample_sizes(100_000)
+    [5000, 20000, 80000, 100000]
+    """
+    sizes = []
+    size = FIRST
+    while size < n_arms:
+        sizes.append(size)
+        size *= GROWTH
+    return [*sizes, n_arms]
+
+
+def draw_stages(n_arms: int, rng: np.random.Generator) -> Codes:
+    """For each arm, how often the sample has grown when it joins."""
+    stage = np.zeros(n_arms, dtype=np.int8)
+    order = rng.permutation(n_arms)
+    for number, size in enumerate(sample_sizes(n_arms)[:-1], start=1):
+        stage[order[size:]] = number
+    return stage
+
+
+def sample_slack(n_arms: int, sides: int, delta: float) -> float:
+    """sqrt(log(1/p) / 2) where all counts at all sizes hold with probability 1 - delta."""
+    counts = 4 * sides * (len(sample_sizes(n_arms)) - 1)
+    return math.sqrt(math.log(counts / delta) / 2)
+
+
+@kernel
+def ranks(spec: Spec, state: State) -> tuple[int, int]:
+    """Ranks of the order statistics below and above the median, counted from the largest."""
+    count = state.sampled[SIZE]
+    if spec.slack == 0.0 or count == spec.n_arms:
+        rank = (count + 1) // 2
+        return rank, rank
+    n = spec.n_arms
+    rank = (n + 1) // 2
+    error = spec.slack * math.sqrt(count * (1.0 - (count - 1.0) / n))
+    low = math.floor(count * (rank - 1) / n + error) + 1
+    up = math.ceil(count * rank / n - error)
+    return min(count, low), max(1, up)
+
+
+@kernel
+def wants_more(spec: Spec, state: State) -> bool:
+    """Whether the sample's own error is most of what keeps the run from ending."""
+    if spec.slack == 0.0 or state.sampled[SIZE] == spec.n_arms:
+        return False
+    if state.counters[UNDECIDED] == 0:
+        return False
+    for side in range(len(state.signs)):
+        width = state.bounds[side, THRESHOLD_UPPER] - state.bounds[side, THRESHOLD_LOWER]
+        if not np.isfinite(width) or 2.0 * _error(spec, state, side) < width:
+            continue
+        own = 0.0
+        for i in range(spec.n_arms):
+            if state.verdict[i] == _UNDECIDED:
+                own += state.upper[side, i] - state.lower[side, i]
+        if own <= state.counters[UNDECIDED] * width:
+            return True
+    return False
+
+
+@kernel
+def _error(spec: Spec, state: State, side: int) -> float:
+    """How far the sample alone leaves theta open, as if the estimates were the means."""
+    count = state.sampled[SIZE]
+    low, up = ranks(spec, state)
+    values = state.scratch
+    for j in range(count):
+        values[j] = state.estimate[side, state.omega[j]]
+    lowest = kth_largest(values, count, low, np.nan, state.work)
+    highest = kth_largest(values, count, up, np.nan, state.work)
+    middle = (lowest + highest) / 2
+    for j in range(count):
+        values[j] = abs(values[j] - middle)
+    smallest = kth_largest(values, count, low, np.nan, state.work)
+    largest = kth_largest(values, count, up, np.nan, state.work)
+    return float(highest - lowest + state.factors[side] * (largest - smallest))
+
+
+@kernel
+def grow(spec: Spec, state: State) -> None:
+    """Take the arms of the next stage into the sample."""
+    state.sampled[STAGE] += 1
+    count = 0
+    for i in range(spec.n_arms):
+        if state.stage[i] <= state.sampled[STAGE]:
+            state.in_omega[i] = True
+            state.omega[count] = i
+            count += 1
+    state.sampled[SIZE] = count
