@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pyarrow.parquet
 import pytest
@@ -292,6 +293,13 @@ def test_the_description_names_every_error(client: TestClient) -> None:
             assert ref.endswith("/ErrorBody")
     assert described["components"]["schemas"]["Tell"]["examples"]
     assert client.get("/docs").status_code == 404
+
+
+def test_every_address_is_in_the_documentation(client: TestClient) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "service.md").read_text(encoding="utf-8")
+    for path in client.get(f"{API}/openapi.json").json()["paths"]:
+        last = path.rpartition("/")[2].replace("{name}", "studies/NAME")
+        assert f"/{last}" in text, path
 
 
 def test_many_requests_at_once_share_transactions(client: TestClient) -> None:

@@ -49,9 +49,13 @@ def serve(
     listen beyond it, make a token first (`standout token create`).
     """
     from standout.errors import StudyError
-    from standout.service.server import LEVELS
-    from standout.service.settings import Settings
-    from standout.study.options import typed_place
+
+    try:
+        from standout.service.server import LEVELS
+        from standout.service.settings import Settings
+        from standout.study.options import typed_place
+    except ModuleNotFoundError as error:
+        raise StudyError(f"the package {error.name} is missing; install standout[serve]") from None
 
     if log_level not in LEVELS:
         raise StudyError(f"no log level {log_level!r}; there are {', '.join(LEVELS)}")

@@ -19,7 +19,7 @@ from standout.service.schemas import (
 )
 
 MOST_TICKETS = 10_000
-MOST_REWARDS = 200_000
+MOST_REWARDS = 50_000
 
 
 class TicketBody(BaseModel):
