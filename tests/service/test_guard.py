@@ -236,6 +236,7 @@ def test_which_addresses_are_this_machine() -> None:
 
 def test_no_secret_in_a_log(connect: Connect, file: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.DEBUG, logger="standout")
     client = connect(file)
     token = new_token(file, "owner")
     client.app.state.service.gate.forget()  # type: ignore[attr-defined]
