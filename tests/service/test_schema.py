@@ -22,7 +22,7 @@ from standout.service.settings import Settings
 from standout.study import Study
 from tests.service.conftest import bearer, new_token
 
-EXAMPLES = int(os.environ.get("STANDOUT_SCHEMA_EXAMPLES", "8"))
+EXAMPLES = int(os.environ.get("STANDOUT_SCHEMA_EXAMPLES", "6"))
 """Requests per address and mode; more of them to go looking for trouble."""
 ITEMS = {"ash": {"text": "An ash"}, "elm": {"image": "/elm.png"}}
 
