@@ -33,8 +33,9 @@ def tell(client: TestClient, ticket: int, value: float) -> Any:
     return client.post("/rate/trees/answer", json={"ticket": ticket, "value": value})
 
 
-def test_the_same_ticket_until_it_is_answered(connect: Connect, file: str, study: Study) -> None:
-    client = connect(file)
+def test_the_same_ticket_until_it_is_answered(connect: Connect, place: str) -> None:
+    study = Study.create(place, ARMS, COIN, name="trees")
+    client = connect(place)
     first = ask(client)
     assert (first["state"], first["item"]) == ("item", {"text": "ash"})
     assert ask(client)["ticket"] == first["ticket"]
@@ -46,6 +47,7 @@ def test_the_same_ticket_until_it_is_answered(connect: Connect, file: str, study
         assert (late["counted"], late["ticket"]) == (False, second["ticket"])
     assert study.history()["reward"].tolist() == [1.0]
     assert ask(client)["answered"] == 1
+    study.close()
 
 
 def test_items_are_new_to_a_rater_while_there_are_any(
