@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
+import os
 from collections.abc import Callable
 
 import numpy as np
@@ -191,3 +193,20 @@ def test_a_range_of_forecasts(folder: object) -> None:
         found = study.forecast_range()
         assert found is not None
         assert found.upper == 10
+
+
+def test_a_forgotten_study_lets_go_of_its_database(folder: object) -> None:
+    """At once, not when Python looks for circles: a server opens many."""
+    place = f"{folder}/x.db"
+    make(place).close()
+    gc.collect()
+    gc.disable()
+    try:
+        before = len(os.listdir("/proc/self/fd"))
+        for _ in range(5):
+            Study.open(place).ask()
+            with pytest.raises(StudyError):
+                Study.open(place, "none")
+        assert len(os.listdir("/proc/self/fd")) == before
+    finally:
+        gc.enable()

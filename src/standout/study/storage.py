@@ -14,6 +14,7 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,18 @@ PATIENCE = 60.0
 
 _SQLITE_LOCKED = (5, 6)
 _SQLITE_DAMAGED, _SQLITE_FOREIGN = 11, 26
+
+
+def _on_connect(is_sqlite: bool, patience: float, connection: Any, _: Any) -> None:
+    cursor = connection.cursor()
+    if is_sqlite:
+        cursor.execute("PRAGMA synchronous=FULL")
+        cursor.execute("PRAGMA foreign_keys=ON")
+    else:
+        cursor.execute("SET synchronous_commit = on")
+        cursor.execute(f"SET lock_timeout = {int(patience * 1000)}")
+        connection.commit()
+    cursor.close()
 
 
 class Storage:
@@ -73,20 +86,11 @@ class Storage:
             raise StorageError(
                 f"the package {error.name} is missing; install standout[studies]"
             ) from None
-        event.listen(engine, "connect", self._on_connect)
+        # Not a method: the engine would then hold on to the storage, and with it to the
+        # connection, until Python looks for such circles.
+        event.listen(engine, "connect", partial(_on_connect, self.is_sqlite, self.patience))
         self._driver_error: type[Exception] = engine.dialect.loaded_dbapi.Error
         return engine
-
-    def _on_connect(self, connection: Any, _: Any) -> None:
-        cursor = connection.cursor()
-        if self.is_sqlite:
-            cursor.execute("PRAGMA synchronous=FULL")
-            cursor.execute("PRAGMA foreign_keys=ON")
-        else:
-            cursor.execute("SET synchronous_commit = on")
-            cursor.execute(f"SET lock_timeout = {int(self.patience * 1000)}")
-            connection.commit()
-        cursor.close()
 
     def _prepare(self, create: bool) -> None:
         """Check the version; make or upgrade the tables where that is wanted."""
