@@ -27,6 +27,7 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .6rem;
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums;
   white-space: nowrap; }
 .verdict { font-weight: 600; white-space: nowrap; }
+@media (max-width: 50rem) { table { display: block; overflow-x: auto; } }
 .holds { color: #1c6b2c; } .partly { color: #8a5300; } .fails { color: #a31621; }
 code, pre { background: #f4f4f4; padding: .1rem .3rem; } pre { padding: .6rem; overflow-x: auto; }
 """
@@ -68,8 +69,8 @@ def report_html(shown: Sequence[Shown], command: str) -> str:
     comparisons = [each for figure in shown for each in figure.comparisons]
     made_with = ", ".join(f"{name} {version}" for name, version in versions().items())
     counts = ", ".join(
-        f"{sum(claim.verdict == verdict for claim in claims)} {verdict}"
-        for verdict in ("holds", "partly", "fails")
+        f"{sum(claim.verdict == verdict for claim in claims)} {word}"
+        for verdict, word in (("holds", "hold"), ("partly", "hold partly"), ("fails", "fail"))
     )
     parts = [
         '<!doctype html><html lang="en"><head><meta charset="utf-8">',
