@@ -19,7 +19,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from bench_service import Server, missed, report
+from bars import end, report
+from bench_service import Server
 
 from standout import Problem
 from standout.study import Study
@@ -125,8 +126,7 @@ def main() -> None:
                 browser.close()
         finally:
             server.stop()
-    if missed:
-        sys.exit(f"missed: {'; '.join(missed)}")
+    end()
 
 
 if __name__ == "__main__":

@@ -26,21 +26,12 @@ from urllib.parse import urlsplit
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from bars import disk, end, missed, report
+
 from standout.client import Client
 
 ANSWERS, UPDATE_MS, OPEN_SECONDS = 150, 50.0, 2.0
 CLIENTS, ARMS = 8, 1_000
-missed: list[str] = []
-
-
-def report(what: str, value: float, unit: str, bar: float | None = None) -> None:
-    """One line, with the bar it has to keep; times are bounded from above."""
-    is_time = unit in ("s", "ms")
-    kept = bar is None or (value <= bar if is_time else value >= bar)
-    promise = "" if bar is None else f"   {'at most' if is_time else 'at least'} {bar:,g}"
-    print(f"{what:<58} {value:>10,.1f} {unit}{promise}{'' if kept else '   MISSED'}", flush=True)
-    if not kept:
-        missed.append(what)
 
 
 class Server:
@@ -245,17 +236,6 @@ def bench_large(folder: Path) -> None:
         server.stop()
 
 
-def disk(folder: Path) -> float:
-    """Milliseconds that the disk takes to make 4 kB safe: what every answer waits for."""
-    with tempfile.TemporaryFile(dir=folder) as file:
-        begin = time.perf_counter()
-        for _ in range(100):
-            file.write(b"x" * 4096)
-            file.flush()
-            os.fdatasync(file.fileno())
-        return (time.perf_counter() - begin) * 10
-
-
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=10.0)
@@ -266,8 +246,7 @@ def main() -> None:
         bench_large(folder)
         sync = disk(folder)
     print(f"the disk takes {sync:.2f} ms to make a write safe: at most {1000 / sync:,.0f} a second")
-    if missed:
-        sys.exit(f"missed: {'; '.join(missed)}")
+    end()
 
 
 if __name__ == "__main__":

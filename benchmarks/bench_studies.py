@@ -17,6 +17,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from bars import disk, end, report
+
 from standout import Problem
 from standout.study import Study
 from tests.study.postgres import Server, find_programs, start_server
@@ -24,18 +26,6 @@ from tests.study.postgres import Server, find_programs, start_server
 # The least that is promised; None: for information.
 PAIRS, BATCH, OPEN_SECONDS, EXPORT_SECONDS = 300, 50_000, 1.0, 10.0
 MILLION = 1_000_000
-missed: list[str] = []
-
-
-def report(what: str, value: float, unit: str, least: float | None = None) -> None:
-    """One line, with the promise it has to keep."""
-    is_time = unit == "s"
-    kept = least is None or (value <= least if is_time else value >= least)
-    promise = "" if least is None else f"   {'at most' if is_time else 'at least'} {least:,g}"
-    number = f"{value:,.2f}" if is_time else f"{value:,.0f}"
-    print(f"{what:<58} {number:>10} {unit}{promise}{'' if kept else '   MISSED'}", flush=True)
-    if not kept:
-        missed.append(what)
 
 
 def make(place: str, n_arms: int, name: str) -> tuple[Study, np.ndarray]:
@@ -145,17 +135,6 @@ def bench(place: str, label: str, seconds: float) -> None:
             bench_million(place, study, label)
 
 
-def disk(folder: str) -> float:
-    """Milliseconds that the disk takes to make 4 kB safe: what every single tell waits for."""
-    with tempfile.TemporaryFile(dir=folder) as file:
-        start = time.perf_counter()
-        for _ in range(100):
-            file.write(b"x" * 4096)
-            file.flush()
-            os.fdatasync(file.fileno())
-        return (time.perf_counter() - start) * 10
-
-
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=4.0)
@@ -178,8 +157,7 @@ def main() -> None:
             else:
                 server: Server = stack.enter_context(start_server(durable=True))
                 bench(server.new_database("bench"), "postgresql", options.seconds)
-    if missed:
-        sys.exit(f"missed: {'; '.join(missed)}")
+    end()
 
 
 if __name__ == "__main__":

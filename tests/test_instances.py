@@ -30,16 +30,6 @@ def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-@pytest.fixture
-def table(tmp_path: Path):
-    def write(text: str | bytes) -> str:
-        path = tmp_path / "arms.csv"
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return str(path)
-
-    return write
-
-
 class TestInstance:
     def test_answers(self) -> None:
         instance = make_instance("five", [0.0, 1.0, 2.0, 3.0, 9.0], Gaussian(1.0))
