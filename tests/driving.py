@@ -10,7 +10,7 @@ import numpy as np
 from standout.core.methods import METHODS, Method
 from standout.core.problem import Problem, Side
 from standout.core.run import Run, start_state
-from standout.core.state import State
+from standout.core.state import NEVER, State
 
 NAMES = list(METHODS)
 VARIANTS = [*METHODS.values()] + [
@@ -75,10 +75,10 @@ def blank_state(method: str, problem: Problem, n: int, omega: Sequence[int] | No
     state = start_state(problem, METHODS[method], n, np.random.default_rng(0))
     if omega is None:
         return state
-    in_omega = np.zeros(n, dtype=np.bool_)
-    in_omega[list(omega)] = True
+    stage = np.full(n, NEVER, dtype=np.int8)
+    stage[list(omega)] = 0
     return state._replace(
         omega=np.array(omega, dtype=np.int64),
-        in_omega=in_omega,
+        stage=stage,
         sampled=np.array([len(omega), 0], dtype=np.int64),
     )

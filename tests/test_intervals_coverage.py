@@ -59,7 +59,7 @@ def is_missed(spec, state, kind, mean, sd, horizon, rng):  # type: ignore[no-unt
     An interval that only looks at the sum is given the sum of all rewards up to
     the next look at once, where that has a distribution with a name.
     """
-    pulls, sums, moments = state.pulls, state.sums, state.moments
+    pulls, origin, sums, moments = state.pulls, state.origin, state.sums, state.moments
     by_sum = moments.shape[1] == 0 and kind in (GAUSSIAN, BERNOULLI)
     t = 0
     while t < horizon:
@@ -73,7 +73,8 @@ def is_missed(spec, state, kind, mean, sd, horizon, rng):  # type: ignore[no-unt
                 sums[0] += step * mean + math.sqrt(step) * sd * rng.standard_normal()
         else:
             for _ in range(step):
-                count_reward(spec, pulls, sums, moments, 0, draw_reward(kind, mean, sd, rng))
+                reward = draw_reward(kind, mean, sd, rng)
+                count_reward(spec, pulls, origin, sums, moments, 0, reward)
         t += step
         lower, upper = arm_interval(spec, state, 0)
         if mean < lower or mean > upper:

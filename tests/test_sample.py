@@ -63,7 +63,7 @@ def test_all_arms_need_no_sample() -> None:
     problem = Problem(noise="bernoulli")
     n = sample.FROM
     state = start_state(problem, FOCUS, n, np.random.default_rng(0))
-    assert state.sampled[SIZE] == sample.FIRST == state.in_omega.sum()
+    assert state.sampled[SIZE] == sample.FIRST == (state.stage == 0).sum()
     state.sampled[SIZE] = n
     assert sample.ranks(FOCUS.spec(problem, n), state) == (n // 2, n // 2)
     below = FOCUS.spec(problem, n - 1)
@@ -83,7 +83,7 @@ def test_the_range_is_that_of_two_ranks(seed: int) -> None:
     state.upper[0] = state.lower[0] + rng.exponential([0.05, 0.5][seed % 2], n)
     sort_ends(state, 0)
     update_threshold(spec, state, 0)
-    members = np.flatnonzero(state.in_omega)
+    members = np.flatnonzero(state.stage <= state.sampled[STAGE])
     assert len(members) == 60
     lower, upper = state.lower[0, members].tolist(), state.upper[0, members].tolist()
     ranks = sample.ranks(spec, state)

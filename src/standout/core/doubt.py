@@ -9,9 +9,12 @@ import numpy as np
 from standout.core.intervals import reward_variance
 from standout.core.kinds import Verdict
 from standout.core.state import SIZE, THRESHOLD, THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
+from standout.core.typing import Flags, Ints
 
 ENOUGH_PULLS = 200
-"""Pulls of each undecided arm before anything is said: earlier all instances look like this."""
+"""Pulls of an undecided arm before anything is said of it: earlier all of them look like this."""
+VERY_MANY = 10
+"""Times that, on average over the undecided arms, though some have had fewer."""
 HOPELESS = 100.0
 """Times the pulls so far that the rest would take."""
 NO_SPREAD = 4.0
@@ -19,29 +22,46 @@ NO_SPREAD = 4.0
 
 
 def doubt(spec: Spec, state: State, arms: Sequence[str]) -> str | None:
-    """Why the arms that are left look as if they could not be decided, or None."""
-    left = np.flatnonzero(state.verdict == Verdict.UNDECIDED)
-    if spec.tolerance > 0 or len(left) == 0 or state.pulls[left].min() < ENOUGH_PULLS:
-        return None
-    silent = left[~np.isfinite(state.upper[0, left])]
+    """Why the arms that are left look as if they could not be decided, or None.
+
+    An arm that is silent is spoken of as soon as it has had enough pulls itself, however
+    few the others have had; for the rest, all should have had them, or very many in all.
+    """
+    left = np.flatnonzero((state.verdict == Verdict.UNDECIDED) & (state.costs < np.inf))
+    silent = left[_is_silent(state, left)]
     if len(silent) > 0:
         return (
             f"arm {arms[int(silent[0])]!r} has given the same reward every time: no noise shows, "
-            "so that its scale cannot be told; use gaussian:SIGMA or bounded:A,B noise"
+            "so that its scale cannot be told and it can never be decided; "
+            "use gaussian:SIGMA or bounded:A,B noise"
         )
+    if spec.tolerance > 0 or len(left) == 0:
+        return None
+    pulls = state.pulls[left]
+    if pulls.min() < ENOUGH_PULLS and pulls.sum() < VERY_MANY * ENOUGH_PULLS * len(left):
+        return None
+    left = left[pulls >= ENOUGH_PULLS]
     if not np.isfinite(state.bounds[:, [THRESHOLD_LOWER, THRESHOLD_UPPER, THRESHOLD]]).all():
         return None
     return _no_spread(spec, state, left) or _on_threshold(state, arms, left)
 
 
-def _no_spread(spec: Spec, state: State, left: np.ndarray) -> str | None:
+def _is_silent(state: State, left: Ints) -> Flags:
+    """Which arms have no finite interval after so many rewards that others would have one."""
+    is_open: Flags = ~np.isfinite(state.upper[0, left] - state.lower[0, left])
+    return is_open & (state.pulls[left] >= ENOUGH_PULLS)
+
+
+def _no_spread(spec: Spec, state: State, left: Ints) -> str | None:
     """More than half of the arms differ by no more than their sampling noise."""
+    if 2 * len(left) < spec.n_arms:
+        return None
     omega = state.omega[: state.sampled[SIZE]]
-    values = state.estimate[0, omega]
+    values = state.estimate[0, omega[state.pulls[omega] > 0]]
     deviations = np.abs(values - np.median(values))
     mad = float(np.median(deviations))
     noise = float(np.median([reward_variance(spec, state, i) / state.pulls[i] for i in left]))
-    if 2 * len(left) < spec.n_arms or mad**2 > NO_SPREAD * noise:
+    if mad**2 > NO_SPREAD * noise:
         return None
     return (
         f"more than half of the arms look the same (their spread is below {mad:.2g}): if they "
@@ -50,19 +70,18 @@ def _no_spread(spec: Spec, state: State, left: np.ndarray) -> str | None:
     )
 
 
-def _on_threshold(state: State, arms: Sequence[str], left: np.ndarray) -> str | None:
+def _on_threshold(state: State, arms: Sequence[str], left: Ints) -> str | None:
     """Some arm lies so near the threshold that what is left would take for ever."""
     worst, factor = -1, 0.0
     for side in range(len(state.signs)):
         bounds = state.bounds[side]
-        for arm in left:
-            lower, upper = state.lower[side, arm], state.upper[side, arm]
-            if lower > bounds[THRESHOLD_UPPER] or upper < bounds[THRESHOLD_LOWER]:
-                continue
-            widths = (upper - lower) + (bounds[THRESHOLD_UPPER] - bounds[THRESHOLD_LOWER])
-            gap = max(abs(state.estimate[side, arm] - bounds[THRESHOLD]), 1e-12 * widths)
-            if (widths / 2 / gap) ** 2 > factor:
-                worst, factor = int(arm), (widths / 2 / gap) ** 2
+        lower, upper = state.lower[side, left], state.upper[side, left]
+        widths = (upper - lower) + (bounds[THRESHOLD_UPPER] - bounds[THRESHOLD_LOWER])
+        gaps = np.abs(state.estimate[side, left] - bounds[THRESHOLD])
+        times = (widths / 2 / np.maximum(gaps, 1e-12 * widths)) ** 2
+        times[(lower > bounds[THRESHOLD_UPPER]) | (upper <= bounds[THRESHOLD_LOWER])] = 0.0
+        if times.max() > factor:
+            worst, factor = int(left[times.argmax()]), float(times.max())
     if factor < HOPELESS:
         return None
     return (

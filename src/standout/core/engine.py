@@ -4,6 +4,10 @@ count = begin_round(spec, state, room, rng)   which arms, how often each
 observe(spec, state, arm, reward)             for every reward
 end_round(spec, state)                        intervals, threshold, verdicts
 state.counters[UNDECIDED] == 0                decided?
+
+What should be impossible is refused here and never carried along to a verdict:
+a rule that names an arm which does not exist (IndexError), an interval of an
+arm or of the threshold that is empty or not a number (ValueError).
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from standout.core.state import (
     PULLS,
     ROUNDS,
     SIZE,
+    STAGE,
     THRESHOLD,
     THRESHOLD_LOWER,
     THRESHOLD_UPPER,
@@ -44,6 +49,8 @@ def begin_round(spec: Spec, state: State, room: int, rng: np.random.Generator) -
     """Fill `state.chosen[:count]` and `state.amount[:count]`; at most `room` pulls in all.
 
     The first round brings every arm to the initial number of pulls, whatever the rule.
+    No arms at all means that there is room for none, or that none is left that can be
+    pulled: all that is undecided hangs on means that were given as known.
     """
     count = 0
     if state.counters[ROUNDS] == 0:
@@ -55,6 +62,8 @@ def begin_round(spec: Spec, state: State, room: int, rng: np.random.Generator) -
     if count == 0:
         count = choose(spec, state, rng)
         for j in range(count):
+            if not 0 <= state.chosen[j] < spec.n_arms:
+                raise IndexError("a rule chose an arm that does not exist")
             grown = int(spec.growth * state.pulls[state.chosen[j]])
             state.amount[j] = max(spec.batch, grown)
     for j in range(count):
@@ -69,7 +78,7 @@ def begin_round(spec: Spec, state: State, room: int, rng: np.random.Generator) -
 @kernel
 def observe(spec: Spec, state: State, arm: int, reward: float) -> None:
     """Count one reward of `arm`."""
-    count_reward(spec, state.pulls, state.sums, state.moments, arm, reward)
+    count_reward(spec, state.pulls, state.origin, state.sums, state.moments, arm, reward)
     touch(state, arm, 1)
 
 
@@ -85,7 +94,14 @@ def touch(state: State, arm: int, rewards: int) -> None:
 
 @kernel
 def end_round(spec: Spec, state: State) -> None:
-    """Bring intervals, threshold and verdicts up to date with the rewards."""
+    """Bring intervals, threshold and verdicts up to date with the rewards of a round."""
+    refresh(spec, state)
+    state.counters[ROUNDS] += 1
+
+
+@kernel
+def refresh(spec: Spec, state: State) -> None:
+    """Bring intervals, threshold and verdicts up to date with what is known."""
     touched = state.counters[TOUCHED]
     few = touched <= _FEW
     for j in range(touched):
@@ -100,7 +116,6 @@ def end_round(spec: Spec, state: State) -> None:
     if wants_more(spec, state):
         grow(spec, state)
         _update_thresholds(spec, state, spec.sorts)
-    state.counters[ROUNDS] += 1
 
 
 @kernel
@@ -117,6 +132,8 @@ def _set_interval(
     spec: Spec, state: State, side: int, arm: int, lower: float, upper: float, keep_sorted: bool
 ) -> None:
     """Store an arm's interval, oriented so that the side's outliers are high."""
+    if not lower <= upper:
+        raise ValueError("an arm's interval is empty or not a number")
     sign = state.signs[side]
     if sign < 0:
         lower, upper = -upper, -lower
@@ -131,19 +148,21 @@ def _set_interval(
             lower, upper = joint_lower, joint_upper
     state.lower[side, arm] = lower
     state.upper[side, arm] = upper
-    if keep_sorted and state.in_omega[arm]:
+    if keep_sorted and state.stage[arm] <= state.sampled[STAGE]:
         count = state.sampled[SIZE]
         replace_value(state.sorted_lower[side][:count], old_lower, lower)
         replace_value(state.sorted_upper[side][:count], old_upper, upper)
-    state.estimate[side, arm] = sign * state.sums[arm] / state.pulls[arm]
+    mean = state.origin[arm] + state.sums[arm] / state.pulls[arm]
+    state.estimate[side, arm] = sign * mean
 
 
 @kernel
 def _update_verdicts(spec: Spec, state: State) -> None:
     """Certify each arm whose interval lies apart from the threshold's on every side.
 
-    With a tolerance they may overlap by that much: an arm so near the threshold
-    may go either way, and goes by its estimate.
+    An arm exactly on the threshold does not stand out, so that an interval may
+    touch the threshold's from below. With a tolerance they may overlap by that
+    much: an arm so near the threshold may go either way, and goes by its estimate.
     """
     verdict = state.verdict
     sides = len(state.signs)
@@ -155,7 +174,7 @@ def _update_verdicts(spec: Spec, state: State) -> None:
         outlier = False
         for side in range(sides):
             above = state.lower[side, arm] > state.bounds[side, THRESHOLD_UPPER] - spec.tolerance
-            below = state.upper[side, arm] < state.bounds[side, THRESHOLD_LOWER] + spec.tolerance
+            below = state.upper[side, arm] <= state.bounds[side, THRESHOLD_LOWER] + spec.tolerance
             if above and below:
                 above = state.estimate[side, arm] > state.bounds[side, THRESHOLD]
                 below = not above

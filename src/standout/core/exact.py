@@ -48,6 +48,8 @@ from standout.core.state import (
 from standout.core.typing import Floats
 
 LOWER_END, UPPER_END = 0, 1
+_ROUNDING = 1e-9
+"""Part of the largest number in a sum that may be lost to rounding."""
 
 
 @kernel
@@ -58,16 +60,18 @@ def exact_range(spec: Spec, state: State, side: int) -> None:
     upper = state.sorted_upper[side][:count]
     bounds = state.bounds[side]
     low, up = ranks(spec, state)
-    bounds[MEDIAN_LOWER] = lower[count - low]
-    bounds[MEDIAN_UPPER] = upper[count - up]
-    if not (np.isfinite(bounds[MEDIAN_LOWER]) and np.isfinite(bounds[MEDIAN_UPPER])):
-        return
-    factor = state.factors[side]
-    lowest, state.binding[side, LOWER_END] = _lower_end(lower, upper, low, factor, bounds)
-    highest, state.binding[side, UPPER_END] = _upper_end(lower, upper, low, up, factor, bounds)
-    # A very wide interval counts on both sides of mu there; Algorithm 1 counts it once.
-    bounds[MAD_UPPER] = _largest_mad(state, side, up)
-    highest = min(highest, bounds[MEDIAN_UPPER] + factor * bounds[MAD_UPPER])
+    bounds[MEDIAN_LOWER] = lower[count - low] if low <= count else -np.inf
+    bounds[MEDIAN_UPPER] = upper[count - up] if up >= 1 else np.inf
+    lowest = -np.inf
+    highest = np.inf
+    if np.isfinite(bounds[MEDIAN_LOWER]) and np.isfinite(bounds[MEDIAN_UPPER]):
+        factor = state.factors[side]
+        lowest, state.binding[side, LOWER_END] = _lower_end(lower, upper, low, factor, bounds)
+        highest, state.binding[side, UPPER_END] = _upper_end(lower, upper, low, up, factor, bounds)
+        # A very wide interval counts on both sides of mu there; Algorithm 1 counts it once.
+        bounds[MAD_UPPER] = _largest_mad(state, side, up)
+        highest = min(highest, bounds[MEDIAN_UPPER] + factor * bounds[MAD_UPPER])
+        lowest, highest = _in_order(lowest, highest, bounds)
     if spec.slack > 0.0:
         # A larger sample begins with wide intervals; what a smaller one has shown still holds.
         joint_lower = max(lowest, bounds[THRESHOLD_LOWER])
@@ -76,6 +80,20 @@ def exact_range(spec: Spec, state: State, side: int) -> None:
             lowest, highest = joint_lower, joint_upper
     bounds[THRESHOLD_LOWER] = lowest
     bounds[THRESHOLD_UPPER] = highest
+
+
+@kernel
+def _in_order(lowest: float, highest: float, bounds: Floats) -> tuple[float, float]:
+    """The ends of theta's interval, which rounding may have put past each other by a little.
+
+    Anything more is impossible: some interval is empty, or the order is lost.
+    """
+    if lowest <= highest:
+        return lowest, highest
+    size = max(abs(lowest), abs(highest), abs(bounds[MEDIAN_LOWER]), abs(bounds[MEDIAN_UPPER]))
+    if lowest - highest <= _ROUNDING * size:
+        return highest, lowest
+    raise ValueError("the threshold's interval is empty: nothing can be certified from it")
 
 
 @kernel
@@ -139,7 +157,11 @@ def _deviation_below(lower: Floats, upper: Floats, rank: int, mu: float) -> floa
 def _upper_end(
     lower: Floats, upper: Floats, low: int, up: int, factor: float, bounds: Floats
 ) -> tuple[float, float]:
-    """max over mu of mu + factor * (largest possible MAD given mu), and mu."""
+    """max over mu of mu + factor * (largest possible MAD given mu), and mu.
+
+    Infinite as soon as the deviations may be: j arms without an upper end and
+    up - j without a lower one.
+    """
     count = len(lower)
     left = bounds[MEDIAN_LOWER]
     right = bounds[MEDIAN_UPPER]
@@ -149,6 +171,8 @@ def _upper_end(
     for j in range(max(0, 2 * up - count), min(up, low - 1) + 1):
         above = np.inf if j == 0 else upper[count - j]
         below = -np.inf if j == up else lower[up - j - 1]
+        if above == np.inf and below == -np.inf:
+            return np.inf, right  # no tip, and so no bound
         tip = (above + below) / 2
         if tip > right:
             mu = right
@@ -163,4 +187,6 @@ def _upper_end(
         if value > best:
             best = value
             best_mu = mu
+    if best == -np.inf:
+        return np.inf, right  # no number of arms fits: no bound either
     return best, best_mu

@@ -11,6 +11,7 @@ import numpy as np
 from standout.core.intervals import MOMENTS
 from standout.core.kinds import RuleKind
 from standout.core.methods import Method
+from standout.core.noise import Bernoulli
 from standout.core.problem import Problem
 from standout.core.sorted import sort_ends
 from standout.core.state import TOUCHED, State
@@ -19,6 +20,9 @@ from standout.errors import MethodError, ProblemError
 
 KNOWN_PULLS = 2**40
 """Stands for a known mean among the pulls: more than any arm is ever pulled."""
+MOST_PULLS = 10**15
+"""Earlier rewards of one arm, beyond which not every number of them can be represented."""
+LOWEST_COST, HIGHEST_COST = 1e-12, 1e12
 
 
 @dataclass(frozen=True)
@@ -41,8 +45,11 @@ class Given:
             return None
         costs = np.ones(len(index))
         for arm, cost in self.costs.items():
-            if not (math.isfinite(cost) and cost > 0):
-                raise ProblemError(f"the cost of arm {arm!r} must be a positive number, not {cost}")
+            if not LOWEST_COST <= cost <= HIGHEST_COST:
+                raise ProblemError(
+                    f"the cost of arm {arm!r} must be a positive number between "
+                    f"{LOWEST_COST:g} and {HIGHEST_COST:g}, not {cost}; choose another unit"
+                )
             costs[_position(index, arm)] = cost
         return costs
 
@@ -61,7 +68,8 @@ class Given:
                 raise ProblemError(f"arm {arm!r} has both a known mean and earlier rewards")
             _check_prior(problem, arm, pulls, total)
             if pulls > 0:
-                state.pulls[i], state.sums[i] = pulls, total
+                state.origin[i] = 0.0 if isinstance(problem.noise, Bernoulli) else total / pulls
+                state.pulls[i], state.sums[i] = pulls, total - pulls * state.origin[i]
                 state.is_touched[i] = True
                 state.touched[state.counters[TOUCHED]] = i
                 state.counters[TOUCHED] += 1
@@ -72,7 +80,8 @@ class Given:
             i = _position(index, arm)
             problem.noise.check_mean(arm, mean)
             known.append(i)
-            state.pulls[i], state.sums[i] = KNOWN_PULLS, mean * KNOWN_PULLS
+            state.pulls[i], state.origin[i], state.sums[i] = KNOWN_PULLS, mean, 0.0
+            state.costs[i] = math.inf
             for side, sign in enumerate(state.signs):
                 for row in (state.lower, state.upper, state.estimate):
                     row[side, i] = sign * mean
@@ -82,14 +91,21 @@ class Given:
 
 
 def _check_prior(problem: Problem, arm: str, pulls: int, total: float) -> None:
-    if pulls != int(pulls) or pulls < 0:
+    if not 0 <= pulls <= MOST_PULLS or pulls != int(pulls):
         raise ProblemError(
-            f"the number of earlier rewards of arm {arm!r} must be a whole number, not {pulls}"
+            f"the number of earlier rewards of arm {arm!r} must be a whole number "
+            f"of at most {MOST_PULLS:g}, not {pulls}"
         )
     if not math.isfinite(total):
         raise ProblemError(f"the sum of earlier rewards of arm {arm!r} is not finite: {total}")
+    if pulls == 0 and total != 0:
+        raise ProblemError(f"arm {arm!r} has no earlier rewards, but a sum of them: {total:g}")
     if pulls > 0:
         problem.noise.check_mean(arm, total / pulls)
+    if isinstance(problem.noise, Bernoulli) and total != int(total):
+        raise ProblemError(
+            f"the sum of earlier rewards of arm {arm!r} must be a number of ones, not {total:g}"
+        )
 
 
 def _position(index: Mapping[str, int], arm: str) -> int:

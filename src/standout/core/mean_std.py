@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from standout.core.jit import kernel
-from standout.core.state import PULLS, THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
+from standout.core.state import THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
 
 
 @kernel
@@ -35,11 +35,13 @@ def mean_std_interval(spec: Spec, state: State, side: int) -> None:
     bounds = state.bounds[side]
     n = spec.n_arms
     total = 0.0
+    pulls = 0.0  # also those from before the run, which the counter of pulls leaves out
     inverse_pulls = 0.0
     for i in range(n):
         if state.pulls[i] == 0:
             return
         total += estimate[i]
+        pulls += state.pulls[i]
         inverse_pulls += 1.0 / state.pulls[i]
     mean = total / n
     squares = 0.0
@@ -47,7 +49,6 @@ def mean_std_interval(spec: Spec, state: State, side: int) -> None:
         squares += (estimate[i] - mean) ** 2
     centre = mean + spec.k * math.sqrt(squares / n)
     harmonic = n / inverse_pulls
-    pulls = float(state.counters[PULLS])
     log_term = math.log(math.pi**2 * n * pulls**2 / (3.0 * spec.delta))
     inflation = threshold_constant(n, spec.k, spec.delta)
     radius = spec.sigma * math.sqrt(2.0 * inflation * log_term / harmonic)

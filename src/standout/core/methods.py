@@ -119,10 +119,14 @@ class Method:
                 f"{self.name} is defined for bounded rewards only; "
                 "use bernoulli or bounded:A,B noise, or another method"
             )
+        if self.range == RangeKind.MEAN_STD and problem.k_low is not None:
+            raise MethodError(f"{self.name} has one k for both sides; leave out k_low")
         interval = self.interval_for(problem)
         check_interval(interval, noise)
         slack = 0.0
         delta = problem.delta
+        if self.range == RangeKind.MEAN_STD:
+            delta /= len(problem.sides())  # each side's threshold has a radius of its own
         if self.samples(n_arms):
             delta /= 2  # half for the rewards, half for the sample
             slack = sample_slack(n_arms, len(problem.sides()), delta)

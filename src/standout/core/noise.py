@@ -8,6 +8,14 @@ from typing import ClassVar
 
 from standout.errors import ProblemError, RewardError
 
+LARGEST = 1e100
+"""Rewards, means and scales beyond this (and scales below its inverse) could overflow a sum
+or a square."""
+MOST_SIGMAS = 1e12
+"""A reward so many sigmas from 0 is known to no better than a ten-thousandth of sigma."""
+NARROWEST = 1e-10
+"""Smallest width of a range, in units of its ends."""
+
 
 @dataclass(frozen=True)
 class Noise:
@@ -36,6 +44,12 @@ class Noise:
             raise RewardError(f"reward {value!r} is not a number") from None
         if not math.isfinite(reward):
             raise RewardError(f"reward {reward} is not finite")
+        largest = min(LARGEST, MOST_SIGMAS * self.sigma)
+        if abs(reward) > largest:
+            raise RewardError(
+                f"reward {reward:g} is too large: with {self.spec()} noise at most {largest:g} "
+                "can be told apart from its neighbours; subtract a constant, or choose another unit"
+            )
         low, high = self.support
         if not low <= reward <= high:
             raise RewardError(
@@ -47,13 +61,18 @@ class Noise:
     def check_mean(self, arm: str, mean: float) -> None:
         """Refuse a mean that no arm can have."""
         low, high = self.support
-        if not (math.isfinite(mean) and low <= mean <= high):
+        if not (abs(mean) <= LARGEST and low <= mean <= high):
             raise ProblemError(f"arm {arm!r} cannot have mean {mean:g} with {self.spec()} noise")
 
 
 def _check_scale(sigma: float) -> None:
     if not (math.isfinite(sigma) and sigma > 0):
         raise ProblemError(f"sigma must be a positive number, not {sigma:g}")
+    if not 1 / LARGEST <= sigma <= LARGEST:
+        raise ProblemError(
+            f"sigma must lie between {1 / LARGEST:g} and {LARGEST:g}, not {sigma:g}; "
+            "choose another unit"
+        )
 
 
 @dataclass(frozen=True)
@@ -123,6 +142,17 @@ class Bounded(Noise):
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
             raise ProblemError(
                 f"bounds must be two finite numbers with A < B, not {self.low:g},{self.high:g}"
+            )
+        size = max(abs(self.low), abs(self.high))
+        if not 1 / LARGEST <= size <= LARGEST:
+            raise ProblemError(
+                f"bounds must lie within {LARGEST:g}, and not all within {1 / LARGEST:g}, of 0, "
+                f"not {self.low:g},{self.high:g}; choose another unit"
+            )
+        if self.high - self.low < NARROWEST * size:
+            raise ProblemError(
+                f"between {self.low!r} and {self.high!r} there are too few numbers to measure "
+                "with; subtract a constant from bounds and rewards"
             )
 
     @property

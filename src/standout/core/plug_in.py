@@ -42,29 +42,37 @@ def plug_in(spec: Spec, state: State, side: int) -> None:
 
     Estimates that scatter by sampling noise have a larger MAD than the means.
     Rewards of 0 and 1 make estimates that sit on a lattice, where the MAD jumps;
-    moving each within its own step evens that out.
+    moving each within its own step evens that out. Arms without a reward do not
+    count.
     """
     omega = state.omega
-    count = state.sampled[SIZE]
-    rank = (count + 1) // 2
     values = state.scratch
     centre = state.centre
     estimate = state.estimate[side]
     guesses = state.guesses[side]
     bounds = state.bounds[side]
-    for j in range(count):
+    count = 0
+    for j in range(state.sampled[SIZE]):
         i = omega[j]
-        share = j * _GOLDEN % 1.0
-        centre[j] = estimate[i] + spec.lattice * (share - 0.5) / state.pulls[i]
+        if state.pulls[i] > 0:
+            share = j * _GOLDEN % 1.0
+            centre[count] = estimate[i] + spec.lattice * (share - 0.5) / state.pulls[i]
+            count += 1
+    if count == 0:
+        return
+    rank = (count + 1) // 2
     median = kth_largest(centre, count, rank, guesses[GUESS_MEAN], state.work)
     for j in range(count):
         values[j] = abs(centre[j] - median)
     mad = kth_largest(values, count, rank, guesses[GUESS_AD], state.work)
     guesses[GUESS_MEAN] = median
     guesses[GUESS_AD] = mad
-    for j in range(count):
+    count = 0
+    for j in range(state.sampled[SIZE]):
         i = omega[j]
-        values[j] = reward_variance(spec, state, i) / state.pulls[i]
+        if state.pulls[i] > 0:
+            values[count] = reward_variance(spec, state, i) / state.pulls[i]
+            count += 1
     noise = kth_largest(values, count, rank, guesses[GUESS_NOISE], state.work)
     guesses[GUESS_NOISE] = noise
     square = mad * mad - CORRECTION * _NORMAL_MAD * noise

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from standout.core.noise import NOISE_FORMS, Noise, parse_noise
+from standout.core.noise import LARGEST, NOISE_FORMS, Noise, parse_noise
 from standout.errors import ProblemError
 
 MAD_SCALE = 1.4826
 """1/Phi^-1(3/4): makes the MAD of normal values estimate their standard deviation."""
 
 MIN_ARMS = 3
+SMALLEST_DELTA = 1e-100
+SMALLEST_FACTOR, LARGEST_FACTOR = 1e-6, 1e6
+"""Of k * mad_scale: beyond these, the median or the MAD is lost to rounding."""
 
 
 class Side(StrEnum):
@@ -65,11 +68,22 @@ class Problem:
                 f"delta must lie between 0 and 1, not {self.delta:g}; "
                 "it is the accepted probability of a wrong answer, e.g. 0.05"
             )
+        if self.delta < SMALLEST_DELTA:
+            raise ProblemError(f"delta must be at least {SMALLEST_DELTA:g}, not {self.delta:g}")
+        if self.tolerance > LARGEST:
+            raise ProblemError(f"tolerance must be at most {LARGEST:g}, not {self.tolerance:g}")
         if self.mad_scale <= 0:
             raise ProblemError(
                 f"mad_scale must be positive, not {self.mad_scale:g}; "
                 f"1 is the plain MAD, {MAD_SCALE} matches a standard deviation"
             )
+        for side in self.sides():
+            factor = self.factor_of(side)
+            if not SMALLEST_FACTOR <= factor <= LARGEST_FACTOR:
+                raise ProblemError(
+                    f"k times mad_scale must lie between {SMALLEST_FACTOR:g} and "
+                    f"{LARGEST_FACTOR:g}, not {factor:g} (k is 2 or 3 as a rule)"
+                )
 
     @property
     def factor(self) -> float:

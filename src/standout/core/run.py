@@ -47,6 +47,8 @@ def start_state(
         stage=stage,
         n_moments=n_moments,
         costs=costs,
+        # The paper's intervals are not clipped to the range of the rewards; ours are.
+        support=problem.noise.support if method.is_ours else (-math.inf, math.inf),
     )
 
 
@@ -88,6 +90,10 @@ class Run:
         costs = given.cost_array(self._index)
         self.state = start_state(problem, self.method, len(self.arms), rng, costs)
         self._known = given.apply(problem, self.method, self.state, self._index)
+        if given.prior or given.known:
+            # What is known beforehand may decide some arms, or all of them.
+            engine.refresh(self.spec, self.state)
+        self._is_stuck = False
 
     def choose(self) -> list[tuple[str, int]]:
         """Which arms to pull next, and how often each; empty when the run has ended."""
@@ -95,6 +101,7 @@ class Run:
             return []
         room = NO_LIMIT if self.budget is None else self.budget - self.pulls
         count = engine.begin_round(self.spec, self.state, room, self.rng)
+        self._is_stuck = count == 0
         return [(self.arms[self.state.chosen[j]], int(self.state.amount[j])) for j in range(count)]
 
     def observe(self, arm: str, reward: float) -> None:
@@ -125,7 +132,7 @@ class Run:
             return StopReason.DECIDED
         if self.budget is not None and self.pulls >= self.budget:
             return StopReason.BUDGET
-        return StopReason.RUNNING
+        return StopReason.STUCK if self._is_stuck else StopReason.RUNNING
 
     def identification(self, reason: StopReason | None = None) -> Identification:
         """The answer as of the last `update`."""

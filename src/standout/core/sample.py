@@ -76,7 +76,11 @@ def sample_slack(n_arms: int, sides: int, delta: float) -> float:
 
 @kernel
 def ranks(spec: Spec, state: State) -> tuple[int, int]:
-    """Ranks of the order statistics below and above the median, counted from the largest."""
+    """Ranks of the order statistics below and above the median, counted from the largest.
+
+    A sample too small to bound the median from below gives a rank beyond its
+    last arm, from above the rank 0: no order statistic has it.
+    """
     count = state.sampled[SIZE]
     if spec.slack == 0.0 or count == spec.n_arms:
         rank = (count + 1) // 2
@@ -86,7 +90,7 @@ def ranks(spec: Spec, state: State) -> tuple[int, int]:
     error = spec.slack * math.sqrt(count * (1.0 - (count - 1.0) / n))
     low = math.floor(count * (rank - 1) / n + error) + 1
     up = math.ceil(count * rank / n - error)
-    return min(count, low), max(1, up)
+    return min(count + 1, low), max(0, up)
 
 
 @kernel
@@ -114,6 +118,8 @@ def _error(spec: Spec, state: State, side: int) -> float:
     """How far the sample alone leaves theta open, as if the estimates were the means."""
     count = state.sampled[SIZE]
     low, up = ranks(spec, state)
+    if low > count or up < 1:
+        return np.inf
     values = state.scratch
     for j in range(count):
         values[j] = state.estimate[side, state.omega[j]]
@@ -134,7 +140,6 @@ def grow(spec: Spec, state: State) -> None:
     count = 0
     for i in range(spec.n_arms):
         if state.stage[i] <= state.sampled[STAGE]:
-            state.in_omega[i] = True
             state.omega[count] = i
             count += 1
     state.sampled[SIZE] = count

@@ -59,9 +59,14 @@ class State(NamedTuple):
 
     Each side is oriented so that outliers are high: for low outliers the means
     are negated (`signs[s] == -1`), and the same code serves both.
+
+    `sums` and `moments` are of rewards less the arm's `origin`: sums of large
+    numbers that differ little would lose what they differ by. A cost that is
+    infinite marks an arm that is never to be pulled.
     """
 
     pulls: Ints
+    origin: Floats
     sums: Floats
     moments: Floats
     costs: Floats
@@ -79,7 +84,6 @@ class State(NamedTuple):
     binding: Floats
     verdict: Codes
     omega: Ints
-    in_omega: Flags
     stage: Codes
     sampled: Ints
     active: Flags
@@ -103,18 +107,21 @@ def new_state(
     stage: Codes | None = None,
     n_moments: int = 0,
     costs: Floats | None = None,
+    support: tuple[float, float] = (-np.inf, np.inf),
 ) -> State:
     """A state before the first pull.
 
     `stage` says when an arm joins those that make the threshold: 0 at once, a
-    larger number when a sample has grown so often, NEVER not at all.
+    larger number when a sample has grown so often, NEVER not at all. `support`
+    holds every mean: the interval of an arm before its first reward.
     """
     sides = len(signs)
     if stage is None:
         stage = np.zeros(n_arms, dtype=np.int8)
-    in_omega = stage == 0
+    at_once = stage == 0
     omega = np.flatnonzero(stage != NEVER).astype(np.int64)
-    omega[: in_omega.sum()] = np.flatnonzero(in_omega)
+    omega[: at_once.sum()] = np.flatnonzero(at_once)
+    ends = np.array([support if sign > 0 else (-support[1], -support[0]) for sign in signs])
     counters = np.zeros(5, dtype=np.int64)
     counters[UNDECIDED] = n_arms
     counters[CURSOR] = -1
@@ -124,28 +131,28 @@ def new_state(
     bounds[:, [MEDIAN_UPPER, MAD_UPPER, THRESHOLD_UPPER]] = np.inf
     return State(
         pulls=np.zeros(n_arms, dtype=np.int64),
+        origin=np.zeros(n_arms),
         sums=np.zeros(n_arms),
         moments=np.zeros((n_arms, n_moments)),
         costs=np.ones(n_arms) if costs is None else np.array(costs, dtype=np.float64),
         signs=np.array(signs, dtype=np.float64),
         factors=np.array(factors, dtype=np.float64),
         estimate=np.zeros((sides, n_arms)),
-        lower=np.full((sides, n_arms), -np.inf),
-        upper=np.full((sides, n_arms), np.inf),
+        lower=np.repeat(ends[:, :1], n_arms, axis=1),
+        upper=np.repeat(ends[:, 1:], n_arms, axis=1),
         deviation_lower=np.full((sides, n_arms), -np.inf),
         deviation_upper=np.full((sides, n_arms), np.inf),
         bounds=bounds,
         guesses=np.zeros((sides, 7)),
-        sorted_lower=np.full((sides, len(omega)), -np.inf),
-        sorted_upper=np.full((sides, len(omega)), np.inf),
+        sorted_lower=np.repeat(ends[:, :1], len(omega), axis=1),
+        sorted_upper=np.repeat(ends[:, 1:], len(omega), axis=1),
         binding=np.zeros((sides, 2)),
         verdict=np.zeros(n_arms, dtype=np.int8),
         omega=omega,
-        in_omega=in_omega,
         stage=stage,
-        sampled=np.array([in_omega.sum(), 0], dtype=np.int64),
+        sampled=np.array([at_once.sum(), 0], dtype=np.int64),
         is_wanted=np.zeros(n_arms, dtype=np.bool_),
-        active=np.tile(in_omega, (sides, 2, 1)),
+        active=np.tile(at_once, (sides, 2, 1)),
         quota=np.ones(n_arms),
         touched=np.zeros(n_arms, dtype=np.int64),
         is_touched=np.zeros(n_arms, dtype=np.bool_),
@@ -157,3 +164,10 @@ def new_state(
         scratch=np.zeros(n_arms),
         work=np.zeros(n_arms),
     )
+
+
+def means_of(state: State) -> Floats:
+    """Each arm's mean of the rewards counted so far, not-a-number where there are none."""
+    means: Floats = np.full(len(state.pulls), np.nan)
+    np.divide(state.sums, state.pulls, out=means, where=state.pulls > 0)
+    return means + state.origin

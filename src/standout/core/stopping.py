@@ -19,5 +19,6 @@ class StopReason(StrEnum):
 
     DECIDED = "decided", "every arm is decided"
     BUDGET = "budget", "the budget is used up; some arms are undecided"
+    STUCK = "stuck", "no arm is left that can be pulled; some arms are undecided"
     RUNNING = "running", "not ended yet; some arms are undecided"
     INTERRUPTED = "interrupted", "interrupted; some arms are undecided"

@@ -85,9 +85,9 @@ def update_threshold(spec: Spec, state: State, side: int) -> None:
             exact_range(spec, state, side)  # the rule looks at the levels
         algorithm1(state, side)
     bounds = state.bounds[side]
-    if not (np.isfinite(bounds[THRESHOLD_LOWER]) and np.isfinite(bounds[THRESHOLD_UPPER])):
-        return
+    if not bounds[THRESHOLD_LOWER] <= bounds[THRESHOLD_UPPER]:
+        raise ValueError("the threshold's interval is empty or not a number")
     if spec.plugs_in:
         plug_in(spec, state, side)
-    else:
+    elif np.isfinite(bounds[THRESHOLD_LOWER]) and np.isfinite(bounds[THRESHOLD_UPPER]):
         bounds[THRESHOLD] = (bounds[THRESHOLD_LOWER] + bounds[THRESHOLD_UPPER]) / 2

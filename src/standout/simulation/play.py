@@ -33,6 +33,7 @@ def play(
     """
     passed = first_checkpoint
     pulls = state.pulls
+    origin = state.origin
     sums = state.sums
     moments = state.moments
     for _ in range(max_rounds):
@@ -50,7 +51,7 @@ def play(
             amount = state.amount[j]
             for _ in range(amount):
                 reward = draw(rewards, arm, reward_rng)
-                count_reward(spec, pulls, sums, moments, arm, reward)
+                count_reward(spec, pulls, origin, sums, moments, arm, reward)
             touch(state, arm, amount)
         end_round(spec, state)
     if state.counters[UNDECIDED] == 0 or state.counters[PULLS] >= budget:

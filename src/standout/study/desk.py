@@ -14,7 +14,14 @@ from standout.core.identification import Identification, Interval, identificatio
 from standout.core.methods import Method
 from standout.core.problem import Problem
 from standout.core.run import NO_LIMIT, start_state
-from standout.core.state import ROUNDS, THRESHOLD_LOWER, THRESHOLD_UPPER, UNDECIDED, State
+from standout.core.state import (
+    ROUNDS,
+    THRESHOLD_LOWER,
+    THRESHOLD_UPPER,
+    UNDECIDED,
+    State,
+    means_of,
+)
 from standout.core.stopping import StopReason
 from standout.study.kernels import observe_many
 from standout.study.rounds import LiveRound
@@ -163,9 +170,7 @@ class Desk:
         note = None if self.is_stopped else doubt(self.spec, self.state, self.arms)
         found = identification(sticky, self.arms, guess, self.reason, note=note)
         # Means as of the last reward, also within a round.
-        pulls = self.state.pulls
-        means = np.where(pulls > 0, self.state.sums / np.maximum(pulls, 1), np.nan)
-        return replace(found, means=means)
+        return replace(found, means=means_of(self.state))
 
 
 @dataclass

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import Connection, select
 
-from standout.core.state import PULLS, ROUNDS, UNDECIDED, State
+from standout.core.state import PULLS, ROUNDS, UNDECIDED, State, means_of
 from standout.core.typing import Floats
 from standout.study import schema
 from standout.study.kernels import fast_forward
@@ -76,7 +76,7 @@ class Outlook:
         self.sizes = np.bincount(arms, minlength=n_arms).astype(np.int64)
         self.starts = (np.cumsum(self.sizes) - self.sizes).astype(np.int64)
         means = np.bincount(arms, weights=values, minlength=n_arms) / np.maximum(self.sizes, 1)
-        self.shifts: Floats = self.state.sums / self.state.pulls - means
+        self.shifts: Floats = means_of(self.state) - means
         self.spread = float(np.std(values - means[arms])) if len(values) else 0.0
 
     def play(self, seed: int, seconds: float, *, is_shaken: bool = False) -> int | None:

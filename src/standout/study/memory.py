@@ -28,7 +28,7 @@ OWN_COLUMNS = ("pulls", "sums")
 NOT_KEPT = frozenset(
     (
         "signs", "factors",  # from the problem
-        "omega", "in_omega", "touched",  # from stage and sampled, and the flag is_touched
+        "omega", "touched",  # from stage and sampled, and the flag is_touched
         "deviation_lower", "deviation_upper", "sorted_lower", "sorted_upper",  # from the intervals
         "binding", "centre", "scratch", "work",  # scratch
         "is_wanted", "candidates", "chosen", "amount",
@@ -119,8 +119,6 @@ def restore_derived(spec: Spec, state: State, found: set[str]) -> None:
     state.touched[: len(touched)] = touched
     state.counters[TOUCHED] = len(touched)
     members = np.flatnonzero(state.stage <= state.sampled[STAGE])
-    state.in_omega[...] = False
-    state.in_omega[members] = True
     state.omega[: len(members)] = members
     state.sampled[SIZE] = len(members)
     if state.counters[ROUNDS] == 0:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from standout.core import engine
-from standout.core.state import CURSOR, ROUNDS, UNDECIDED, State
+from standout.core.state import CURSOR, ROUNDS, UNDECIDED, State, means_of
 from standout.core.typing import Ints
 from standout.study.desk import Desk
 from standout.study.kernels import observe_many
@@ -139,12 +139,11 @@ class _Ahead:
 
     def _catch_up(self, desk: Desk) -> None:
         state = self.state
+        means = means_of(state)
         known = state.pulls > 0
-        middle = float(np.mean(state.sums[known] / state.pulls[known])) if known.any() else 0.0
+        means[~known] = np.mean(means[known]) if known.any() else 0.0
         fresh = np.flatnonzero(desk.pending > self.seen)
         arms = np.repeat(fresh, (desk.pending - self.seen)[fresh])
-        means = np.full(len(desk.arms), middle)
-        means[known] = state.sums[known] / state.pulls[known]
         observe_many(desk.spec, state, arms, means[arms])
         self.seen = desk.pending.copy()
         engine.end_round(desk.spec, state)

@@ -91,9 +91,10 @@ class _Checks:
         pulls, sums = self._sums()
         self._expect("pulls of all arms", int(state.counters[PULLS]), int(pulls.sum()))
         scale = np.maximum(1.0, np.maximum(np.abs(sums), pulls))
-        wrong = (pulls != state.pulls) | (np.abs(sums - state.sums) > 1e-9 * scale)
+        totals = state.sums + state.pulls * state.origin
+        wrong = (pulls != state.pulls) | (np.abs(sums - totals) > 1e-9 * scale)
         for arm in np.flatnonzero(wrong)[:10]:
-            kept, logged = float(state.sums[arm]), float(sums[arm])
+            kept, logged = float(totals[arm]), float(sums[arm])
             self.problems.append(
                 f"arm {self.desk.arms[arm]!r}: {state.pulls[arm]} pulls, sum {kept!r}, "
                 f"but {pulls[arm]} and {logged!r} by the log"

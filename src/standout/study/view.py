@@ -19,7 +19,7 @@ from standout.core.identification import Interval
 from standout.core.kinds import Verdict
 from standout.core.problem import Problem
 from standout.core.robust import median
-from standout.core.state import ROUNDS, SIZE, THRESHOLD
+from standout.core.state import ROUNDS, SIZE, THRESHOLD, means_of
 from standout.core.typing import Codes, Floats, Ints
 from standout.study import schema
 from standout.study.desk import Changes, Desk
@@ -155,10 +155,8 @@ def _arrays(desk: Desk) -> dict[str, Any]:
     lower, upper = state.lower[0], state.upper[0]
     if state.signs[0] < 0:
         lower, upper = -upper, -lower
-    estimate = np.full(len(desk.arms), np.nan)
-    np.divide(state.sums, state.pulls, out=estimate, where=state.pulls > 0)
     return {
-        "estimate": estimate,
+        "estimate": means_of(state),
         "lower": np.array(lower),
         "upper": np.array(upper),
         "pulls": state.pulls.copy(),
@@ -170,6 +168,8 @@ def _thresholds(desk: Desk) -> dict[str, Any]:
     state = desk.state
     known, sign = state.counters[ROUNDS] > 0, state.signs[0]
     has_both = len(state.signs) > 1
+    measured = state.omega[: state.sampled[SIZE]]
+    measured = measured[state.pulls[measured] > 0] if known else measured[:0]
 
     def estimate(side: int) -> float:
         return float(state.signs[side] * state.bounds[side, THRESHOLD]) if known else math.nan
@@ -179,9 +179,7 @@ def _thresholds(desk: Desk) -> dict[str, Any]:
         "threshold_estimate": estimate(0),
         "threshold_low": desk.threshold(1) if has_both else None,
         "threshold_low_estimate": estimate(1) if has_both else None,
-        "median": float(sign * median(state.estimate[0, state.omega[: state.sampled[SIZE]]]))
-        if known
-        else math.nan,
+        "median": float(sign * median(state.estimate[0, measured])) if len(measured) else math.nan,
     }
 
 

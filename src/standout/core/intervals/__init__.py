@@ -33,29 +33,47 @@ MOMENTS = {IntervalKind.BERNSTEIN: 1, IntervalKind.STUDENT: 1, IntervalKind.HEAV
 
 @kernel
 def count_reward(
-    spec: Spec, pulls: Ints, sums: Floats, moments: Floats, arm: int, reward: float
+    spec: Spec,
+    pulls: Ints,
+    origin: Floats,
+    sums: Floats,
+    moments: Floats,
+    arm: int,
+    reward: float,
 ) -> None:
-    """Add one reward to the arm's sums.
+    """Add one reward to the arm's sums, which are relative to its origin.
 
-    It takes the arrays that it changes rather than the whole state: this is the
-    innermost loop, and handing on a tuple of thirty arrays costs more than the sums.
+    The origin is the arm's first reward, or 0 where rewards are 0 and 1. It takes the
+    arrays that it changes rather than the whole state: this is the innermost loop, and
+    handing on a tuple of thirty arrays costs more than the sums.
     """
     count = pulls[arm]
     total = sums[arm]
+    if count == 0:
+        origin[arm] = 0.0 if spec.lattice > 0.0 else reward
+    off = reward - origin[arm]
     if spec.interval == _BERNSTEIN:
         scale = spec.high - spec.low
         moments[arm, 0] = bernstein_step(
             count,
-            (total - count * spec.low) / scale,
+            (total + count * (origin[arm] - spec.low)) / scale,
             moments[arm, 0],
             (reward - spec.low) / scale,
         )
     elif spec.interval == _STUDENT:
-        moments[arm, 0] = student_step(count, total, moments[arm, 0], reward)
+        moments[arm, 0] = student_step(count, total, moments[arm, 0], off)
     elif spec.interval == _HEAVY:
-        heavy_step(moments, arm, count, total, reward, spec.alpha, spec.sigma)
+        heavy_step(moments, arm, count, total, off, spec.alpha, spec.sigma)
     pulls[arm] = count + 1
-    sums[arm] = total + reward
+    sums[arm] = total + off
+
+
+@kernel
+def share_sum(spec: Spec, state: State, arm: int) -> float:
+    """Sum of the arm's rewards, each scaled from [low, high] to [0, 1]."""
+    above_low = state.sums[arm] + state.pulls[arm] * (state.origin[arm] - spec.low)
+    # Rounding must not make more successes than pulls.
+    return float(min(max(above_low / (spec.high - spec.low), 0.0), state.pulls[arm]))
 
 
 @kernel
@@ -70,7 +88,7 @@ def reward_variance(spec: Spec, state: State, arm: int) -> float:
     scale = spec.high - spec.low
     if kind == _BERNSTEIN:
         return float(scale**2 * (state.moments[arm, 0] + 0.25) / (pulls + 1.0))
-    share = ((state.sums[arm] - pulls * spec.low) / scale + 0.5) / (pulls + 1.0)
+    share = (share_sum(spec, state, arm) + 0.5) / (pulls + 1.0)
     return float(scale**2 * share * (1.0 - share))
 
 
@@ -78,15 +96,17 @@ def reward_variance(spec: Spec, state: State, arm: int) -> float:
 def arm_interval(spec: Spec, state: State, arm: int) -> tuple[float, float]:
     """Ends of the interval of a pulled arm, in the rewards' own orientation."""
     pulls = state.pulls[arm]
-    mean = state.sums[arm] / pulls
+    off = state.sums[arm] / pulls
+    origin = state.origin[arm]
     kind = spec.interval
     if kind == _BERNOULLI:
         scale = spec.high - spec.low
-        successes = (state.sums[arm] - pulls * spec.low) / scale
+        successes = share_sum(spec, state, arm)
         lower, upper = bernoulli_interval(pulls, successes, spec.alpha, spec.rho)
         return spec.low + scale * lower, spec.low + scale * upper
     if kind == _HEAVY:
-        return heavy_interval(pulls, mean, state.moments, arm, spec.alpha, spec.sigma)
+        lower, upper = heavy_interval(pulls, off, state.moments, arm, spec.alpha, spec.sigma)
+        return origin + lower, origin + upper
     if kind == _MIXTURE:
         radius = mixture_radius(pulls, spec.alpha, spec.sigma, spec.rho)
     elif kind == _BERNSTEIN:
@@ -100,13 +120,13 @@ def arm_interval(spec: Spec, state: State, arm: int) -> tuple[float, float]:
         radius = zhuang_radius(pulls, spec.n_arms, spec.delta, spec.sigma)
     else:
         radius = hoeffding_radius(pulls, spec.n_arms, spec.delta, spec.sigma)
-    lower = mean - radius
-    upper = mean + radius
+    lower = origin + (off - radius)
+    upper = origin + (off + radius)
     if spec.clips:
         # A mean outside the range of the rewards is impossible.
-        lower = max(lower, spec.low)
-        upper = min(upper, spec.high)
+        lower = min(max(lower, spec.low), spec.high)
+        upper = max(min(upper, spec.high), spec.low)
     return lower, upper
 
 
-__all__ = ["MOMENTS", "arm_interval", "count_reward", "reward_variance"]
+__all__ = ["MOMENTS", "arm_interval", "count_reward", "reward_variance", "share_sum"]

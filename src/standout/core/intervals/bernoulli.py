@@ -15,7 +15,10 @@ import math
 from standout.core.jit import kernel
 
 _EDGE = 1e-12
+_MANY = 1e9
+"""Pulls beyond which differences of log-gamma functions lose too many digits."""
 _STEPS = 60
+_HALF_LOG_TWO_PI = 0.9189385332046727
 _SECANTS = 12
 """Steps after which halving takes over."""
 _PRECISION = 1e-3
@@ -25,6 +28,8 @@ _PRECISION = 1e-3
 @kernel
 def log_ratio(successes: float, failures: float, q: float, rho: float) -> float:
     """Logarithm of mixture likelihood / likelihood under q."""
+    if successes + failures > _MANY:
+        return _log_ratio_of_many(successes, failures, q, rho)
     a = rho * q
     b = rho * (1.0 - q)
     mixed = (
@@ -36,6 +41,38 @@ def log_ratio(successes: float, failures: float, q: float, rho: float) -> float:
         + math.lgamma(rho)
     )
     return mixed - successes * math.log(q) - failures * math.log1p(-q)
+
+
+@kernel
+def _log_ratio_of_many(successes: float, failures: float, q: float, rho: float) -> float:
+    """The same by Stirling's formula, its large terms joined so that they cancel beforehand.
+
+    With A = rho q + successes, B = rho (1 - q) + failures, N = A + B the terms in
+    successes and failures are s log(A / (N q)) + f log(B / (N (1 - q))), and A / (N q)
+    is 1 + (s - n q) / (N q).
+    """
+    pulls = successes + failures
+    a = rho * q
+    b = rho * (1.0 - q)
+    whole = rho + pulls
+    off = successes - pulls * q
+    likelihoods = successes * math.log1p(off / (whole * q))
+    if failures > 0.0:
+        likelihoods += failures * math.log1p(-off / (whole * (1.0 - q)))
+    mixture = (a - 0.5) * math.log((a + successes) / whole)
+    mixture += (b - 0.5) * math.log((b + failures) / whole)
+    mixture -= 0.5 * math.log(whole) - _HALF_LOG_TWO_PI
+    mixture += _stirling(a + successes) + _stirling(b + failures) - _stirling(whole)
+    return likelihoods + mixture - math.lgamma(a) - math.lgamma(b) + math.lgamma(rho)
+
+
+@kernel
+def _stirling(x: float) -> float:
+    """log Gamma(x) - ((x - 1/2) log x - x + log(2 pi)/2)."""
+    if x < 10.0:
+        return math.lgamma(x) - ((x - 0.5) * math.log(x) - x + _HALF_LOG_TWO_PI)
+    square = x * x
+    return (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / (1260.0 * square)) / square) / x
 
 
 @kernel
@@ -63,7 +100,7 @@ def _end_below(successes: float, failures: float, mean: float, limit: float, rho
     end of the bracket is given, so that rounding can only widen the interval.
     """
     pulls = successes + failures
-    rejected = _EDGE
+    rejected = _EDGE * min(1.0, mean)
     if log_ratio(successes, failures, rejected, rho) < limit:
         return 0.0
     kept = min(mean, 1.0 - _EDGE)  # at 1 itself the ratio is 0/0

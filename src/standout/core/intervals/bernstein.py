@@ -30,8 +30,10 @@ def bernstein_step(pulls: int, total: float, variation: float, reward: float) ->
 
 @kernel
 def bernstein_radius(pulls: int, variation: float, alpha: float) -> float:
-    """Half-width for rewards scaled to [0, 1]."""
+    """Half-width for rewards scaled to [0, 1]; infinite if `variation` is no finite number."""
     best = math.inf
+    if not variation < math.inf:
+        return best
     strength = 0.5
     index = 0
     while True:

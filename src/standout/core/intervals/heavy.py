@@ -6,7 +6,11 @@ lambda, exp(sum psi(lambda (X_t - c_t)) - lambda (y - c_t) - lambda^2 (sigma^2 +
 because exp(psi(x)) <= 1 + x + x^2/2 (Catoni 2012; Wang & Ramdas 2023), and the
 same holds for -psi. For a fixed lambda it is a quadratic in y, and only sums
 are kept: one of psi per lambda of a small grid, and those of c_t and c_t^2. The
-interval is the intersection over the grid, which shares alpha.
+interval is the intersection over the grid, which shares alpha. If it is empty,
+one of its parts has failed, and the interval is the whole line: nothing is known.
+
+Rewards, and so c_t, come relative to an origin near them: c_t^2 would otherwise
+lose what the centres differ by.
 """
 
 from __future__ import annotations
@@ -28,6 +32,7 @@ SIZE = GRID + 2
 
 _FAR = 0.5
 """Slope of the coarse bound, in units of 1/lambda of the weakest lambda."""
+_HUGE = 1e100
 
 
 @kernel
@@ -64,10 +69,17 @@ def heavy_step(
     off = reward - centre
     for j in range(GRID):
         x = grid_strength(j, alpha, sigma) * off
-        size = abs(x)
-        moments[arm, j] += math.copysign(math.log1p(size + 0.5 * size * size), x)
+        moments[arm, j] += math.copysign(_influence(abs(x)), x)
     moments[arm, CENTRES] += centre
     moments[arm, CENTRE_SQUARES] += centre * centre
+
+
+@kernel
+def _influence(size: float) -> float:
+    """psi(size) = log(1 + size + size^2/2), also where the square would overflow."""
+    if size > _HUGE:
+        return 2.0 * math.log(size) - math.log(2.0)
+    return math.log1p(size + 0.5 * size * size)
 
 
 @kernel
@@ -109,4 +121,6 @@ def heavy_interval(
         root = 1.0 - 2.0 * strength * (shift + margin)
         if root >= 0.0 and centre + (1.0 + math.sqrt(root)) / strength >= upper:
             upper = min(upper, centre + (1.0 - math.sqrt(root)) / strength)
+    if not lower <= upper:
+        return -math.inf, math.inf
     return lower, upper

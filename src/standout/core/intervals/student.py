@@ -8,7 +8,8 @@ With M2 = sum (X_t - mean)^2 and d = (mean - y)^2 it is
     sqrt(c/(s+c)) * ((s+c)(M2 + s d) / ((s+c) M2 + s c d))^(s/2),
 
 which is below 1/alpha just when d < radius^2. With few rewards no y at all can
-be rejected and the interval is infinite.
+be rejected and the interval is infinite. So it is while all rewards are equal
+(M2 = 0): the formula's radius would be 0, but such rewards are not Gaussian.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ def student_step(pulls: int, total: float, squares: float, reward: float) -> flo
 @kernel
 def student_radius(pulls: int, squares: float, alpha: float, c: float) -> float:
     """Half-width after `pulls` rewards with M2 = `squares`."""
-    ratio = math.exp(2.0 / pulls * (0.5 * math.log((pulls + c) / c) - math.log(alpha)))
-    left = pulls + c - ratio * c
-    # Rewards that are all equal are not Gaussian; they must not make a certificate.
+    # The ratio less 1, so that a large c does not take its digits away.
+    excess = math.expm1(2.0 / pulls * (0.5 * math.log1p(pulls / c) - math.log(alpha)))
+    left = pulls - excess * c
     if left <= 0.0 or squares <= 0.0:
         return math.inf
-    return math.sqrt((ratio - 1.0) * (pulls + c) * squares / (pulls * left))
+    return math.sqrt(excess * (pulls + c) * squares / (pulls * left))

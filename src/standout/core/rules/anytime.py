@@ -22,18 +22,20 @@ EVEN = 0.7
 
 @kernel
 def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
-    """The arm with the fewest pulls, or the least clear one."""
-    if rng.random() < EVEN:
-        state.chosen[0] = _fewest(spec, state, rng)
-    else:
-        state.chosen[0] = _least_clear(spec, state)
-    return 1
+    """The arm with the fewest pulls, or the least clear one; none if none can be pulled."""
+    picked = -1
+    if rng.random() >= EVEN:
+        picked = _least_clear(spec, state)
+    if picked < 0:
+        picked = _fewest(spec, state, rng)
+    state.chosen[0] = picked
+    return 1 if picked >= 0 else 0
 
 
 @kernel
 def _fewest(spec: Spec, state: State, rng: np.random.Generator) -> int:
-    """The arm with the fewest pulls per cost, ties at random."""
-    picked = 0
+    """The arm with the fewest pulls per cost, ties at random; -1 if none can be pulled."""
+    picked = -1
     best = np.inf
     ties = 1
     for i in range(spec.n_arms):
@@ -42,7 +44,7 @@ def _fewest(spec: Spec, state: State, rng: np.random.Generator) -> int:
             best = value
             picked = i
             ties = 1
-        elif value == best:
+        elif value == best and value < np.inf:
             ties += 1
             if rng.random() * ties < 1.0:
                 picked = i
@@ -51,8 +53,11 @@ def _fewest(spec: Spec, state: State, rng: np.random.Generator) -> int:
 
 @kernel
 def _least_clear(spec: Spec, state: State) -> int:
-    """The arm with the smallest pulls * (estimate - theta)^2 / variance (and cost)."""
-    picked = 0
+    """The arm with the smallest pulls * (estimate - theta)^2 / variance (and cost).
+
+    -1 while theta has no estimate, or no arm can be pulled.
+    """
+    picked = -1
     best = np.inf
     for i in range(spec.n_arms):
         scale = state.pulls[i] * state.costs[i] / max(reward_variance(spec, state, i), 1e-300)

@@ -117,6 +117,8 @@ def boundary_arms(
     for j in range(count):
         i = omega[j]
         centre[i] = (lower[i] + upper[i]) / 2
+        if not np.isfinite(centre[i]):  # without ends there is no middle: what it seems to be
+            centre[i] = abs(estimate[i] - cut)
     cut = median_of(centre, omega, guesses[GUESS_AD], state)
     guesses[GUESS_AD] = cut
     e, f, g, h = critical_pairs(centre, lower, upper, omega, rank, cut, rng)

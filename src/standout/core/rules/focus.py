@@ -77,23 +77,70 @@ they will be next, and with many arms it saves many rounds."""
 
 @kernel
 def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
-    """The arms with (nearly) the best score; arms without a finite interval come first."""
-    scores = state.centre
-    count = 0
-    for i in range(spec.n_arms):
-        scores[i] = 0.0
-        if not np.isfinite(state.upper[0, i] - state.lower[0, i]):
-            state.chosen[count] = i
-            count += 1
+    """The arms with (nearly) the best score; arms without a finite interval keep up first."""
+    count = _choose_open(spec, state)
     if count > 0:
         return count
+    scores = state.centre
+    for i in range(spec.n_arms):
+        scores[i] = 0.0
     for side in range(len(state.signs)):
         _score_side(spec, state, side, scores)
     best = 0.0
     for i in range(spec.n_arms):
         best = max(best, scores[i])
+    if best == 0.0:
+        return _choose_any(spec, state)
     for i in range(spec.n_arms):
         if scores[i] >= spec.nearly_best * best:
+            state.chosen[count] = i
+            count += 1
+    return count
+
+
+@kernel
+def _is_open(state: State, arm: int) -> bool:
+    """Whether nothing bounds the arm's mean by its rewards yet."""
+    return state.pulls[arm] == 0 or not np.isfinite(state.upper[0, arm] - state.lower[0, arm])
+
+
+@kernel
+def _choose_open(spec: Spec, state: State) -> int:
+    """The open arms that have had no more pulls than the others on average.
+
+    While some arm is open, little can be decided. But one that stays so for ever (its
+    rewards are all equal, and their scale is unknown) must not starve the others.
+    """
+    total = 0.0
+    others = 0
+    for i in range(spec.n_arms):
+        if state.costs[i] < np.inf and not _is_open(state, i):
+            total += state.pulls[i]
+            others += 1
+    count = 0
+    for i in range(spec.n_arms):
+        is_behind = others == 0 or state.pulls[i] * others <= total
+        if is_behind and state.costs[i] < np.inf and _is_open(state, i):
+            state.chosen[count] = i
+            count += 1
+    return count
+
+
+@kernel
+def _choose_any(spec: Spec, state: State) -> int:
+    """Where no arm has a score: all undecided arms that can be pulled, else all of these.
+
+    None if there are none: what is undecided then hangs on known means alone.
+    """
+    count = 0
+    for i in range(spec.n_arms):
+        if state.verdict[i] == _UNDECIDED and state.costs[i] < np.inf:
+            state.chosen[count] = i
+            count += 1
+    if count > 0:
+        return count
+    for i in range(spec.n_arms):
+        if state.costs[i] < np.inf:
             state.chosen[count] = i
             count += 1
     return count
@@ -115,28 +162,33 @@ def _score_side(spec: Spec, state: State, side: int, scores: Floats) -> None:
     all_below = 0.0
     all_above = 0.0
     for i in range(spec.n_arms):
-        if state.verdict[i] != _UNDECIDED or lower[i] > ceiling or upper[i] < floor:
+        if state.verdict[i] != _UNDECIDED or lower[i] > ceiling or upper[i] <= floor:
             continue
-        if estimate[i] > centre:
+        if _is_open(state, i):
+            continue
+        # An end of theta that is not known yet cannot be waited for.
+        if estimate[i] > centre and ceiling < np.inf:
             above = max(above, ceiling - lower[i])
             all_above += ceiling - lower[i]
-        else:
+        elif estimate[i] <= centre and floor > -np.inf:
             below = max(below, upper[i] - floor)
             all_below += upper[i] - floor
         width = upper[i] - lower[i]
         scores[i] = max(scores[i], width / (state.pulls[i] * state.costs[i]))
     largest = max(below, above)
-    if largest <= 0.0:
-        return
     low, up = ranks(spec, state)
+    if largest <= 0.0 or low > state.sampled[SIZE] or up < 1:
+        return
     cut_low = _estimate_at(state, side, low, GUESS_LOW)
     cut_up = cut_low if up == low else _estimate_at(state, side, up, GUESS_UP)
-    weight = math.sqrt(all_below / below) if below > 0.0 else SMALLEST
-    overlap = below if below > 0.0 else largest
-    _score_end(state, side, LOWER_END, low, cut_low, cut_up, overlap, weight, scores)
-    weight = math.sqrt(all_above / above) if above > 0.0 else SMALLEST
-    overlap = above if above > 0.0 else largest
-    _score_end(state, side, UPPER_END, up, cut_low, cut_up, overlap, weight, scores)
+    if np.isfinite(floor):
+        weight = math.sqrt(all_below / below) if below > 0.0 else SMALLEST
+        overlap = below if below > 0.0 else largest
+        _score_end(state, side, LOWER_END, low, cut_low, cut_up, overlap, weight, scores)
+    if np.isfinite(ceiling):
+        weight = math.sqrt(all_above / above) if above > 0.0 else SMALLEST
+        overlap = above if above > 0.0 else largest
+        _score_end(state, side, UPPER_END, up, cut_low, cut_up, overlap, weight, scores)
 
 
 @kernel
@@ -203,7 +255,7 @@ def _score_end(
             in_way = off <= distance and max(upper[i] - mu, mu - lower[i]) >= bound
         if in_way:
             slope = max(slope, slope_above if estimate[i] > mu else slope_below)
-        if slope > 0.0:
+        if slope > 0.0 and not _is_open(state, i):
             gain = (upper[i] - lower[i]) / (state.pulls[i] * state.costs[i])
             scores[i] = max(scores[i], slope * gain)
 

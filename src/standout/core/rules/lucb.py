@@ -31,7 +31,9 @@ def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
 
 @kernel
 def _add(state: State, count: int, arm: int) -> int:
-    """Append `arm` to the chosen ones unless it is there; the new count."""
+    """Append `arm`, if it is one, to the chosen ones unless it is there; the new count."""
+    if arm < 0:
+        return count
     for j in range(count):
         if state.chosen[j] == arm:
             return count

@@ -17,8 +17,9 @@ def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
     for side in range(len(state.signs)):
         found = boundary_arms(state, side, rng)
         for j in range(len(found)):
-            candidates[count] = found[j]
-            count += 1
+            if found[j] >= 0:
+                candidates[count] = found[j]
+                count += 1
         pair = threshold_arms(spec, state, side, rng)
         for j in range(len(pair)):
             if pair[j] >= 0:
