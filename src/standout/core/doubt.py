@@ -13,7 +13,7 @@ from standout.core.typing import Flags, Ints
 
 ENOUGH_PULLS = 200
 """Pulls of an undecided arm before anything is said of it: earlier all of them look like this."""
-VERY_MANY = 10
+VERY_MANY = 100
 """Times that, on average over the undecided arms, though some have had fewer."""
 HOPELESS = 100.0
 """Times the pulls so far that the rest would take."""

@@ -2,14 +2,16 @@
 
 Numba's own cache looks only at the file of the compiled function, not at the
 files of the kernels it calls. The compiled code is therefore kept in a folder
-named after the contents of all kernel files; a change to any of them starts a
-new folder. With `NUMBA_DISABLE_JIT=1` a kernel is the plain Python function.
+named after the contents of all files that define kernels and of what these
+import; a change to any of them starts a new folder. With `NUMBA_DISABLE_JIT=1` a
+kernel is the plain Python function.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -21,18 +23,33 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _KEPT_FOLDERS = 4
+_DEFINES = re.compile(r"^@(array_)?kernel$", re.MULTILINE)
+_IMPORTS = re.compile(r"^\s*from standout\.([\w.]+) import (\([^)]*\)|.*)$", re.MULTILINE)
+_NAME = re.compile(r"\w+")
 
 
-def _kernel_sources() -> list[Path]:
-    """All files that may define kernels: the core and the simulator's loop."""
-    return sorted([*(_PACKAGE / "core").rglob("*.py"), *(_PACKAGE / "simulation").glob("*.py")])
+def _kernel_code() -> dict[str, str]:
+    """The files of the core and the simulator that define kernels, and what they import."""
+    found: dict[str, str] = {}
+    files = [*(_PACKAGE / "core").rglob("*.py"), *(_PACKAGE / "simulation").glob("*.py")]
+    waiting = [path for path in files if _DEFINES.search(path.read_text("utf-8"))]
+    while waiting:
+        path = waiting.pop()
+        name = path.relative_to(_PACKAGE).as_posix()
+        if name in found or not path.is_file():
+            continue
+        found[name] = path.read_text("utf-8")
+        for module, names in _IMPORTS.findall(found[name]):
+            here = _PACKAGE.joinpath(*module.split("."))
+            waiting += [here.with_suffix(".py"), here / "__init__.py"]
+            waiting += [here / f"{part}.py" for part in _NAME.findall(names)]
+    return found
 
 
 def _cache_folder() -> Path:
-    digest = hashlib.sha256(numba.__version__.encode())
-    for path in _kernel_sources():
-        digest.update(path.name.encode())
-        digest.update(path.read_bytes())
+    digest = hashlib.sha256(f"{numba.__version__} {numba.config.BOUNDSCHECK}".encode())
+    for name, code in sorted(_kernel_code().items()):
+        digest.update(f"{name}\n{code}\n".encode())
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return base / "standout" / f"kernels-{digest.hexdigest()[:16]}"
 
