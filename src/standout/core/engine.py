@@ -132,7 +132,7 @@ def _set_interval(
     spec: Spec, state: State, side: int, arm: int, lower: float, upper: float, keep_sorted: bool
 ) -> None:
     """Store an arm's interval, oriented so that the side's outliers are high."""
-    if not lower <= upper:
+    if not (lower <= upper and lower < np.inf and upper > -np.inf):
         raise ValueError("an arm's interval is empty or not a number")
     sign = state.signs[side]
     if sign < 0:

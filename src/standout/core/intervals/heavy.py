@@ -121,6 +121,6 @@ def heavy_interval(
         root = 1.0 - 2.0 * strength * (shift + margin)
         if root >= 0.0 and centre + (1.0 + math.sqrt(root)) / strength >= upper:
             upper = min(upper, centre + (1.0 - math.sqrt(root)) / strength)
-    if not lower <= upper:
+    if lower > upper:
         return -math.inf, math.inf
     return lower, upper
