@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -86,6 +88,33 @@ def test_the_truth_lies_inside_at_all_corners(n: int) -> None:
             means = [ends[mask >> i & 1][i] for i in range(n)]
             theta = algorithm1(means, means, 2.0, range(n)).threshold[0]
             assert low - 1e-9 <= theta <= high + 1e-9
+
+
+@given(interval_lists(), factors, st.data())
+def test_ends_at_infinity(ends: Ends, factor: float, data: st.DataObject) -> None:
+    """Intervals without an end: the same as the slow twin, and never less than it holds."""
+    n = len(ends[0])
+    open_below = data.draw(st.sets(st.integers(0, n - 1)))
+    open_above = data.draw(st.sets(st.integers(0, n - 1)))
+    lower = [-math.inf if i in open_below else a for i, a in enumerate(ends[0])]
+    upper = [math.inf if i in open_above else b for i, b in enumerate(ends[1])]
+    low, high = exact_range((lower, upper), factor)
+    room = 9 * slack(ends)
+    median = exact.median_interval(lower, upper, None)[:2]
+    if all(map(math.isfinite, median)):
+        assert low == pytest.approx(exact.lower_end(lower, upper, factor), rel=1e-9, abs=room)
+        assert high <= algorithm1(lower, upper, factor, range(n)).threshold[1] + room
+    else:
+        assert (low, high) == (-math.inf, math.inf)
+    # Any means inside, far away where there is no end.
+    far = data.draw(st.sampled_from([1.0, 1e3, 1e6]))
+    means = []
+    for a, b in zip(lower, upper, strict=True):
+        lowest = a if math.isfinite(a) else min(-far, b)
+        highest = b if math.isfinite(b) else max(far, a)
+        means.append(data.draw(st.sampled_from([lowest, highest, min(max(0.0, lowest), highest)])))
+    theta = algorithm1(means, means, factor, range(n)).threshold[0]
+    assert low - room - 1e-9 * far <= theta <= high + room + 1e-9 * far
 
 
 @given(value_lists(min_size=1), st.data())

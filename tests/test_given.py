@@ -116,3 +116,65 @@ def test_rewards_that_never_differ_tell_nothing_of_an_unknown_scale() -> None:
     with pytest.warns(UndecidableWarning, match="the same reward every time"):
         found = identify(means.__getitem__, list(means), Problem(noise="gaussian"), budget=2_000)
     assert found.undecided == ("a", "b", "c", "d")
+
+
+def test_earlier_rewards_that_decide_all_need_no_measurement() -> None:
+    means = {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.2, "e": 0.95}
+    prior = {arm: (100_000, 100_000 * mean) for arm, mean in means.items()}
+
+    def measure(arm: str) -> float:
+        raise AssertionError(f"{arm} was measured")
+
+    for method in ("focus", "roai-lucb", "roai-elim"):
+        found = identify(measure, list(means), Problem(noise="bernoulli", k=2), method, prior=prior)
+        assert found.outliers == ("e",)
+        assert (found.pulls, found.rounds, str(found.reason)) == (0, 0, "decided")
+
+
+def test_known_arms_on_the_threshold_are_normal_and_never_pulled() -> None:
+    """Three equal controls of five: the MAD is 0 and they lie on the threshold."""
+    rng = np.random.default_rng(3)
+    means = {"a": 1.0, "b": 1.0, "c": 1.0, "d": 0.5, "e": 1.6}
+    pulled: Counter[str] = Counter()
+
+    def measure(arm: str) -> float:
+        pulled[arm] += 1
+        return rng.normal(means[arm], 0.2)
+
+    known = dict.fromkeys("abc", 1.0)
+    found = identify(
+        measure, list(means), Problem(noise="gaussian:0.2", k=2), known=known, budget=50_000
+    )
+    assert found.outliers == ("e",)
+    assert found.normal == ("a", "b", "c", "d")
+    assert not set(pulled) & set(known)
+
+
+def test_an_arm_without_noise_does_not_starve_the_others() -> None:
+    """Its scale cannot be told, so it is never decided: that is said, and the others go on."""
+    rng = np.random.default_rng(4)
+    means = {"a": 0.0, "b": 0.3, "c": 0.6, "d": 0.9, "e": 9.0, "f": 0.5, "g": 0.2}
+
+    def measure(arm: str) -> float:
+        return 0.5 if arm == "f" else rng.normal(means[arm], 0.2)
+
+    with pytest.warns(UndecidableWarning, match="arm 'f' has given the same reward every time"):
+        found = identify(measure, list(means), Problem(noise="gaussian", k=2), budget=20_000)
+    assert "f" in found.undecided
+    assert found.outliers == ("e",)
+    assert found.note is not None
+    assert found.pulls_by_arm[5] < 2 * 20_000 / len(means)
+
+
+def test_two_arms_without_noise_make_no_outlier() -> None:
+    rng = np.random.default_rng(4)
+    means = {"a": 0.0, "b": 0.3, "c": 0.6, "d": 0.5, "e": 0.5}
+
+    def measure(arm: str) -> float:
+        return 0.5 if arm in "de" else rng.normal(means[arm], 0.2)
+
+    with pytest.warns(UndecidableWarning, match="the same reward every time"):
+        found = identify(measure, list(means), Problem(noise="gaussian", k=2), budget=20_000)
+    assert found.outliers == ()
+    # The budget is shared: no arm has more than a few times its even part.
+    assert found.pulls_by_arm.max() < 3 * 20_000 / len(means)

@@ -95,3 +95,12 @@ class BatchError(StudyError, ValueError):
 
 class UndecidableWarning(UserWarning):
     """Some arm looks as if it could never be decided without a tolerance or a budget."""
+
+
+def shown(value: object, length: int = 60) -> str:
+    """What a user gave, as a message shows it: its start, if it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes out no whole number of more than 4300 digits
+        return "a number of thousands of digits"
+    return text if len(text) <= length else text[: length - 3] + "..."

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from standout.core.intervals import reward_variance
+from standout.core.jit import kernel
 from standout.core.kinds import Verdict
 from standout.core.state import SIZE, THRESHOLD, THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
 from standout.core.typing import Flags, Ints
@@ -17,8 +18,8 @@ VERY_MANY = 100
 """Times that, on average over the undecided arms, though some have had fewer."""
 HOPELESS = 100.0
 """Times the pulls so far that the rest would take."""
-NO_SPREAD = 4.0
-"""The arms look the same while their MAD is within two standard errors of an estimate."""
+NEAR = 2.0
+"""Standard errors of its estimate within which an arm may well have the median's mean."""
 
 
 def doubt(spec: Spec, state: State, arms: Sequence[str]) -> str | None:
@@ -58,16 +59,28 @@ def _no_spread(spec: Spec, state: State, left: Ints) -> str | None:
         return None
     omega = state.omega[: state.sampled[SIZE]]
     values = state.estimate[0, omega[state.pulls[omega] > 0]]
-    deviations = np.abs(values - np.median(values))
-    mad = float(np.median(deviations))
-    noise = float(np.median([reward_variance(spec, state, i) / state.pulls[i] for i in left]))
-    if mad**2 > NO_SPREAD * noise:
+    median = float(np.median(values))
+    if 2 * _count_near(spec, state, median) < len(values):
         return None
+    mad = float(np.median(np.abs(values - median)))
     return (
         f"more than half of the arms look the same (their spread is below {mad:.2g}): if they "
         "are, the MAD is 0, the threshold lies on them and they can never be decided; "
         "give a tolerance, or a budget"
     )
+
+
+@kernel
+def _count_near(spec: Spec, state: State, median: float) -> int:
+    """Arms that make the threshold and whose estimate is the median's but for its noise."""
+    count = 0
+    for j in range(state.sampled[SIZE]):
+        i = state.omega[j]
+        if state.pulls[i] > 0:
+            off = state.estimate[0, i] - median
+            noise = reward_variance(spec, state, i) / state.pulls[i]
+            count += off * off <= NEAR * NEAR * noise
+    return count
 
 
 def _on_threshold(state: State, arms: Sequence[str], left: Ints) -> str | None:

@@ -64,7 +64,9 @@ def begin_round(spec: Spec, state: State, room: int, rng: np.random.Generator) -
         for j in range(count):
             if not 0 <= state.chosen[j] < spec.n_arms:
                 raise IndexError("a rule chose an arm that does not exist")
-            grown = int(spec.growth * state.pulls[state.chosen[j]])
+            # Rewards from before the run are no reason for longer rounds.
+            pulls = min(state.pulls[state.chosen[j]], state.counters[PULLS])
+            grown = int(spec.growth * pulls)
             state.amount[j] = max(spec.batch, grown)
     for j in range(count):
         if state.amount[j] >= room:
@@ -102,15 +104,15 @@ def end_round(spec: Spec, state: State) -> None:
 @kernel
 def refresh(spec: Spec, state: State) -> None:
     """Bring intervals, threshold and verdicts up to date with what is known."""
-    touched = state.counters[TOUCHED]
-    few = touched <= _FEW
-    for j in range(touched):
-        arm = state.touched[j]
-        state.is_touched[arm] = False
+    few = state.counters[TOUCHED] <= _FEW
+    while state.counters[TOUCHED] > 0:
+        # An arm leaves the list when its interval is in: one that is refused stays on it.
+        arm = state.touched[state.counters[TOUCHED] - 1]
         lower, upper = arm_interval(spec, state, arm)
         for side in range(len(state.signs)):
             _set_interval(spec, state, side, arm, lower, upper, spec.sorts and few)
-    state.counters[TOUCHED] = 0
+        state.is_touched[arm] = False
+        state.counters[TOUCHED] -= 1
     _update_thresholds(spec, state, spec.sorts and not few)
     _update_verdicts(spec, state)
     if wants_more(spec, state):

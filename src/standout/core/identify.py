@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -14,13 +15,15 @@ from standout.core.given import Given
 from standout.core.identification import Identification
 from standout.core.methods import DEFAULT_METHOD, Method
 from standout.core.problem import Problem
-from standout.core.run import NO_LIMIT, Run
+from standout.core.run import Run
 from standout.core.stopping import StopReason
 from standout.errors import MeasureError, UndecidableWarning
 
 Progress = Callable[[Run], None]
 DOUBT_AFTER = 1000
-"""Pulls after which it is first asked, and then at each doubling, whether the run can end."""
+"""Pulls after which it is first asked whether the run can end ..."""
+DOUBT_AGAIN = 1.25
+"""... and then each time that they have grown by this."""
 
 
 def identify(
@@ -61,7 +64,7 @@ def identify(
     """
     given = Given(costs=costs or {}, prior=prior or {}, known=known or {})
     run = Run(problem, arms, method, np.random.default_rng(seed), budget=budget, given=given)
-    look_at = DOUBT_AFTER
+    look_at: float = DOUBT_AFTER
     try:
         while chosen := run.choose():
             for arm, give_reward in _pulls(measure, chosen, run.pulls, executor):
@@ -70,10 +73,10 @@ def identify(
             if progress is not None:
                 progress(run)
             if run.pulls >= look_at:
-                look_at = 2 * run.pulls
+                look_at = DOUBT_AGAIN * run.pulls
                 if note := run.doubt():
                     warnings.warn(note, UndecidableWarning, stacklevel=2)
-                    look_at = NO_LIMIT
+                    look_at = math.inf
     except KeyboardInterrupt:
         run.update()
         return run.identification(StopReason.INTERRUPTED)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from standout.errors import ProblemError, RewardError
+from standout.errors import ProblemError, RewardError, shown
 
 LARGEST = 1e100
 """Rewards, means and scales beyond this (and scales below its inverse) could overflow a sum
@@ -40,8 +40,8 @@ class Noise:
             raise RewardError(f"reward {value!r} is not a number")
         try:
             reward = float(value)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            raise RewardError(f"reward {value!r} is not a number") from None
+        except (TypeError, ValueError, OverflowError):
+            raise RewardError(f"reward {shown(value)} is not a number") from None
         if not math.isfinite(reward):
             raise RewardError(f"reward {reward} is not finite")
         largest = min(LARGEST, MOST_SIGMAS * self.sigma)

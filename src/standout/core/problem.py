@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from standout.core.noise import LARGEST, NOISE_FORMS, Noise, parse_noise
-from standout.errors import ProblemError
+from standout.errors import ProblemError, shown
 
 MAD_SCALE = 1.4826
 """1/Phi^-1(3/4): makes the MAD of normal values estimate their standard deviation."""
@@ -139,8 +139,8 @@ def _as_side(value: object) -> Side:
 def _as_number(name: str, value: object) -> float:
     try:
         number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise ProblemError(f"{name} must be a number, not {value!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise ProblemError(f"{name} must be a number, not {shown(value)}") from None
     if not math.isfinite(number):
         raise ProblemError(f"{name} must be finite, not {number}")
     return number

@@ -100,6 +100,9 @@ def wants_more(spec: Spec, state: State) -> bool:
         return False
     if state.counters[UNDECIDED] == 0:
         return False
+    low, up = ranks(spec, state)
+    if low > state.sampled[SIZE] or up < 1:
+        return _is_measured(state)
     for side in range(len(state.signs)):
         width = state.bounds[side, THRESHOLD_UPPER] - state.bounds[side, THRESHOLD_LOWER]
         if not np.isfinite(width) or 2.0 * _error(spec, state, side) < width:
@@ -111,6 +114,16 @@ def wants_more(spec: Spec, state: State) -> bool:
         if own <= state.counters[UNDECIDED] * width:
             return True
     return False
+
+
+@kernel
+def _is_measured(state: State) -> bool:
+    """Whether every arm of the sample has a finite interval."""
+    for j in range(state.sampled[SIZE]):
+        i = state.omega[j]
+        if not np.isfinite(state.upper[0, i] - state.lower[0, i]):
+            return False
+    return True
 
 
 @kernel
