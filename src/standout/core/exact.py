@@ -119,9 +119,9 @@ def _lower_end(
     left = bounds[MEDIAN_LOWER]
     right = bounds[MEDIAN_UPPER]
     best_mu = left
-    best = left + factor * _deviation_below(lower, upper, rank, left)
+    best = _lowest_at(lower, upper, rank, factor, left)
     # The end of D's falling part, if it reaches that far (maybe just to zero).
-    value = right + factor * _deviation_below(lower, upper, rank, right)
+    value = _lowest_at(lower, upper, rank, factor, right)
     if value < best:
         best = value
         best_mu = right
@@ -131,7 +131,7 @@ def _lower_end(
         below = upper[rank - j]
         if above > below:
             mu = (above + below) / 2
-            value = mu + factor * (above - below) / 2
+            value = _beyond(mu, above, factor)
         else:
             mu = above
             value = above
@@ -142,15 +142,29 @@ def _lower_end(
 
 
 @kernel
-def _deviation_below(lower: Floats, upper: Floats, rank: int, mu: float) -> float:
-    """D(mu): the smallest possible MAD when the median is mu."""
+def _lowest_at(lower: Floats, upper: Floats, rank: int, factor: float, mu: float) -> float:
+    """mu + factor * D(mu), D(mu) being the smallest possible MAD when the median is mu."""
     count = len(lower)
     deviation = 0.0
+    end = mu
     for j in range(rank + 1):
         above = np.inf if j == 0 else lower[count - j] - mu
         below = np.inf if j == rank else mu - upper[rank - j - 1]
-        deviation = max(deviation, min(above, below))
-    return deviation
+        if min(above, below) > deviation:
+            deviation = min(above, below)
+            end = lower[count - j] if above <= below else mu + below
+    return _beyond(mu, end, factor)
+
+
+@kernel
+def _beyond(mu: float, end: float, factor: float) -> float:
+    """mu + factor * (end - mu), the way that keeps more digits.
+
+    Far from each other, mu may be so large that nothing is left of `end` in the difference.
+    """
+    if abs(end - mu) <= 0.5 * abs(mu):
+        return mu + factor * (end - mu)
+    return factor * end - (factor - 1.0) * mu
 
 
 @kernel
@@ -180,10 +194,10 @@ def _upper_end(
         elif factor < 1.0:
             # The sum still rises beyond the tip.
             mu = right
-            value = right + factor * (above - right)
+            value = _beyond(right, above, factor)
         else:
             mu = max(tip, left)
-            value = mu + factor * (above - mu)
+            value = _beyond(mu, above, factor)
         if value > best:
             best = value
             best_mu = mu
