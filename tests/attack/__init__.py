@@ -1,0 +1,1 @@
+"""The adversary of the guarantee: `python -m tests.attack --help`."""
