@@ -1,0 +1,81 @@
+"""Watching a run from outside: did every interval hold, and was what it certified right?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from standout.core.kinds import RangeKind
+from standout.core.methods import Method
+from standout.core.problem import Problem, Side
+from standout.core.state import NEVER, THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
+from tests.attack.truth import is_right, slack_needed, theta
+
+FUZZ = 1e-9
+
+
+@dataclass
+class Count:
+    """Runs, those whose premise held to the end, and verdicts that were compared."""
+
+    runs: Counter[str] = field(default_factory=Counter)
+    held: Counter[str] = field(default_factory=Counter)
+    verdicts: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+
+    def share_held(self) -> float:
+        return sum(self.held.values()) / sum(self.runs.values())
+
+
+class Watch:
+    """Compares a state with the truth after every step, as long as the premise holds."""
+
+    def __init__(
+        self, problem: Problem, method: Method, spec: Spec, state: State, means: Sequence[float]
+    ) -> None:
+        self.means = list(means)
+        self.tolerance = problem.tolerance
+        self.signs = [float(sign) for sign in state.signs]
+        self.is_checked = method.range is not RangeKind.MEAN_STD
+        stages = sorted(set(state.stage.tolist()) - {NEVER})
+        samples = [np.flatnonzero(state.stage <= stage).tolist() for stage in stages]
+        arms = range(len(self.means)) if spec.slack > 0 else samples[-1]
+        self.thetas = []
+        self.held = True
+        for sign, side in zip(self.signs, problem.sides(), strict=True):
+            oriented = [sign * mean for mean in self.means]
+            factor = problem.factor_of(side if len(self.signs) > 1 else Side(problem.side))
+            self.thetas.append(theta([oriented[i] for i in arms], factor))
+            if spec.slack > 0 and slack_needed(oriented, factor, samples) > spec.slack:
+                self.held = False
+
+    def look(self, state: State, verdicts: np.ndarray | None = None) -> list[str]:
+        """What is wrong now; `verdicts` are the state's unless given."""
+        for side, sign in enumerate(self.signs):
+            oriented = sign * np.array(self.means)
+            slip = FUZZ * (1 + np.abs(oriented))
+            low, high = state.lower[side] - slip, state.upper[side] + slip
+            if not ((low <= oriented) & (oriented <= high)).all():
+                self.held = False
+        if not (self.held and self.is_checked):
+            return []
+        verdicts = state.verdict if verdicts is None else verdicts
+        return self._thresholds(state) + [
+            f"arm {i} with mean {self.means[i]!r} is called {'normal' if v == 1 else 'an outlier'}"
+            f"; theta is {self.thetas}, its interval {self._interval(state)}"
+            for i, v in enumerate(verdicts.tolist())
+            if v and not is_right(v, self.means[i], self.thetas, self.signs, self.tolerance, FUZZ)
+        ]
+
+    def _interval(self, state: State) -> list[list[float]]:
+        return state.bounds[:, [THRESHOLD_LOWER, THRESHOLD_UPPER]].tolist()  # type: ignore[no-any-return]
+
+    def _thresholds(self, state: State) -> list[str]:
+        return [
+            f"theta {at} is not in [{low}, {high}]"
+            for at, (low, high) in zip(self.thetas, self._interval(state), strict=True)
+            if not low - FUZZ <= at <= high + FUZZ
+        ]
