@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 
 from standout.core.methods import Method, as_method
 from standout.core.problem import Problem
@@ -73,7 +74,7 @@ class Case:
     room: int
     rounds: list[Round] = field(repr=False)
 
-    @property
+    @cached_property
     def method(self) -> Method:
         return as_method(self.label.removesuffix(" (sample)"))
 
@@ -145,7 +146,8 @@ class Case:
             "stage": None if self.stage is None else drop(self.stage),
             "rounds": [Round(*map(drop, vars(one).values())) for one in self.rounds],
         }
-        return Case(**{**vars(self), **changes})
+        kept = {one.name: getattr(self, one.name) for one in fields(self)}
+        return Case(**{**kept, **changes})
 
 
 def make_case(seed: int, number: int) -> Case:
@@ -154,17 +156,19 @@ def make_case(seed: int, number: int) -> Case:
     label = LABELS[number % len(LABELS)]
     is_exact = rng.random() < 0.7
     side = rng.choice(["high", "high", "low", "both"])
+    noise = _noise(rng, label)
+    has_two = side == "both" and label not in MEAN_STD and rng.random() < 0.5
     n = rng.choice([3, 4, 5, 6, 7, 8, 9, 11, 12, 15, 16, rng.randint(3, 40)])
     draft = {
         "label": label,
         "side": side,
         "k": _k(rng, is_exact),
-        "k_low": _k(rng, is_exact) if side == "both" and rng.random() < 0.5 else None,
+        "k_low": _k(rng, is_exact) if has_two else None,
         "mad_scale": rng.choice([1, 1, 1, 0.5, 0.25, 2]) if is_exact else rng.choice([1.4826, 0.3]),
         "tolerance": rng.choice([0, 0, 0, 0.5, 1, 2.0**-10, 30]),
-        "noise": _noise(rng, label),
+        "noise": noise,
         "is_exact": is_exact,
-        "truth": _truth(rng, n, is_exact),
+        "truth": _truth(rng, n, is_exact, noise),
         "known": [],
         "stage": _stage(rng, label, n),
         "slack": 0.0,
@@ -198,7 +202,7 @@ def _noise(rng: random.Random, label: str) -> str:
     return rng.choice(["gaussian:1", "bounded:-128,128"])
 
 
-def _truth(rng: random.Random, n: int, is_exact: bool) -> list[float]:
+def _truth(rng: random.Random, n: int, is_exact: bool, noise: str) -> list[float]:
     kind = rng.choice(["few values", "spread", "one value", "two values", "outliers"])
     if kind == "one value":
         values = [float(rng.randint(-3, 3))] * n
@@ -213,8 +217,9 @@ def _truth(rng: random.Random, n: int, is_exact: bool) -> list[float]:
     if is_exact:
         return values
     scale = 10.0 ** rng.choice([-6, -1, 0, 0, 0])
-    noise = rng.choice([0.0, 0.1, 1.0])
-    return [scale * (value + noise * rng.gauss(0, 1)) for value in values]
+    offset = 0.0 if noise.startswith("bounded") else rng.choice([0.0, 0.0, 100.0, -1e4])
+    spread = rng.choice([0.0, 0.1, 1.0])
+    return [scale * (value + offset + spread * rng.gauss(0, 1)) for value in values]
 
 
 def _stage(rng: random.Random, label: str, n: int) -> list[int] | None:
@@ -320,4 +325,3 @@ def _measured(
         estimate.append(min(max(inside, low), high))
         pulls.append(max(count, before))
     return Round(lower, upper, estimate, pulls)
-

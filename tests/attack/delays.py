@@ -102,7 +102,5 @@ def attack_studies(
 ) -> None:  # fmt: skip
     for setting in settings:
         for number in range(runs):
-            found = study_one(
-                place, setting, seed, number, ordered=ordered, slow_high=slow_high
-            )
+            found = study_one(place, setting, seed, number, ordered=ordered, slow_high=slow_high)
             score.add(("all", setting.label, setting.noise), *found)

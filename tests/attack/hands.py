@@ -30,7 +30,7 @@ def pick_problem(rng: random.Random, label: str) -> Problem:
     return Problem(
         noise=rng.choice(noises),  # type: ignore[arg-type]
         k=rng.choice([1, 1.5, 2, 3]),
-        k_low=rng.choice([None, 1, 3]) if side == "both" else None,
+        k_low=rng.choice([None, 1, 3]) if side == "both" and label not in MEAN_STD else None,
         side=side,  # type: ignore[arg-type]
         mad_scale=rng.choice([1, 1.4826, 0.5]),
         tolerance=rng.choice([0, 0, 0, 0.05, 0.5]),
@@ -93,13 +93,18 @@ class Hand:
         for _ in range(STEPS):
             if self.run.reason is not StopReason.RUNNING:
                 break
-            faults = self._step()
-            faults += self.watch.look(self.run.state)
+            try:
+                faults = self._step()
+                faults += self.watch.look(self.run.state)
+            except Exception as error:  # Nothing here gives a reason to refuse anything.
+                faults = [f"{type(error).__name__}: {error}"]
             if faults:
                 break
         count.held[self.label] += self.watch.held
         count.verdicts[self.label] += int((self.run.state.verdict != 0).sum())
-        count.faults += [f"{self.label}, {self.problem}, {self.tape.means}: {one}" for one in faults]
+        count.faults += [
+            f"{self.label}, {self.problem}, {self.tape.means}: {one}" for one in faults
+        ]
 
     def _step(self) -> list[str]:
         action = self.rng.choice(["obey", "obey", "obey", "some", "stray", "early"])

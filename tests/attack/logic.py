@@ -64,21 +64,22 @@ def build(case: Case) -> tuple[Spec, State]:
     """Constants and a fresh state, as `start_state` makes them but for the sample."""
     problem, method, n = case.problem, case.method, len(case.truth)
     spec = method.spec(problem, n)._replace(slack=case.slack)
+    costs = np.ones(n)
+    costs[case.known] = np.inf
     state = new_state(
         n,
         signs=tuple(case.signs),
         factors=tuple(case.factors),
         stage=None if case.stage is None else np.array(case.stage, dtype=np.int8),
         n_moments=MOMENTS.get(method.interval_for(problem), 0),
+        costs=costs,
     )
     return spec, state
 
 
 def write(spec: Spec, state: State, case: Case, one: Round) -> None:
     """Put the intervals of a round into the state, as if its rewards had given them."""
-    lower, upper, estimate = (
-        np.array(values) for values in (one.lower, one.upper, one.estimate)
-    )
+    lower, upper, estimate = (np.array(values) for values in (one.lower, one.upper, one.estimate))
     state.pulls[:] = one.pulls
     state.sums[:] = estimate * state.pulls
     state.moments[:] = 1.0
@@ -93,7 +94,9 @@ def write(spec: Spec, state: State, case: Case, one: Round) -> None:
             sort_ends(state, side)
 
 
-def play(case: Case, tally: Tally | None = None, kind: type[Fence] | type[Strict] = Fence) -> list[str]:
+def play(
+    case: Case, tally: Tally | None = None, kind: type[Fence] | type[Strict] = Fence
+) -> list[str]:
     """Go through the rounds of a case; what was wrong, if anything."""
     spec, state = build(case)
     guard = kind(state)
@@ -140,18 +143,16 @@ def faults_of_bounds(case: Case, state: State, thetas: list[float]) -> Iterator[
         others = np.delete(bounds, THRESHOLD)
         if np.isnan(others).any():
             yield f"NaN among the bounds {bounds}"
-        if np.isfinite(low) and np.isfinite(high) and case.label not in MEAN_STD:
-            if not low - case.fuzz <= bounds[THRESHOLD] <= high + case.fuzz:
-                yield f"theta's estimate {bounds[THRESHOLD]:g} is not in [{low:g}, {high:g}]"
+        is_known = np.isfinite(low) and np.isfinite(high) and case.label not in MEAN_STD
+        if is_known and not low - case.fuzz <= bounds[THRESHOLD] <= high + case.fuzz:
+            yield f"theta's estimate {bounds[THRESHOLD]:g} is not in [{low:g}, {high:g}]"
         if not low <= high:
             yield f"theta's interval [{low:g}, {high:g}] is empty"
         if case.label not in MEAN_STD and not low - case.fuzz <= at <= high + case.fuzz:
             yield f"theta {at:g} is not in [{low:g}, {high:g}]"
 
 
-def faults_of_verdicts(
-    case: Case, state: State, thetas: list[float], one: Round
-) -> Iterator[str]:
+def faults_of_verdicts(case: Case, state: State, thetas: list[float], one: Round) -> Iterator[str]:
     """Every certified verdict is right; RR's own threshold is not checked here."""
     decided = np.flatnonzero(state.verdict)
     if case.label in MEAN_STD:
@@ -194,9 +195,7 @@ def faults_of_choice(case: Case, state: State, count: int) -> Iterator[str]:
         yield "no arm was chosen, though some arm is undecided"
 
 
-def attack(
-    seed: int, numbers: range, tally: Tally, most: int = 20
-) -> list[Fault]:
+def attack(seed: int, numbers: range, tally: Tally, most: int = 20) -> list[Fault]:
     """Play the cases of these numbers; up to `most` counterexamples, the smallest first."""
     found = []
     for number in numbers:

@@ -15,32 +15,39 @@ import numpy as np
 from standout.core.state import State
 
 STRIP = 8
-"""Entries on each side of a fenced array."""
+"""Entries between two fenced arrays."""
 MARK = 99
 
 
 class Fence:
-    """A state in arrays of the same types, each with a strip on both sides."""
+    """A state in arrays of the same types, with a strip of marks around each."""
 
     def __init__(self, state: State) -> None:
-        self._strips: list[tuple[str, np.ndarray]] = []
-        self.state = State(*map(self._fenced, State._fields, state))
-
-    def _fenced(self, name: str, values: np.ndarray) -> np.ndarray:
-        buffer = np.full(values.size + 2 * STRIP, MARK % 2 if values.dtype == bool else MARK)
-        buffer = buffer.astype(values.dtype)
-        inside = buffer[STRIP : STRIP + values.size].reshape(values.shape)
-        inside[...] = values
-        self._strips.append((name, buffer))
-        return inside
+        self._buffers: list[tuple[np.ndarray, np.ndarray, np.generic]] = []
+        inside: dict[str, np.ndarray] = {}
+        kinds: dict[np.dtype, list[tuple[str, np.ndarray]]] = {}
+        for name, values in zip(State._fields, state, strict=True):
+            kinds.setdefault(values.dtype, []).append((name, values))
+        for dtype, fields in kinds.items():
+            mark = dtype.type(MARK)
+            buffer = np.full(STRIP + sum(v.size + STRIP for _, v in fields), mark)
+            is_strip = np.ones(buffer.size, dtype=np.bool_)
+            start = STRIP
+            for name, values in fields:
+                end = start + values.size
+                inside[name] = buffer[start:end].reshape(values.shape)
+                inside[name][...] = values
+                is_strip[start:end] = False
+                start = end + STRIP
+            self._buffers.append((buffer, np.flatnonzero(is_strip), mark))
+        self.state = State(**inside)
 
     def faults(self) -> list[str]:
-        """The arrays whose strips have changed."""
+        """Whether any strip has changed."""
         return [
-            f"something was written beyond the ends of {name}"
-            for name, buffer in self._strips
-            if (buffer[:STRIP] != buffer.dtype.type(MARK)).any()
-            or (buffer[-STRIP:] != buffer.dtype.type(MARK)).any()
+            f"something was written beyond the ends of an array of {buffer.dtype}"
+            for buffer, strips, mark in self._buffers
+            if (buffer[strips] != mark).any()
         ]
 
 

@@ -22,7 +22,7 @@ from standout.core.methods import METHODS, Method, parse_method
 from standout.core.noise import Gaussian
 from standout.core.problem import Problem, Side
 from standout.core.run import start_state
-from standout.core.state import PULLS, UNDECIDED, State
+from standout.core.state import PULLS, SIZE, UNDECIDED, State
 from standout.errors import MethodError
 from standout.simulation.play import play
 from standout.simulation.rewards import rewards_of
@@ -76,7 +76,7 @@ class Setting:
 
     @property
     def means(self) -> np.ndarray:
-        """Two groups and an outlier that most runs decide, or an even body with one on each side."""
+        """Two groups and an outlier, which most runs decide; for both sides one on each."""
         is_narrow = self.noise in ("bernoulli", "bounded:0,1")
         if self.method.subset:
             body = np.random.default_rng(5).uniform(-0.5, 0.5, 16)
@@ -143,7 +143,9 @@ def truth_of(setting: Setting, means: np.ndarray, state: State) -> np.ndarray:
         if setting.method.range is RangeKind.MEAN_STD:
             theta = robust.mean_std_threshold(means, problem.k, side)
         else:
-            theta = robust.threshold(means, problem.factor, side, np.flatnonzero(state.in_omega))
+            theta = robust.threshold(
+                means, problem.factor, side, state.omega[: state.sampled[SIZE]]
+            )
         assert np.abs(means - theta).min() > 1e-6, "no arm may lie on the threshold"
         found |= means > theta if side is Side.HIGH else means < theta
     return found
@@ -173,9 +175,11 @@ def play_one(setting: Setting, seed: int, number: int) -> tuple[bool, bool, bool
     return wrong, missed, bool(state.counters[UNDECIDED] == 0)
 
 
-def attack(seed: int, runs: int, score: Score) -> None:
-    """Play every setting `runs` times."""
+def attack(seed: int, runs: int, score: Score, label: str | None = None) -> None:
+    """Play every setting (of one method, if given) `runs` times."""
     for setting in settings():
+        if label not in (None, setting.label):
+            continue
         groups = ("all", setting.label, setting.noise, f"{setting.label} {setting.noise}")
         for number in range(runs):
             score.add(groups, *play_one(setting, seed, number))
