@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import numba
 import numpy as np
 
 from standout.core.given import Given
@@ -13,6 +14,7 @@ from standout.core.problem import Problem
 from standout.core.run import Run
 from standout.core.stopping import StopReason
 from tests.attack.cases import MEAN_STD, PLAIN, SUBSETS
+from tests.attack.memory import Fence, Strict
 from tests.attack.tape import FAMILIES, Tape, draw_means
 from tests.attack.watching import Count, Watch
 
@@ -66,6 +68,8 @@ class Hand:
             budget=self.rng.choice([None, None, 1, 30, 400]),
             given=self._given(),
         )
+        self.guard = (Strict if numba.config.DISABLE_JIT else Fence)(self.run.state)
+        self.run.state = self.guard.state
         self.watch = Watch(
             self.problem, self.run.method, self.run.spec, self.run.state, self.tape.means
         )
@@ -95,7 +99,7 @@ class Hand:
                 break
             try:
                 faults = self._step()
-                faults += self.watch.look(self.run.state)
+                faults += self.watch.look(self.run.state) + self.guard.faults()
             except Exception as error:  # Nothing here gives a reason to refuse anything.
                 faults = [f"{type(error).__name__}: {error}"]
             if faults:

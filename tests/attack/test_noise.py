@@ -25,21 +25,19 @@ QUICK = [
 ]
 
 
-@pytest.mark.parametrize("part", range(4))
-def test_simulated_runs(part: int) -> None:
+def test_simulated_runs() -> None:
     score = Score()
-    for label in noise.LABELS[part::4]:
-        noise.attack(1, RUNS, score, label)
+    noise.attack(1, RUNS, score)
     assert not score.faults(), "\n".join(score.faults())
-    assert score.runs["all"] > 200
-    # Most runs come to an end within the budget; all but the widest intervals do.
+    assert score.runs["all"] > 1000
+    # Most runs come to an end within the budget.
     assert score.decided["all"] > 0.5 * score.runs["all"]
 
 
 def test_runs_by_hand_reward_by_reward() -> None:
     score = Score()
     settings = [one for one in noise.settings() if one.side is Side.HIGH]
-    delays.attack_runs(score, settings, 2, 6)
+    delays.attack_runs(score, settings, 2, 3)
     assert not score.faults(), "\n".join(score.faults())
 
 
@@ -48,7 +46,7 @@ def test_studies_with_late_rewards(folder: Path, slow_high: bool) -> None:
     """High rewards come late, but within their lease: the study counts them in order."""
     score = Score()
     delays.attack_studies(
-        score, str(folder / "late.db"), QUICK, 3, 4, ordered=slow_high, slow_high=slow_high
+        score, str(folder / "late.db"), QUICK, 3, 3, ordered=slow_high, slow_high=slow_high
     )
     assert not score.faults(), "\n".join(score.faults())
     assert score.decided["all"] > 0.5 * score.runs["all"]
