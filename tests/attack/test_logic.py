@@ -7,7 +7,7 @@ import pytest
 
 from tests.attack import logic
 from tests.attack.__main__ import main
-from tests.attack.cases import LABELS, MEAN_STD, make_case
+from tests.attack.cases import HUGE, INF, LABELS, MEAN_STD, Case, Round, make_case
 from tests.attack.hands import Hand
 from tests.attack.memory import Strict
 from tests.attack.watching import Count
@@ -51,6 +51,23 @@ def test_runs_by_hand(seed: int) -> None:
     assert not count.faults, "\n".join(count.faults[:5])
     assert count.share_held() > 0.8
     assert sum(count.verdicts.values()) > 200
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("label", ["focus", "roai-elim:range=exact", "roai-elim"])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_huge_ends_do_not_swallow_small_ones(label: str, sign: float) -> None:
+    """The median may be as low as -1e90, and then so is the MAD: theta itself is small."""
+    ends = [(-HUGE, -2.0), (-7.0, 1.0), (-INF, 0.0)]
+    ends = ends if sign > 0 else [(-upper, -lower) for lower, upper in ends]
+    truth = [-2.0 * sign, 1.0 * sign, 0.0]
+    lower, upper = (list(column) for column in zip(*ends, strict=True))
+    case = Case(
+        label=label, side="both", k=1, k_low=None, mad_scale=1, tolerance=0, noise="gaussian:1",
+        is_exact=True, truth=truth, known=[], stage=None, slack=0.0, room=1,
+        rounds=[Round(lower, upper, truth, [5, 5, 5])],
+    )  # fmt: skip
+    assert logic.play(case) == []
 
 
 def test_the_attack_has_teeth(monkeypatch: pytest.MonkeyPatch) -> None:
