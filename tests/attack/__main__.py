@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from tests.attack import delays, logic, noise
-from tests.attack.cases import make_case
 from tests.attack.hands import Hand
+from tests.attack.making import make_case
 from tests.attack.walks import Walk
 from tests.attack.watching import Count
 

@@ -23,7 +23,8 @@ from standout.core.state import (
     State,
     new_state,
 )
-from tests.attack.cases import MEAN_STD, Case, Round, make_case
+from tests.attack.cases import MEAN_STD, Case, Round
+from tests.attack.making import make_case
 from tests.attack.memory import Fence, Strict
 from tests.attack.truth import is_right
 

@@ -7,8 +7,9 @@ import pytest
 
 from tests.attack import logic
 from tests.attack.__main__ import main
-from tests.attack.cases import HUGE, INF, LABELS, MEAN_STD, Case, Round, make_case
+from tests.attack.cases import HUGE, INF, LABELS, MEAN_STD, Case, Round
 from tests.attack.hands import Hand
+from tests.attack.making import make_case
 from tests.attack.memory import Strict
 from tests.attack.watching import Count
 
