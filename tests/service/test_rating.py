@@ -9,8 +9,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 from standout import Problem
-from standout.service.questions import image_policy, question_of
+from standout.service.errors import ApiError
+from standout.service.questions import check_answer, image_policy, question_of
 from standout.study import Study
+from standout.study.scale import scale_of, value_at
 from tests.service.conftest import ARMS, Connect, bearer, new_token
 
 COIN = Problem(noise="bernoulli", k=2)
@@ -149,6 +151,40 @@ def test_sources_of_pictures(address: str, allowed: str) -> None:
 
 def test_very_many_hosts() -> None:
     assert image_policy(f"https://h{n}.example/x" for n in range(200)) == "'self' https:"
+
+
+def test_a_number_of_steps_has_exact_ends(file: str) -> None:
+    scale = {"min": 0, "max": 1, "steps": 6, "high_label": "top"}
+    study = Study.create(file, ARMS, Problem(noise="bounded:0,1"), page={"scale": scale})
+    asked = question_of(study)
+    values = [button["value"] for button in asked["buttons"]]
+    assert (len(values), values[0], values[-1]) == (7, 0.0, 1.0)
+    labels = [button["label"] for button in asked["buttons"]]
+    assert labels == ["0", "0.17", "0.33", "0.5", "0.67", "0.83", "1"]
+    for value in values:
+        check_answer(study, value)
+
+
+@pytest.mark.parametrize("steps", [11, 19, 49, 999, 100_000])
+def test_a_slider_reaches_every_step(file: str, steps: int) -> None:
+    page = {"scale": {"min": -0.3, "max": 1.1, "steps": steps}}
+    study = Study.create(file, ARMS, Problem(noise="bounded:-1,2"), page=page)
+    asked = question_of(study)
+    assert (asked["kind"], asked["min"], asked["max"]) == ("slider", -0.3, 1.1)
+    for number in {0, 1, 2, 7, steps // 2, steps - 1, steps}:
+        check_answer(study, value_at(-0.3, 1.1, steps, number))
+    for value in (-0.3 - 1e-9, 1.1 + 1e-9, -0.3 + 1.4 / steps / 2, float("inf")):
+        with pytest.raises(ApiError, match="not among"):
+            check_answer(study, value)
+
+
+def test_a_step_kept_by_an_older_study_still_asks() -> None:
+    """Its answers stay what they were, though the last one misses `max`."""
+    assert scale_of({"min": 1, "max": 7, "step": 1}) == (1, 7, 6)
+    assert scale_of({"min": 0, "max": 1, "step": 0.1}) == (0, 1, 10)
+    low, high, steps = scale_of({"min": 0, "max": 1, "step": 0.3})
+    assert (low, steps) == (0, 3)
+    assert high == pytest.approx(0.9)
 
 
 @pytest.mark.parametrize(
