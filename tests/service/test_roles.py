@@ -152,7 +152,7 @@ def test_raters_who_share_a_token_are_told_apart(client: TestClient, file: str) 
     (ticket,) = fresh.json()["tickets"]
     with Study.open(file, "trees") as study:
         (held,) = [p for p in study.pending() if p.ticket == ticket["ticket"]]
-        assert held.expires - held.asked == pytest.approx(600, abs=1)
+        assert held.expires - held.asked == pytest.approx(120, abs=1)
 
 
 def test_a_revoked_token_ends(client: TestClient, file: str) -> None:

@@ -58,6 +58,9 @@ def make_server(place: str, settings: Settings, level: str) -> uvicorn.Server:
         log_config=log_config(level),
         access_log=False,
         server_header=False,
+        # By default any local client could choose the address that limits count by.
+        proxy_headers=bool(settings.proxies),
+        forwarded_allow_ips=list(settings.proxies),
         timeout_graceful_shutdown=GRACE,
         timeout_keep_alive=KEEP_ALIVE,
         ws="none",
