@@ -37,9 +37,16 @@ class Program:
     """`standout serve` as a program, with what it prints in files."""
 
     def __init__(
-        self, folder: Path, place: str, *words: str, at: Path | None = None, **environment: str
+        self,
+        folder: Path,
+        place: str,
+        *words: str,
+        at: Path | None = None,
+        files: int | None = None,
+        **environment: str,
     ) -> None:
-        self.folder, self.place, self.words, self.at = folder, place, words, at
+        self.folder, self.place, self.words = folder, place, words
+        self.at, self.files = at, files
         self.environment = {**os.environ, **environment}
         self.port = 0
 
@@ -53,6 +60,8 @@ class Program:
 
     def start(self) -> None:
         command = [sys.executable, "-P", "-c", "from standout.cli.main import main; main()"]
+        if self.files is not None:
+            command = ["sh", "-c", f'ulimit -n {self.files}; exec "$@"', "sh", *command]
         words = ["serve", self.place, "--port", str(self.port), "--log-level", "info", *self.words]
         with (self.folder / "out").open("a") as out, (self.folder / "err").open("a") as err:
             begin = out.tell()
@@ -82,9 +91,11 @@ class Program:
 
 
 @contextmanager
-def program(folder: Path, place: str, *words: str, **environment: str) -> Iterator[Program]:
-    """The program, ended afterwards."""
-    running = Program(folder, place, *words, **environment)
+def program(
+    folder: Path, place: str, *words: str, files: int | None = None, **environment: str
+) -> Iterator[Program]:
+    """The program, ended afterwards; it may open so many `files`."""
+    running = Program(folder, place, *words, files=files, **environment)
     running.start()
     try:
         yield running

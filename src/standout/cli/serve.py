@@ -43,6 +43,9 @@ def serve(
             "of nobody else; may be given several times.",
         ),
     ] = None,
+    max_connections: Annotated[
+        int, typer.Option(help="Connections that one process keeps open.", min=16)
+    ] = 1000,
     rater_lease: Annotated[
         float,
         typer.Option(help="Seconds until an item that a rater leaves open is free again.", min=1),
@@ -83,6 +86,7 @@ def serve(
         require_token=require_token,
         allow_hosts=tuple(allow_host or ()),
         proxies=_checked_proxies(proxy or []),
+        most_connections=max_connections,
         rater_lease=rater_lease,
         rater_tickets=rater_tickets,
     )

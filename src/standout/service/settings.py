@@ -22,6 +22,14 @@ class Settings:
     """Bytes of a request's body."""
     largest_rater_request: int = 20_000
     """The same for raters, and for whoever has shown no token."""
+    most_connections: int = 1000
+    """Connections of one process; fewer where the system allows fewer open files."""
+    header_seconds: float = 20.0
+    """Within so long the headers of a request must be there."""
+    body_seconds: float = 20.0
+    """So long a body may take, and a second more for each `slowest_body` that it may have."""
+    slowest_body: float = 50_000.0
+    """Bytes a second."""
     rater_rate: float = 5.0
     """Requests per second of one rater, in the long run."""
     rater_burst: int = 30
