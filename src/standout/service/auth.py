@@ -137,9 +137,19 @@ class Gate:
         return not self._is_closed
 
 
-def unauthorized(message: str) -> ApiError:
+def unauthorized(message: str, headers: dict[str, str] | None = None) -> ApiError:
     """A token is needed."""
-    return ApiError(401, message, headers={"WWW-Authenticate": 'Bearer realm="standout"'})
+    asked = {"WWW-Authenticate": 'Bearer realm="standout"'}
+    return ApiError(401, message, headers=asked | (headers or {}))
+
+
+def token_needed(headers: dict[str, str] | None = None) -> ApiError:
+    """No token was sent."""
+    return unauthorized(
+        "a token is needed: send Authorization: Bearer TOKEN; "
+        "the owner makes one with `standout token create`",
+        headers,
+    )
 
 
 async def identify(request: Request) -> Identity | None:
@@ -154,10 +164,7 @@ async def identify(request: Request) -> Identity | None:
 def check(identity: Identity | None, roles: tuple[Role, ...], study: str | None) -> Identity:
     """Refuse whoever may not: 401 without a token, 403 with the wrong one."""
     if identity is None:
-        raise unauthorized(
-            "a token is needed: send Authorization: Bearer TOKEN; "
-            "the owner makes one with `standout token create`"
-        )
+        raise token_needed()
     if identity.role not in roles:
         raise ApiError(403, f"a {identity.role}'s token does not allow this")
     if study is not None and identity.study is not None and identity.study != study:

@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from standout.service import headers as rules
-from standout.service.auth import Gate, Identity, headers_of
+from standout.service.auth import Gate, Identity, headers_of, token_needed
 from standout.service.errors import ApiError, internal
 from standout.service.settings import Settings
 from standout.study.tokens import Role
@@ -61,6 +61,9 @@ class Guard:
         # Who asks is found out before anything long is read.
         identity: Identity | None = await self.gate.identify(scope)
         scope.setdefault("state", {})["identity"] = identity
+        if identity is None and path not in rules.FOR_ANYBODY:
+            # Before a body is read, let alone judged: nobody waits for a stranger's.
+            raise token_needed(_CLOSE)
         is_small = identity is None or identity.role is Role.RATER
         most = self.settings.largest_rater_request if is_small else self.settings.largest_request
         length = found.get("content-length", "0")
