@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -84,6 +87,31 @@ def test_nothing_is_imported_from_the_current_folder(folder: Path, file: str) ->
             assert client.studies()[0]["name"] == "trees"
     finally:
         running.stop()
+    assert not sprung.exists()
+
+
+TRAPPED = """
+import standout.simulation.workers as workers
+workers._WORTH_A_POOL = 0.0
+from standout.cli.main import main
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_a_pool_imports_nothing_from_the_current_folder(folder: Path) -> None:
+    trap, sprung, script = folder / "trap", folder / "sprung", folder / "script.py"
+    trap.mkdir()
+    for evil in ("multiprocessing", "signal", "concurrent"):
+        (trap / f"{evil}.py").write_text(f"open({str(sprung)!r}, 'w').close()\n")
+    script.write_text(TRAPPED)
+    words = ["simulate", "fig1:gap=1", "--runs", "8", "--jobs", "2", "--json"]
+    done = subprocess.run(
+        [sys.executable, str(script), *words],
+        cwd=trap, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(standout_package.__file__).parents[1])},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
     assert not sprung.exists()
 
 

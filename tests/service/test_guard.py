@@ -134,12 +134,14 @@ def test_requests_that_are_too_large(connect: Connect, file: str) -> None:
     answer = client.post(f"{url}/tell", content=chunks(), headers=sent)  # type: ignore[arg-type]
     assert (answer.status_code, code(answer)) == (413, "too_large")
     assert client.get(url).json()["pulls"] == 20
-    # Raters, and whoever has no token, send little.
+    # Raters send little; of whoever has no token nothing is read but a login.
     rater = bearer(new_token(file, "rater"))
     client.app.state.service.gate.forget()  # type: ignore[attr-defined]
-    for headers in (rater, {}):
-        answer = client.post(f"{url}/tell", json={"rewards": rewards}, headers=headers)
-        assert answer.status_code == 413
+    large = {"rewards": rewards}
+    assert client.post(f"{url}/tell", json=large, headers=rater).status_code == 413
+    assert client.post("/login", json=large).status_code == 413
+    answer = client.post(f"{url}/tell", json=large)
+    assert (answer.status_code, answer.headers["connection"]) == (401, "close")
 
 
 @pytest.mark.parametrize(
