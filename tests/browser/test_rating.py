@@ -171,6 +171,30 @@ def test_scales_and_numbers(site: Site, page: Page) -> None:
         study.close()
 
 
+def test_every_step_of_a_scale_is_there(site: Site, page: Page) -> None:
+    """Sixths: seven buttons, the last of them the top; and a slider that reaches its end."""
+    problem = Problem(noise="bounded:0,1", k=2)
+    sixths = {"scale": {"min": 0, "max": 1, "steps": 6, "low_label": "no", "high_label": "yes"}}
+    points = site.new_study("sixths", ARMS, problem, page=sixths)
+    page.goto("/rate/sixths")
+    settle(page)
+    shown = page.locator(".points button > span").all_text_contents()
+    assert shown == ["0", "0.17", "0.33", "0.5", "0.67", "0.83", "1"]
+    answer_by(page, page.locator(".points button").last.click)
+    answer_by(page, page.locator(".points button").nth(1).click)
+    assert [value for _, value, _ in rewards(points)] == [1.0, 1 / 6]
+    many = {"scale": {"min": 0, "max": 1, "steps": 49}}
+    slider = site.new_study("forty-nine", ARMS, problem, page=many)
+    page.goto("/rate/forty-nine")
+    page.wait_for_timeout(300)
+    page.get_by_role("slider").press("End")
+    expect(page.locator("output")).to_have_text("1.000")
+    answer_by(page, lambda: page.keyboard.press("Enter"))
+    assert [value for _, value, _ in rewards(slider)] == [1.0]
+    for study in (points, slider):
+        study.close()
+
+
 def test_skipped_items_do_not_come_back(site: Site, page: Page) -> None:
     study = site.new_study("skipping", ARMS[:3], COIN, budget=6)
     page.goto("/rate/skipping")

@@ -106,3 +106,18 @@ def overtaken(arm: Sequence[int], ticket: Sequence[int]) -> int:
             count += number < last.get(i, 0)
             last[i] = number
     return count
+
+
+def all_orders(groups: Sequence[Sequence[float]]) -> list[tuple[tuple[float, ...], ...]]:
+    """Every way to reorder the values within each group, as often as it comes up."""
+    return list(product(*(list(permutations(group)) for group in groups)))
+
+
+def share_as_odd(
+    groups: Sequence[Sequence[float]],
+    odd: Callable[[Sequence[Sequence[float]]], float],
+    seen: float,
+) -> float:
+    """The share of all orders that are at least as odd as `seen`."""
+    found = [odd(order) for order in all_orders(groups)]
+    return sum(value >= seen - 1e-9 for value in found) / len(found)

@@ -1,7 +1,8 @@
 """Measure how often the data checks warn: `python -m tests.report.measure_checks [STUDIES]`.
 
-The figures in docs/report.md come from here. Every study is adaptive; without
-fault no check should warn more often than its level says.
+The figures in docs/report.md come from here: adaptive studies, and (with
+`corners`) studies in which few values differ. Without fault no check should warn
+more often than its level says.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from standout.core.problem import Problem
-from standout.report import checks, noise_checks, worker_checks
-from tests.report import played
+from standout.report import checks, noise_checks, order_checks, worker_checks
+from tests.report import corners, played
 from tests.report.played import Draw, Log
 
 CASES: tuple[tuple[str, str, Draw, str, int, int], ...] = (
@@ -32,10 +33,14 @@ def p_values(log: Log, noise: str, sigma: float = 1.0) -> dict[str, float]:
     """What every check says about a log."""
     arms = checks.sort_rewards(log.arm, log.reward, log.n_arms)
     total = len(log.arm)
+    # Skewed, and nothing to do with the rewards: seeded with what is known before them.
+    delay = np.random.default_rng([total, log.n_arms]).exponential(size=total)[arms.place]
+    ranks = checks.middle_ranks(arms.arm, delay)
     found = {
-        "drift": checks.trend_of(arms, arms.place / total, alone=True).p,
-        "neighbours": checks.neighbours(arms)[0],
+        "drift": order_checks.trend_of(arms, arms.place / total, alone=True).p,
+        "neighbours": order_checks.neighbours(arms)[0],
         "workers": worker_checks.compare_workers(arms, log.worker, int(log.worker.max()) + 1).p,
+        "delay": order_checks.trend_of(arms, ranks, ignored=checks.ALIKE).p,
     }
     if noise == "gaussian":
         found["noise"] = noise_checks.gaussian_shape(arms).p
@@ -92,7 +97,30 @@ def power() -> None:
             print(f"{fault:10} of size {size:4}: {np.mean(np.array(found) < checks.ALPHA):.2f}")
 
 
+def corner_rates(studies: int) -> None:
+    """A line of the table in docs/report.md per corner: false alarms, check by check."""
+    shown = ("drift", "neighbours", "workers", "delay", "noise")
+    print("| studies | tested |", *(f"{check} |" for check in shown))
+    print("|---|---|" + "---|" * len(shown))
+    for name, (noise, _) in corners.CORNERS.items():
+        alarms = dict.fromkeys(shown, 0)
+        tested = 0
+        for seed in range(studies // 4 if name.startswith(METHODS) else studies):
+            log = corners.log_of(name, seed)
+            if not checks.sort_rewards(log.arm, log.reward, log.n_arms).is_enough:
+                continue
+            tested += 1
+            found = p_values(log, noise)
+            for check, p in found.items():
+                alarms[check] += p < checks.ALPHA
+        cells = (f"{alarms[check]} |" if check in found else "– |" for check in shown)
+        print(f"| {name} | {tested:,} |", *cells, flush=True)
+
+
 def main() -> None:
+    if sys.argv[1:2] == ["corners"]:
+        corner_rates(int(sys.argv[2]) if len(sys.argv) > 2 else 1000)
+        return
     power()
     studies = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     by_case: dict[tuple[str, str], list[float]] = {}

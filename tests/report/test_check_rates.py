@@ -12,7 +12,7 @@ import pytest
 
 from standout.core.problem import Problem
 from standout.core.typing import Floats, Ints
-from standout.report import checks, noise_checks
+from standout.report import checks, noise_checks, order_checks
 from standout.report.checks import ALPHA, sort_rewards
 from tests.report import played
 from tests.report.measure_checks import p_values
@@ -106,7 +106,7 @@ def alarms(check: str, draw: played.Draw, noise: str, studies: int = 8, **option
 
 def test_a_drift_is_seen() -> None:
     def tiring(rng: np.random.Generator, means: Floats, who: Ints, gone: Floats) -> Floats:
-        return (rng.random(len(means)) < means * (1 - 0.5 * gone)).astype(np.float64)
+        return (rng.random(len(means)) < means * (1 - 0.6 * gone)).astype(np.float64)
 
     assert alarms("drift", tiring, "bernoulli") >= 7
 
@@ -118,7 +118,7 @@ def test_one_arm_that_drifts_is_named() -> None:
     mine = np.flatnonzero(arm == 13)
     reward[mine] += np.linspace(0, 2.0, len(mine))
     arms = sort_rewards(arm, reward, 20)
-    found = checks.trend_of(arms, arms.place / 6000, alone=True)
+    found = order_checks.trend_of(arms, arms.place / 6000, alone=True)
     assert found.p < ALPHA
     assert found.arms.tolist() == [13]
 
@@ -132,7 +132,7 @@ def test_rewards_that_resemble_their_neighbours_are_seen() -> None:
         for k in range(1, 1500):
             reward[k] += 0.25 * reward[k - 1] * (arm[k] == arm[k - 1])
         order = np.argsort(rng.random((150, 10)).cumsum(axis=0).T.ravel(), kind="stable")
-        p, correlation = checks.neighbours(sort_rewards(arm[order], reward[order], 10))
+        p, correlation = order_checks.neighbours(sort_rewards(arm[order], reward[order], 10))
         assert p < ALPHA
         assert correlation == pytest.approx(0.25, abs=0.1)
 
@@ -220,9 +220,9 @@ def test_slow_answers_that_differ_are_seen() -> None:
     reward = rng.normal(arm, 1.0)
     delay = np.exp(0.2 * (reward - arm) + rng.normal(size=3000))
     arms = sort_rewards(arm, reward, 15)
-    assert checks.trend_of(
+    assert order_checks.trend_of(
         arms, checks.middle_ranks(arms.arm, delay[arms.place]), alone=False
     ).p < (ALPHA)
     other = rng.permutation(delay)
-    clean = checks.trend_of(arms, checks.middle_ranks(arms.arm, other[arms.place]))
+    clean = order_checks.trend_of(arms, checks.middle_ranks(arms.arm, other[arms.place]))
     assert clean.p > ALPHA

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, norm, t
 
-from standout.report import checks, noise_checks, worker_checks
+from standout.report import checks, noise_checks, order_checks, worker_checks
 from standout.report.checks import LEEWAY, sort_rewards
 from tests.naive import checks as naive
 
@@ -51,16 +51,16 @@ def test_a_trend_is_the_sum_over_arms(kind: str) -> None:
         for found in places.values()
     ]
     z, room = naive.trend(groups, LEEWAY)
-    found = checks.trend_of(arms, arms.place.astype(float))
+    found = order_checks.trend_of(arms, arms.place.astype(float))
     assert found.z == pytest.approx(z)
     assert found.p == pytest.approx(min(1.0, 2 * norm.sf(max(0.0, abs(z) - room))))
-    tolerant = checks.trend_of(arms, arms.place.astype(float), ignored=0.01)
+    tolerant = order_checks.trend_of(arms, arms.place.astype(float), ignored=0.01)
     room += 0.01 * math.sqrt(len(arms.arm))
     assert tolerant.p == pytest.approx(min(1.0, 2 * norm.sf(max(0.0, abs(z) - room))))
     # Alone: the steepest arm in its own order, corrected for their number.
     singles = [naive.trend([(s, [*map(float, range(len(s)))])], LEEWAY) for s, _ in groups]
     each = [min(1.0, 2 * norm.sf(max(0.0, abs(z) - room))) for z, room in singles]
-    both = checks.trend_of(arms, arms.place.astype(float), alone=True)
+    both = order_checks.trend_of(arms, arms.place.astype(float), alone=True)
     assert both.p == pytest.approx(min(1.0, 2 * min(found.p, len(each) * min(each))))
 
 
@@ -72,7 +72,7 @@ def test_the_change_of_a_trend_is_least_squares() -> None:
     design[np.arange(len(when)), arms.arm] = 1.0
     design[:, -1] = when
     slope = np.linalg.lstsq(design, arms.reward, rcond=None)[0][-1]
-    assert checks.trend_of(arms, when).change == pytest.approx(slope * np.ptp(when))
+    assert order_checks.trend_of(arms, when).change == pytest.approx(slope * np.ptp(when))
 
 
 @pytest.mark.parametrize("kind", ["mixed", "binary", "ties"])
@@ -93,7 +93,7 @@ def test_neighbours_against_all_reorderings(kind: str) -> None:
         mean, spread = naive.moments_over_orders(score, naive.neighbour_sum)
         total += naive.neighbour_sum(score) - mean
         variance += spread
-    p, correlation = checks.neighbours(arms)
+    p, correlation = order_checks.neighbours(arms)
     pairs = sum(len(f) - 1 for f in places.values())
     assert correlation == pytest.approx(total / pairs)
     assert p == pytest.approx(norm.sf((total - checks.ALIKE * pairs) / math.sqrt(variance)))

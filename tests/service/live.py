@@ -36,8 +36,17 @@ def serving(place: str, **settings: Any) -> Iterator[str]:
 class Program:
     """`standout serve` as a program, with what it prints in files."""
 
-    def __init__(self, folder: Path, place: str, *words: str, **environment: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        place: str,
+        *words: str,
+        at: Path | None = None,
+        files: int | None = None,
+        **environment: str,
+    ) -> None:
         self.folder, self.place, self.words = folder, place, words
+        self.at, self.files = at, files
         self.environment = {**os.environ, **environment}
         self.port = 0
 
@@ -50,12 +59,14 @@ class Program:
         return (self.folder / "out").read_text() + (self.folder / "err").read_text()
 
     def start(self) -> None:
-        command = [sys.executable, "-c", "from standout.cli.main import main; main()"]
+        command = [sys.executable, "-P", "-c", "from standout.cli.main import main; main()"]
+        if self.files is not None:
+            command = ["sh", "-c", f'ulimit -n {self.files}; exec "$@"', "sh", *command]
         words = ["serve", self.place, "--port", str(self.port), "--log-level", "info", *self.words]
         with (self.folder / "out").open("a") as out, (self.folder / "err").open("a") as err:
             begin = out.tell()
             self.process = subprocess.Popen(
-                [*command, *words], stdout=out, stderr=err, env=self.environment
+                [*command, *words], stdout=out, stderr=err, env=self.environment, cwd=self.at
             )
         deadline = time.monotonic() + 60
         while True:
@@ -80,9 +91,11 @@ class Program:
 
 
 @contextmanager
-def program(folder: Path, place: str, *words: str, **environment: str) -> Iterator[Program]:
-    """The program, ended afterwards."""
-    running = Program(folder, place, *words, **environment)
+def program(
+    folder: Path, place: str, *words: str, files: int | None = None, **environment: str
+) -> Iterator[Program]:
+    """The program, ended afterwards; it may open so many `files`."""
+    running = Program(folder, place, *words, files=files, **environment)
     running.start()
     try:
         yield running

@@ -322,3 +322,14 @@ def test_many_requests_at_once_share_transactions(client: TestClient) -> None:
         numbers = [n for part in pool.map(work, range(30)) for n in part]
     assert len(numbers) == len(set(numbers)) == 48
     assert client.get(url).json()["pulls"] == 48
+
+
+def test_a_csv_download_is_safe_in_a_spreadsheet(client: TestClient) -> None:
+    url = begin(client)
+    evil = "=cmd|' /C calc'!A0"
+    body = {"rewards": [{"arm": "ash", "reward": 0.5}], "worker": evil}
+    assert client.post(f"{url}/tell", json=body).status_code == 200
+    safe, raw = (client.get(f"{url}/export?form=csv{tail}").text for tail in ("", "&raw=true"))
+    assert f",'{evil}," in safe
+    assert f",{evil}," in raw
+    assert client.get(f"{url}/export?form=json").json()[0]["worker"] == evil

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 from typing import Any
 
@@ -9,8 +10,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 from standout import Problem
-from standout.service.questions import image_policy, question_of
+from standout.service.errors import ApiError
+from standout.service.questions import check_answer, image_policy, question_of
 from standout.study import Study
+from standout.study.scale import scale_of, value_at
 from tests.service.conftest import ARMS, Connect, bearer, new_token
 
 COIN = Problem(noise="bernoulli", k=2)
@@ -151,6 +154,40 @@ def test_very_many_hosts() -> None:
     assert image_policy(f"https://h{n}.example/x" for n in range(200)) == "'self' https:"
 
 
+def test_a_number_of_steps_has_exact_ends(file: str) -> None:
+    scale = {"min": 0, "max": 1, "steps": 6, "high_label": "top"}
+    study = Study.create(file, ARMS, Problem(noise="bounded:0,1"), page={"scale": scale})
+    asked = question_of(study)
+    values = [button["value"] for button in asked["buttons"]]
+    assert (len(values), values[0], values[-1]) == (7, 0.0, 1.0)
+    labels = [button["label"] for button in asked["buttons"]]
+    assert labels == ["0", "0.17", "0.33", "0.5", "0.67", "0.83", "1"]
+    for value in values:
+        check_answer(study, value)
+
+
+@pytest.mark.parametrize("steps", [11, 19, 49, 999, 100_000])
+def test_a_slider_reaches_every_step(file: str, steps: int) -> None:
+    page = {"scale": {"min": -0.3, "max": 1.1, "steps": steps}}
+    study = Study.create(file, ARMS, Problem(noise="bounded:-1,2"), page=page)
+    asked = question_of(study)
+    assert (asked["kind"], asked["min"], asked["max"]) == ("slider", -0.3, 1.1)
+    for number in {0, 1, 2, 7, steps // 2, steps - 1, steps}:
+        check_answer(study, value_at(-0.3, 1.1, steps, number))
+    for value in (-0.3 - 1e-9, 1.1 + 1e-9, -0.3 + 1.4 / steps / 2, float("inf")):
+        with pytest.raises(ApiError, match="not among"):
+            check_answer(study, value)
+
+
+def test_a_step_kept_by_an_older_study_still_asks() -> None:
+    """Its answers stay what they were, though the last one misses `max`."""
+    assert scale_of({"min": 1, "max": 7, "step": 1}) == (1, 7, 6)
+    assert scale_of({"min": 0, "max": 1, "step": 0.1}) == (0, 1, 10)
+    low, high, steps = scale_of({"min": 0, "max": 1, "step": 0.3})
+    assert (low, steps) == (0, 3)
+    assert high == pytest.approx(0.9)
+
+
 @pytest.mark.parametrize(
     ("noise", "page", "kind", "keys"),
     [
@@ -171,3 +208,65 @@ def test_how_a_study_asks(
     assert asked["kind"] == kind
     if keys is not None:
         assert [button["key"] for button in asked["buttons"]] == keys
+
+
+def rater_headers(token: str, number: int) -> dict[str, str]:
+    """One of many raters who share a token, by a cookie of its own making."""
+    return {**bearer(token), "Cookie": f"standout_rater=rater-{number:08d}"}
+
+
+@pytest.mark.parametrize("address", ["/rate/trees/next", "/api/v1/studies/trees/ask"])
+@pytest.mark.parametrize(("budget", "most"), [(None, 7), (40, 7), (8, 4), (1, 1)])
+def test_invented_raters_hold_no_more_than_their_share(
+    connect: Connect, file: str, address: str, budget: int | None, most: int
+) -> None:
+    with Study.create(file, ARMS, COIN, name="trees", budget=budget) as study:
+        token, other = new_token(file, "rater"), new_token(file, "rater")
+        client = connect(file, rater_tickets=7, rater_rate=1e6, rater_burst=10**6)
+        for number in range(30):
+            answer = client.post(address, json={}, headers=rater_headers(token, number))
+            assert answer.status_code == 200
+        assert len(study.pending()) == most
+        # Who has an item keeps it; the others are told to wait, not that all is over.
+        again = client.post(address, json={}, headers=rater_headers(token, 0)).json()
+        late = client.post(address, json={}, headers=rater_headers(token, 29)).json()
+        if "state" in again:
+            assert (again["state"], late["state"]) == ("item", "wait")
+        else:
+            assert (len(again["tickets"]), late["tickets"], late["stopped"]) == (1, [], False)
+        client.post(address, json={}, headers=rater_headers(other, 0))
+        assert len(study.pending()) == (most + 1 if budget != 1 else 1)
+
+
+def test_telling_again_brings_no_more_tickets(connect: Connect, file: str) -> None:
+    """A rater that repeats an old answer holds one ticket, not one for each time."""
+    with Study.create(file, ARMS, COIN, name="trees") as study:
+        client = connect(file)
+        headers = rater_headers(new_token(file, "rater"), 1)
+        url = "/api/v1/studies/trees"
+        (first,) = client.post(f"{url}/ask", json={}, headers=headers).json()["tickets"]
+        body = {"rewards": [{"ticket": first["ticket"], "reward": 1}], "ask": 1}
+        (second,) = client.post(f"{url}/tell", json=body, headers=headers).json()["tickets"]
+        done = {"rewards": [{"ticket": second["ticket"], "reward": 1}], "ask": 1}
+        (third,) = client.post(f"{url}/tell", json=done, headers=headers).json()["tickets"]
+        for _ in range(5):
+            found = client.post(f"{url}/tell", json=body, headers=headers).json()["tickets"]
+            assert found == [third]
+        assert [one.ticket for one in study.pending()] == [third["ticket"]]
+
+
+def test_a_lease_for_raters_of_its_own(connect: Connect, file: str) -> None:
+    with Study.create(file, ARMS, COIN, name="trees", budget=3, lease=86400) as study:
+        client = connect(file, rater_lease=0.5)
+        token = new_token(file, "rater")
+        first = client.post("/rate/trees/next", json={}, headers=rater_headers(token, 1)).json()
+        (out,) = study.pending()
+        assert out.expires - out.asked == pytest.approx(0.5)
+        found = study.ask(3)
+        while len(found) < 3:
+            time.sleep(0.1)
+            found += study.ask(3 - len(found))
+        # Late, but first: it counts.
+        body = {"ticket": first["ticket"], "value": 1}
+        answer = client.post("/rate/trees/answer", json=body, headers=rater_headers(token, 1))
+        assert answer.json()["counted"] is True

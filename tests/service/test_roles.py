@@ -10,6 +10,7 @@ from fastapi.testclient import TestClient
 from standout.study import Study
 from standout.study.storage import Storage
 from standout.study.tokens import revoke, split
+from tests.service.access_table import CALLERS, DOCS, refreshed, routes_of
 from tests.service.conftest import API, Connect, bearer, begin, new_token
 
 # Address, body (None for GET) and the roles that may; everybody else gets 403.
@@ -152,7 +153,7 @@ def test_raters_who_share_a_token_are_told_apart(client: TestClient, file: str) 
     (ticket,) = fresh.json()["tickets"]
     with Study.open(file, "trees") as study:
         (held,) = [p for p in study.pending() if p.ticket == ticket["ticket"]]
-        assert held.expires - held.asked == pytest.approx(600, abs=1)
+        assert held.expires - held.asked == pytest.approx(120, abs=1)
 
 
 def test_a_revoked_token_ends(client: TestClient, file: str) -> None:
@@ -167,3 +168,25 @@ def test_a_revoked_token_ends(client: TestClient, file: str) -> None:
     storage.close()
     gate.forget()
     assert call(client, "/trees/view", None, token) == 401
+
+
+def test_the_table_of_addresses_and_roles_is_current() -> None:
+    page = DOCS.read_text(encoding="utf-8")
+    assert refreshed(page) == page, "run: python tools/make_access_docs.py"
+    for path, body, roles in ADDRESSES:
+        method, address = "GET" if body is None else "POST", path.replace("trees", "NAME")
+        (line,) = [
+            one for one in page.splitlines() if f"| `{method} {API}/studies{address}` |" in one
+        ]
+        cells = dict(zip(CALLERS, (cell.strip() for cell in line.split("|")[2:-1]), strict=True))
+        assert cells["nobody"] == "–"
+        # What a rater may do with its own tickets only, it may not do with that of the list above.
+        allowed = {who for who, cell in cells.items() if cell not in ("–", "own tickets")}
+        assert allowed == roles, line
+
+
+def test_the_table_misses_no_address(client: TestClient) -> None:
+    found = {path for _, path in routes_of(client.app)}  # type: ignore[arg-type]
+    assert {"/login", "/session", "/rate/{name}/answer", f"{API}/studies/{{name}}/events"} <= found
+    assert len(found) >= 33
+    assert {f"{API}{path}" for path in ("/health", "/openapi.json")} <= found

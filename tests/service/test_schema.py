@@ -27,8 +27,18 @@ EXAMPLES = int(os.environ.get("STANDOUT_SCHEMA_EXAMPLES", "6"))
 ITEMS = {"ash": {"text": "An ash"}, "elm": {"image": "/elm.png"}}
 
 
+OPEN, TOKEN, NOBODY = "open", "token", "nobody"
+"""No token was ever made; the owner's is sent; one is needed and none is sent."""
+
+
+@pytest.fixture(scope="module", params=[OPEN, TOKEN, NOBODY])
+def access(request: pytest.FixtureRequest) -> str:
+    found: str = request.param
+    return found
+
+
 @pytest.fixture(scope="module")
-def described() -> Iterator[BaseSchema]:
+def described(access: str) -> Iterator[BaseSchema]:
     """A service with a study under way, and its description."""
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as made:
         place = f"{made}/study.db"
@@ -38,11 +48,12 @@ def described() -> Iterator[BaseSchema]:
         ) as study:
             study.tell_many([(arm, 1.0) for arm in study.arms])
             study.fail(study.ask(3)[0], "dropped")
-        chosen = Settings(allow_hosts=("testserver",), require_token=True)
+        chosen = Settings(allow_hosts=("testserver",), require_token=access != OPEN)
         app = create_app(place, chosen)
         schema = schemathesis.openapi.from_asgi(f"{API}/openapi.json", app)
         schema.config.generation.update(with_security_parameters=False)
-        schema.config.headers = bearer(new_token(place, "owner"))
+        if access == TOKEN:
+            schema.config.headers = bearer(new_token(place, "owner"))
         # A stream of events never ends: `test_events` looks at it.
         yield schema.exclude(path_regex="/events$")
 
@@ -56,7 +67,9 @@ def _with_study(case: Case) -> Case:
 
 
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.name.lower())
-def test_the_api_keeps_to_its_description(described: BaseSchema, mode: GenerationMode) -> None:
+def test_the_api_keeps_to_its_description(
+    described: BaseSchema, access: str, mode: GenerationMode
+) -> None:
     called, answers = 0, Counter[int]()
     for found in described.get_all_operations():
         operation = found.ok()
@@ -82,6 +95,12 @@ def test_the_api_keeps_to_its_description(described: BaseSchema, mode: Generatio
         with suppress(Unsatisfiable):
             check()
             called += 1
+    if access == NOBODY:
+        # All but the health of the service, and what cannot be read to begin with.
+        assert answers[401] > called
+        assert answers[200] <= EXAMPLES
+        assert answers[422] == 0
+        return
     if mode is GenerationMode.POSITIVE:
         assert called == 22
         assert answers[200] > called

@@ -76,7 +76,8 @@ def test_bad_items(folder: Path, items: Any, message: str) -> None:
             {"buttons": [{"label": x, "value": 1, "key": x} for x in "yY"]},
             "belongs to another button",
         ),
-        ({"scale": {"min": 0, "max": 1, "step": 0.5}}, "step 0.5 leads to a value"),
+        ({"scale": {"min": 0, "max": 1, "step": 0.5}}, "2 steps from 0 to 1 lead to a value"),
+        ({"scale": {"min": 0, "max": 1, "steps": 2}}, "2 steps from 0 to 1 lead to a value"),
         ({"scale": {"min": 1, "max": 0}}, "is not below"),
         ({"scale": 3}, "must be an object"),
         ({"scale": {"min": 0, "max": 1, "step": 1}, "buttons": PAGE["buttons"]}, "keep one"),
@@ -91,7 +92,43 @@ def test_a_scale(folder: Path) -> None:
     problem = Problem(noise="bounded:1,7")
     scale = {"min": 1, "max": 7, "step": 1, "low_label": "bad", "high_label": "good"}
     with Study.create(folder / "x.db", ARMS, problem, page={"scale": scale}) as study:
-        assert study.page == {"scale": scale}
+        kept = {key: value for key, value in scale.items() if key != "step"} | {"steps": 6}
+        assert study.page == {"scale": kept}
+
+
+@pytest.mark.parametrize(
+    ("scale", "message"),
+    [
+        (
+            {"step": 0.1666666667},
+            r'miss 1.*"steps": 5 \(0\.2 each\) or "steps": 6 \(0\.166667 each',
+        ),
+        ({"step": 0.3}, r'"steps": 3 \(0\.333333 each\) or "steps": 4 \(0\.25 each\)'),
+        ({"step": 0.7}, r'"steps": 1 \(1 each\) or "steps": 2 \(0\.5 each\)'),
+        ({"step": 2}, "at most 1"),
+        ({"step": 0}, "must be positive"),
+        ({"step": float("nan")}, "must be a number"),
+        ({"step": 5e-324}, "more than 100,000 steps"),
+        ({"step": "1"}, "must be a number"),
+        ({"steps": 6, "step": 0.5}, "both steps and step"),
+        ({"steps": 0}, "at least 1"),
+        ({"steps": 2.5}, "whole number"),
+        ({"steps": True}, "whole number"),
+        ({"steps": float("inf")}, "whole number"),
+        ({"steps": 100_001}, "100,000 is the most"),
+        ({"steps": 4, "min": 1.0, "max": 1.0 + 2.0**-52}, "too small"),
+    ],
+)
+def test_scales_that_miss_their_end(folder: Path, scale: Any, message: str) -> None:
+    problem = Problem(noise="bounded:0,2")
+    with pytest.raises(ProblemError, match=message):
+        Study.create(folder / "x.db", ARMS, problem, page={"scale": {"min": 0, "max": 1, **scale}})
+
+
+def test_scales_that_are_too_wide(folder: Path) -> None:
+    page = {"scale": {"min": -1.7e308, "max": 1.7e308, "steps": 3}}
+    with pytest.raises(ProblemError, match="too far apart"):
+        Study.create(folder / "x.db", ARMS, Problem(noise="gaussian:1"), page=page)
 
 
 def test_items_and_page_on_the_command_line(place: str, folder: Path) -> None:

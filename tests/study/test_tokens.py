@@ -33,9 +33,9 @@ def test_revoking(place: str) -> None:
     storage = Storage(place, create=True)
     token, _ = tokens.create(storage, "viewer", None)
     for _ in range(2):
-        assert tokens.revoke(storage, token.id).id == token.id
+        assert tokens.revoke(storage, token.id)[0].id == token.id
     with storage.read() as connection:
-        assert tokens.count_live(connection) == 0
+        assert tokens.count_tokens(connection) == (0, 1)
         (kept,) = tokens.read_all(connection)
     assert kept.token.revoked is not None
     with pytest.raises(StudyError, match="no token 'x'"):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable
+from functools import wraps
 from io import TextIOWrapper
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from typer import Exit
 from typer.core import TyperGroup
@@ -17,6 +19,33 @@ from standout.errors import StandoutError
 USER_ERROR = 2
 INTERRUPTED = 130
 TERMINATED = 143
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def imports_safely(command: Callable[P, T]) -> Callable[P, T]:
+    """A command whose further processes import nothing from the current folder.
+
+    A new interpreter looks there first, before it is told where its parent
+    looks. Not for a command that starts programs of the user's: theirs may be Python,
+    with modules beside them.
+    """
+
+    @wraps(command)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        before = os.environ.get("PYTHONSAFEPATH")
+        os.environ["PYTHONSAFEPATH"] = "1"
+        try:
+            return command(*args, **kwargs)
+        finally:
+            if before is None:
+                del os.environ["PYTHONSAFEPATH"]
+            else:
+                os.environ["PYTHONSAFEPATH"] = before
+
+    return call
 
 
 class Commands(TyperGroup):

@@ -63,10 +63,10 @@ app.add_typer(study, name="study")
 app.command()(report)
 app.command()(serve)
 app.add_typer(token, name="token")
-app.command()(plan)
-app.command()(simulate)
+app.command()(frame.imports_safely(plan))
+app.command()(frame.imports_safely(simulate))
 app.command()(methods)
-app.command()(reproduce)
+app.command()(frame.imports_safely(reproduce))
 
 
 def main() -> NoReturn:

@@ -35,6 +35,27 @@ def serve(
         list[str] | None,
         typer.Option(help="A name that a proxy calls this server by; may be given several times."),
     ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="A proxy in front: what it says in X-Forwarded-For and -Proto is believed, "
+            "of nobody else; may be given several times.",
+        ),
+    ] = None,
+    max_connections: Annotated[
+        int, typer.Option(help="Connections that one process keeps open.", min=16)
+    ] = 1000,
+    rater_lease: Annotated[
+        float,
+        typer.Option(help="Seconds until an item that a rater leaves open is free again.", min=1),
+    ] = 120.0,
+    rater_tickets: Annotated[
+        int,
+        typer.Option(
+            help="Items of a study that all raters of one token may have open together.", min=1
+        ),
+    ] = 50,
     demo: Annotated[
         bool,
         typer.Option("--demo", help="Show a study that a made-up crowd is answering; no PATH."),
@@ -45,8 +66,9 @@ def serve(
 ) -> None:
     """Serve studies: an API for programs, a dashboard and a rating page for people.
 
-    Without a token this machine's users may do everything, others nothing: to
-    listen beyond it, make a token first (`standout token create`).
+    Until a token is made, this machine's users may do everything, others nothing;
+    from then on a token is asked for, even when all are revoked. To listen
+    beyond this machine, make a token first (`standout token create`).
     """
     from standout.errors import StudyError
 
@@ -59,7 +81,15 @@ def serve(
 
     if log_level not in LEVELS:
         raise StudyError(f"no log level {log_level!r}; there are {', '.join(LEVELS)}")
-    settings = Settings(host=host, require_token=require_token, allow_hosts=tuple(allow_host or ()))
+    settings = Settings(
+        host=host,
+        require_token=require_token,
+        allow_hosts=tuple(allow_host or ()),
+        proxies=_checked_proxies(proxy or []),
+        most_connections=max_connections,
+        rater_lease=rater_lease,
+        rater_tickets=rater_tickets,
+    )
     if demo:
         if place is not None or not settings.may_be_open:
             raise StudyError("--demo keeps its study to itself: without PATH, on this machine only")
@@ -68,6 +98,22 @@ def serve(
     if place is None:
         raise StudyError("say where the studies are: give PATH (or --demo)")
     _serve(typed_place(place), settings, port, workers, log_level)
+
+
+def _checked_proxies(given: list[str]) -> tuple[str, ...]:
+    """Refuse a name: a mistyped one would be believed of nobody, without a word."""
+    import ipaddress
+
+    from standout.errors import StudyError
+
+    for address in given:
+        try:
+            ipaddress.ip_network(address)
+        except ValueError:
+            raise StudyError(
+                f"--proxy {address!r} is no IP address (127.0.0.1) or network (10.0.0.0/8)"
+            ) from None
+    return tuple(given)
 
 
 def _serve_demo(settings: Settings, port: int, workers: int, level: str) -> None:
@@ -108,14 +154,14 @@ def _serve(
     from standout.service.server import make_server, open_socket
     from standout.service.warm import warm_up
 
-    live = _check_tokens(place, settings)
+    live, made = _check_tokens(place, settings)
     listener = open_socket(settings.host, port)
     if not is_compiled_before():
         typer.echo("standout: compiling, once per version; this takes about a minute", err=True)
         warm_up()  # Here, so that not every process compiles the same.
     elif workers == 1:
         warm_up()
-    url = _announce(place, settings, listener.getsockname()[1], live)
+    url = _announce(place, settings, listener.getsockname()[1], live, made)
     if then is not None:
         then(url)
     typer.echo("Ctrl-C ends it")
@@ -131,33 +177,38 @@ def _serve(
         listener.close()
 
 
-def _check_tokens(place: str, settings: Settings) -> int:
-    """How many tokens there are; refuses to let the world in without one."""
+def _check_tokens(place: str, settings: Settings) -> tuple[int, int]:
+    """How many tokens can be used, and were ever made; refuses to serve the world without."""
     from standout.errors import StudyError
     from standout.study.storage import Storage
-    from standout.study.tokens import count_live
+    from standout.study.tokens import count_tokens
 
     storage = Storage(place, create=True)
     with storage.read() as connection:
-        live = count_live(connection)
+        live, made = count_tokens(connection)
     storage.close()
     if not live and not settings.is_loopback:
         raise StudyError(
-            f"{settings.host} can be reached from elsewhere, and there is no token yet: make one "
+            f"{settings.host} can be reached from elsewhere, and no token is there: make one "
             "with `standout token create PATH --role owner`, then serve"
         )
-    return live
+    return live, made
 
 
-def _announce(place: str, settings: Settings, port: int, live: int) -> str:
+def _announce(place: str, settings: Settings, port: int, live: int, made: int) -> str:
     """Say where the server is, and who may use it; its address."""
     from standout.study.places import locate, shown
 
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     typer.echo(f"serving {shown(locate(place))}")
     typer.echo(f"dashboard: http://{host}:{port}/")
-    if settings.may_be_open and not live:
+    if settings.may_be_open and not made:
         typer.echo("open to every user of this machine; a token, once made, is asked for")
+    elif not live:
+        typer.echo(
+            "a token is needed, and all were revoked: "
+            "`standout token create PATH --role owner` lets you in"
+        )
     else:
         typer.echo(f"a token is needed ({live} there; `standout token create` makes one)")
     return f"http://{host}:{port}"

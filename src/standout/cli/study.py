@@ -101,7 +101,7 @@ def ask(
     """Ask for pulls to measure."""
     from standout.study.options import seconds_of
     from standout.study.picture import printable
-    from standout.study.tables import quoted
+    from standout.study.tables import guarded, quoted
 
     with open_study(place, name) as study:
         seconds = None if lease is None else seconds_of(lease)
@@ -111,7 +111,9 @@ def ask(
         elif as_csv:
             # Not typer.echo, which takes control characters out of names.
             sys.stdout.write("ticket,arm,reward\n")
-            sys.stdout.writelines(f"{ticket.id},{quoted(ticket.arm)},\n" for ticket in tickets)
+            sys.stdout.writelines(
+                f"{ticket.id},{quoted(guarded(ticket.arm))},\n" for ticket in tickets
+            )
         else:
             for ticket in tickets:
                 typer.echo(f"{ticket.id:>8}  {printable(ticket.arm, 120)}")

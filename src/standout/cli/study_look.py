@@ -89,9 +89,19 @@ def export(
     form: Annotated[
         str | None, typer.Option("--format", help="csv, json or parquet; by the file's ending.")
     ] = None,
+    raw: Annotated[
+        bool,
+        typer.Option(
+            "--raw", help="Names as they are, also where a spreadsheet would run them (CSV)."
+        ),
+    ] = False,
     name: Name = None,
 ) -> None:
-    """Write every reward ever told."""
+    """Write every reward ever told.
+
+    A CSV is safe to open in a spreadsheet: a name that begins like a formula
+    (= + - @) has a ' in front, which `standout` takes off when it reads the file.
+    """
     from standout.errors import StudyError
 
     kind = form or (out.suffix.lstrip(".").lower() if out is not None else "csv")
@@ -101,13 +111,13 @@ def export(
         raise StudyError("Parquet needs a file: give --out")
     with open_study(place, name) as study:
         if out is None:
-            study.export(sys.stdout, kind)
+            study.export(sys.stdout, kind, raw=raw)
             return
         # A file that is there is complete: it appears under its name when all is written.
         partial = out.with_name(out.name + ".part")
         try:
             with _opened(partial, kind) as file:
-                count = study.export(file, kind)
+                count = study.export(file, kind, raw=raw)
             partial.replace(out)
         except OSError as error:
             raise StudyError(f"{out}: cannot be written: {error.strerror}") from None

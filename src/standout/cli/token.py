@@ -88,13 +88,22 @@ def revoke(
     place: Place,
     number: Annotated[str, typer.Argument(metavar="ID", help="As `standout token list` shows it.")],
 ) -> None:
-    """End a token; servers refuse it from the next second on."""
+    """End a token; servers refuse it from the next second on.
+
+    Revoking the last one lets nobody in: where a token was ever made, one is
+    asked for. `standout token create PATH --role owner` makes another.
+    """
     from standout.study import tokens
 
     storage = _storage(place)
-    token = tokens.revoke(storage, number)
+    token, left = tokens.revoke(storage, number)
     storage.close()
     typer.echo(f"revoked the {token.role}'s token {token.id}")
+    again = "`standout token create PATH --role owner` lets you in again"
+    if not left:
+        typer.echo(f"that was the last one: servers let nobody in now; {again}", err=True)
+    elif not any(other.role is tokens.Role.OWNER and other.study is None for other in left):
+        typer.echo(f"no owner's token for every study is left; {again}", err=True)
 
 
 def _plain(token: Token) -> dict[str, Any]:

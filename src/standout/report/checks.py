@@ -1,4 +1,4 @@
-"""Do the rewards look as the guarantee assumes? Tests with known false-alarm rates.
+"""Do the rewards look as the guarantee assumes? What all tests with known false-alarm rates share.
 
 The guarantee needs an arm's rewards to be independent draws with one mean. Which
 arms are pulled, and how often, may depend on the rewards; but then an arm that
@@ -11,7 +11,6 @@ All tests here use ranks within each arm: no shape of the rewards is assumed.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -109,78 +108,6 @@ def middle_ranks(arm: Ints, value: Floats) -> Floats:
     ranks = np.empty(len(order))
     ranks[order] = np.repeat(starts + (sizes - 1) / 2, sizes)
     return ranks
-
-
-@dataclass(frozen=True, eq=False)
-class Trend:
-    """Whether rewards go with something else, such as time, within arms."""
-
-    p: float
-    """At most this probability of seeing as much without cause."""
-    z: float
-    """All arms together, in standard errors."""
-    change: float
-    """What the reward changes by, from the smallest to the largest of the other."""
-    error: float
-    arms: Ints
-    """Positions of the arms that show it alone."""
-
-
-def trend_of(arms: Arms, other: Floats, *, alone: bool = False, ignored: float = 0.0) -> Trend:
-    """Do rewards rise or fall with `other` (one value per sorted reward), arm by arm?
-
-    The scores' sum of products with `other` has variance `sum of squares of
-    other` under every reordering. With `alone`, each arm is also looked at by
-    itself, in its own order. A correlation up to `ignored` does not count.
-    """
-    varied = arms.centred(other)
-    spread = arms.sums(varied**2)
-    total = math.sqrt(spread.sum())
-    if total == 0:
-        return Trend(1.0, 0.0, 0.0, math.inf, np.zeros(0, dtype=np.int64))
-    z = float((varied * arms.score).sum()) / total
-    room = LEEWAY * float(np.sqrt(spread).sum()) / total + ignored * math.sqrt(len(arms.arm))
-    p = float(two_sided(abs(z) - room))
-    found = np.zeros(0, dtype=np.int64)
-    if alone:
-        steps = arms.centred(arms.own_order())
-        single = arms.sums(steps * arms.score) / np.sqrt(arms.sums(steps**2))
-        each = np.atleast_1d(two_sided(np.abs(single) - LEEWAY))
-        p = min(1.0, 2 * min(p, len(each) * float(each.min())))
-        found = arms.kept[np.flatnonzero(2 * len(each) * each <= ALPHA)]
-    change, error = _slope(arms, varied, float(np.ptp(other)))
-    return Trend(p, z, change, error, found)
-
-
-def _slope(arms: Arms, varied: Floats, span: float) -> tuple[float, float]:
-    """Least squares over all arms, each with its own mean: change over the span, and its error."""
-    off = arms.centred(arms.reward)
-    squares = float((varied**2).sum())
-    slope = float((varied * off).sum()) / squares
-    variance = arms.sums(off**2) / (arms.number - 1)
-    error = math.sqrt(float((arms.sums(varied**2) * variance).sum())) / squares
-    return slope * span, error * span
-
-
-def neighbours(arms: Arms) -> tuple[float, float]:
-    """Does a reward resemble the arm's reward before it? p, and the correlation.
-
-    The sum of products of neighbours has a known mean and variance over all
-    reorderings of an arm's rewards. Only likeness beyond `ALIKE` counts.
-    """
-    n = arms.number.astype(np.float64)
-    same = arms.arm[1:] == arms.arm[:-1]
-    products = np.where(same, arms.score[1:] * arms.score[:-1], 0.0)
-    total = sums_by(arms.arm[1:], products, arms.n_arms)
-    two, four = arms.sums(arms.score**2), arms.sums(arms.score**4)
-    pairs = (two**2 - four) / (n * (n - 1))
-    chains = (2 * four - two**2) / (n * (n - 1) * (n - 2))
-    apart = (3 * two**2 - 6 * four) / (n * (n - 1) * (n - 2) * (n - 3))
-    square = (n - 1) * pairs + 2 * (n - 2) * chains + (n - 2) * (n - 3) * apart
-    variance = square - (two / n) ** 2
-    correlation = float((total + two / n).sum() / (n - 1).sum())
-    error = math.sqrt(float(variance.sum())) / float((n - 1).sum())
-    return float(ndtr(-(correlation - ALIKE) / error)), correlation
 
 
 def two_sided(z: Floats | float) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 
 from standout.core.noise import Bernoulli, Bounded, Gaussian, GaussianUnknown, HeavyTailed, Noise
 from standout.core.typing import Ints
-from standout.report import checks, noise_checks, worker_checks
+from standout.report import checks, noise_checks, order_checks, worker_checks
 from standout.report.checks import ALPHA, Arms, sort_rewards
 from standout.report.noise_checks import Spread
 from standout.report.phrases import count, listed, signed
@@ -74,7 +74,7 @@ def _drift(arms: Arms, log: Columns, names: Sequence[str]) -> Finding:
     key, title = "drift", "Drift over time"
     if not arms.is_enough:
         return _too_few(key, title)
-    found = checks.trend_of(arms, arms.place / max(1, len(log) - 1), alone=True)
+    found = order_checks.trend_of(arms, arms.place / max(1, len(log) - 1), alone=True)
     amount = f"{signed(found.change)} (give or take {2 * found.error:.2g})"
     warning = (
         "The same arms gave other rewards later than earlier: from the first to the last pull "
@@ -99,7 +99,7 @@ def _neighbours(arms: Arms) -> Finding:
     key, title = "neighbours", "Independence of rewards"
     if not arms.is_enough:
         return _too_few(key, title)
-    p, correlation = checks.neighbours(arms)
+    p, correlation = order_checks.neighbours(arms)
     return _tested(
         key, title, p,
         "A reward does not resemble the one before it of the same arm more than any other.",
@@ -213,7 +213,7 @@ def _delay(arms: Arms, log: Columns) -> list[Finding]:
     delay = log.delay[arms.place]
     known = np.isfinite(delay)
     ranks = checks.middle_ranks(arms.arm, np.where(known, delay, 0.0))
-    found = checks.trend_of(arms, np.where(known, ranks, 0.0), ignored=checks.ALIKE)
+    found = order_checks.trend_of(arms, np.where(known, ranks, 0.0), ignored=checks.ALIKE)
     return [
         _tested(
             "delay", "Slow and quick answers", found.p,

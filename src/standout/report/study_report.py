@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from importlib.resources import files
 
 from standout import __version__
@@ -221,13 +222,21 @@ def _finding(finding: Finding) -> str:
     advice = f'<p class="advice">{text(finding.advice)}</p>' if finding.advice else ""
     chance = ""
     if level == WARNING and finding.p is not None:
-        shown = "less than 1 in a million" if finding.p < 1e-6 else f"at most {finding.p:.1g}"
+        shown = (
+            "less than 1 in a million" if finding.p < 1e-6 else f"at most {_rounded_up(finding.p)}"
+        )
         chance = f'<p class="remark">Chance of seeing this without cause: {shown}.</p>'
     return (
         f'<li class="{level}"><b class="sign" aria-hidden="true">{_SIGNS[level]}</b><div>'
         f'<h3>{text(finding.title)} <span class="level">{_LEVELS[level]}</span></h3>'
         f"{_p(finding.text)}{advice}{chance}</div></li>"
     )
+
+
+def _rounded_up(p: float) -> str:
+    """One digit that still is a bound."""
+    unit = 10.0 ** math.floor(math.log10(p))
+    return f"{math.ceil(p / unit) * unit:.1g}"
 
 
 def _arms(facts: Facts, digits: Digits) -> str:

@@ -55,12 +55,12 @@ def create_app(place: str | os.PathLike[str], settings: Settings | None = None) 
     app.include_router(login.router)
     app.include_router(pages)
     app.add_middleware(Guard, settings=chosen, gate=service.gate)
-    _describe_tokens(app)
+    _describe_tokens(app, chosen.may_be_open)
     return app
 
 
-def _describe_tokens(app: FastAPI) -> None:
-    """Say in the description that a token may be sent, and where none is needed."""
+def _describe_tokens(app: FastAPI, may_be_open: bool) -> None:
+    """Say in the description that a token is sent, and where none may be needed."""
     make = app.openapi
 
     def openapi() -> dict[str, Any]:
@@ -69,7 +69,7 @@ def _describe_tokens(app: FastAPI) -> None:
             described.setdefault("components", {})["securitySchemes"] = {
                 "token": {"type": "http", "scheme": "bearer"}
             }
-            described["security"] = [{"token": []}]
+            described["security"] = [{"token": []}, *([{}] if may_be_open else [])]
             described["paths"][f"{API}/health"]["get"]["security"] = []
             app.openapi_schema = described
         return app.openapi_schema

@@ -1,8 +1,9 @@
 """Who is asking, and whether they may.
 
 A token comes in the header `Authorization: Bearer ...` or, for pages, in a
-cookie that scripts cannot read. On the loopback address, while no token exists
-and none is required, whoever asks is the owner.
+cookie that scripts cannot read. On the loopback address, as long as no token was
+ever made and none is required, whoever asks is the owner. Once one was made, the
+store stays closed, also when all are revoked.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ from standout.study.tokens import Kept, Role, split
 
 TOKEN_COOKIE = "standout_token"
 RATER_COOKIE = "standout_rater"
-FRESH = 1.0
-"""Seconds until the tokens are read again: a revoked one works no longer than that."""
+FRESH = 0.5
+"""Seconds until the tokens are read again. A stream looks again as often: a revoked token
+works for at most twice as long."""
 
 _RATER = re.compile(r"[0-9A-Za-z_-]{8,64}")
 
@@ -74,7 +76,7 @@ class Gate:
     def __init__(self, settings: Settings, shelf: Shelf, threads: Threads) -> None:
         self.settings, self._shelf, self._threads = settings, shelf, threads
         self._kept: dict[str, Kept] = {}
-        self._has_live = True
+        self._is_closed = False
         self._read_at = -FRESH
         self.raters = Buckets(settings.rater_rate, settings.rater_burst)
         share = settings.raters_per_token
@@ -86,7 +88,8 @@ class Gate:
             return
         kept = await self._threads.look(self._shelf.tokens)
         self._kept = {found.token.id: found for found in kept}
-        self._has_live = any(found.token.revoked is None for found in kept)
+        # Revoked tokens count, too: revoking the last one must let nobody in.
+        self._is_closed = self._is_closed or bool(kept)
         self._read_at = time.monotonic()
 
     def forget(self) -> None:
@@ -131,12 +134,22 @@ class Gate:
         if not self.settings.may_be_open or "forwarded" in headers or "x-forwarded-for" in headers:
             return False
         await self._refresh()
-        return not self._has_live
+        return not self._is_closed
 
 
-def unauthorized(message: str) -> ApiError:
+def unauthorized(message: str, headers: dict[str, str] | None = None) -> ApiError:
     """A token is needed."""
-    return ApiError(401, message, headers={"WWW-Authenticate": 'Bearer realm="standout"'})
+    asked = {"WWW-Authenticate": 'Bearer realm="standout"'}
+    return ApiError(401, message, headers=asked | (headers or {}))
+
+
+def token_needed(headers: dict[str, str] | None = None) -> ApiError:
+    """No token was sent."""
+    return unauthorized(
+        "a token is needed: send Authorization: Bearer TOKEN; "
+        "the owner makes one with `standout token create`",
+        headers,
+    )
 
 
 async def identify(request: Request) -> Identity | None:
@@ -151,10 +164,7 @@ async def identify(request: Request) -> Identity | None:
 def check(identity: Identity | None, roles: tuple[Role, ...], study: str | None) -> Identity:
     """Refuse whoever may not: 401 without a token, 403 with the wrong one."""
     if identity is None:
-        raise unauthorized(
-            "a token is needed: send Authorization: Bearer TOKEN; "
-            "the owner makes one with `standout token create`"
-        )
+        raise token_needed()
     if identity.role not in roles:
         raise ApiError(403, f"a {identity.role}'s token does not allow this")
     if study is not None and identity.study is not None and identity.study != study:

@@ -59,7 +59,8 @@ class Crew:
 
     def _start(self) -> None:
         process = subprocess.Popen(
-            [sys.executable, "-m", "standout.service.process"],
+            # -P: nothing is imported from the folder that the server was started in.
+            [sys.executable, "-P", "-m", "standout.service.process"],
             stdin=subprocess.PIPE,
             pass_fds=[self._listener.fileno()],
             text=True,

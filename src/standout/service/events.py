@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import asdict
 
 from standout.errors import StandoutError
+from standout.service.auth import FRESH
 from standout.service.settings import Settings
 from standout.service.shelf import Shelf
 from standout.service.threads import Threads
@@ -60,8 +61,8 @@ class Hub:
     ) -> AsyncIterator[bytes]:
         """The events of a study as they are sent, the present state first.
 
-        `is_welcome` is asked again at every heartbeat: whose token is revoked
-        hears no more.
+        `is_welcome` is asked again every `FRESH` seconds, news or not: whose token
+        is revoked hears no more.
         """
         channel = self._channels.setdefault(name, Channel(name))
         queue: asyncio.Queue[Pulse] = asyncio.Queue(maxsize=1)
@@ -72,18 +73,21 @@ class Hub:
             if channel.task is None or channel.task.done():
                 channel.task = asyncio.get_running_loop().create_task(self._poll(channel))
             yield b"retry: 2000\n\n"
-            beat = self.settings.heartbeat_seconds
-            checked = time.monotonic()
+            silent = checked = time.monotonic()
             while True:
-                try:
-                    pulse = await asyncio.wait_for(queue.get(), beat)
-                    yield _event(pulse)
-                except TimeoutError:
-                    yield b": still here\n\n"
-                if time.monotonic() - checked >= beat:
-                    checked = time.monotonic()
+                pulse = await _within(queue, FRESH)
+                now = time.monotonic()
+                if now - checked >= FRESH:
                     if not await is_welcome():
                         return
+                    checked = now
+                if pulse is not None:
+                    yield _event(pulse)
+                elif now - silent >= self.settings.heartbeat_seconds:
+                    yield b": still here\n\n"
+                else:
+                    continue
+                silent = now
         finally:
             channel.listeners.discard(queue)
             if not channel.listeners:
@@ -95,6 +99,13 @@ class Hub:
         """How many listen to a study here."""
         channel = self._channels.get(name)
         return 0 if channel is None else len(channel.listeners)
+
+
+async def _within(queue: asyncio.Queue[Pulse], seconds: float) -> Pulse | None:
+    try:
+        return await asyncio.wait_for(queue.get(), seconds)
+    except TimeoutError:
+        return None
 
 
 def _replace(queue: asyncio.Queue[Pulse], pulse: Pulse) -> None:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from standout.service import headers as rules
-from standout.service.auth import Gate, Identity, headers_of
+from standout.service.auth import Gate, Identity, headers_of, token_needed
 from standout.service.errors import ApiError, internal
 from standout.service.settings import Settings
 from standout.study.tokens import Role
 
 log = logging.getLogger("standout.service")
 access = logging.getLogger("standout.access")
+
+
+_CLOSE = {"Connection": "close"}
 
 
 class Guard:
@@ -36,6 +41,8 @@ class Guard:
             await self.app(scope, receive, answer.send)
         except ApiError as error:
             await error.response()(scope, receive, answer.send)
+        except ClientDisconnect:
+            pass  # Nobody is left to be told.
         except Exception:
             log.exception("%s %s failed", scope["method"], scope["path"])
             if not answer.has_begun:
@@ -54,6 +61,9 @@ class Guard:
         # Who asks is found out before anything long is read.
         identity: Identity | None = await self.gate.identify(scope)
         scope.setdefault("state", {})["identity"] = identity
+        if identity is None and path not in rules.FOR_ANYBODY:
+            # Before a body is read, let alone judged: nobody waits for a stranger's.
+            raise token_needed(_CLOSE)
         is_small = identity is None or identity.role is Role.RATER
         most = self.settings.largest_rater_request if is_small else self.settings.largest_request
         length = found.get("content-length", "0")
@@ -61,27 +71,36 @@ class Guard:
             raise ApiError(400, "the header Content-Length is not a number")
         if int(length) > most:
             raise _too_large(most)
-        return _limited(receive, most)
+        seconds = self.settings.body_seconds + most / self.settings.slowest_body
+        return _limited(receive, most, seconds)
 
 
 def _too_large(most: int) -> ApiError:
     # The rest of the body is not read, so the connection is of no more use.
-    return ApiError(
-        413, f"the request is larger than {most:,} bytes", headers={"Connection": "close"}
-    )
+    return ApiError(413, f"the request is larger than {most:,} bytes", headers=_CLOSE)
 
 
-def _limited(receive: Receive, most: int) -> Receive:
-    """Stop reading a body that is longer than it may be, whatever its header says."""
+def _limited(receive: Receive, most: int, seconds: float) -> Receive:
+    """Stop reading a body that is longer or slower than it may be, whatever its header says."""
     seen = 0
+    is_read = False
+    deadline = asyncio.get_running_loop().time() + seconds
 
     async def read() -> Message:
-        nonlocal seen
-        message = await receive()
+        nonlocal seen, is_read
+        if is_read:
+            return await receive()  # Waits for the client to go away, for as long as it likes.
+        try:
+            async with asyncio.timeout_at(deadline):
+                message = await receive()
+        except TimeoutError:
+            # FastAPI passes on only this kind from within the reading of a body.
+            text = f"the request did not arrive within {seconds:g} s"
+            raise HTTPException(408, text, headers=_CLOSE) from None
         seen += len(message.get("body", b""))
         if seen > most:
-            # FastAPI passes on only this kind from within the reading of a body.
-            raise HTTPException(413, _too_large(most).message)
+            raise HTTPException(413, _too_large(most).message, headers=_CLOSE)
+        is_read = message["type"] != "http.request" or not message.get("more_body", False)
         return message
 
     return read

@@ -28,6 +28,8 @@ _ALWAYS = {
 }
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "TRACE")
+FOR_ANYBODY = ("/login", "/logout")
+"""What may be sent something without a token."""
 _JSON_LIKE = ("application/json",)
 _FORM = "application/x-www-form-urlencoded"
 
@@ -95,6 +97,6 @@ def check_content(path: str, method: str, headers: dict[str, str]) -> None:
     if "content-length" not in headers and "transfer-encoding" not in headers:
         return
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    taken = (*_JSON_LIKE, _FORM) if path in ("/login", "/logout") else _JSON_LIKE
+    taken = (*_JSON_LIKE, _FORM) if path in FOR_ANYBODY else _JSON_LIKE
     if kind not in taken:
         raise ApiError(415, f"send {' or '.join(taken)}, not {kind or 'an unnamed type'}")

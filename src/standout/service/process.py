@@ -12,6 +12,7 @@ import signal
 import socket
 import sys
 import threading
+from typing import Any
 
 from standout.service.server import make_server
 from standout.service.settings import Settings
@@ -21,9 +22,12 @@ from standout.service.warm import warm_up
 def main() -> None:
     """Serve until told to end, or until the parent is gone."""
     told = json.loads(sys.stdin.readline())
-    settings = Settings(
-        **{**told["settings"], "allow_hosts": tuple(told["settings"]["allow_hosts"])}
-    )
+    # JSON knows lists only.
+    plain: dict[str, Any] = told["settings"]
+    given: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()
+    }
+    settings = Settings(**given)
     # Ctrl-C goes to the whole group of processes; the parent then says when to end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warm_up()

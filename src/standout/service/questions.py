@@ -12,6 +12,7 @@ from standout.core.noise import Bernoulli, Noise
 from standout.errors import RewardError
 from standout.service.errors import ApiError
 from standout.study import Study
+from standout.study.scale import labels_of, number_of, scale_of, value_at
 
 MOST_POINTS = 11
 """A scale of at most so many values is shown as points to click on, a finer one as a slider."""
@@ -19,7 +20,6 @@ MOST_HOSTS = 100
 """Hosts of pictures that a page's policy names one by one; with more, any host will do."""
 _DIGITS = "1234567890"
 _HOST = re.compile(r"[0-9a-z_.-]+|\[[0-9a-f:.]+\]")
-_NEAR = 1e-9
 
 
 def question_of(study: Study) -> dict[str, Any]:
@@ -46,18 +46,19 @@ def _usual_scale(noise: Noise) -> dict[str, Any] | None:
         return None
     span = high - low
     is_whole = low == int(low) and high == int(high) and span <= MOST_POINTS - 1
-    return {"min": low, "max": high, "step": 1.0 if is_whole else span / (MOST_POINTS - 1)}
+    return {"min": low, "max": high, "steps": int(span) if is_whole else MOST_POINTS - 1}
 
 
 def _scale(scale: dict[str, Any]) -> dict[str, Any]:
-    low, step = scale["min"], scale["step"]
-    count = math.floor((scale["max"] - low) / step + _NEAR) + 1
+    low, high, steps = scale_of(scale)
     ends = {"low_label": scale.get("low_label"), "high_label": scale.get("high_label")}
-    if count > MOST_POINTS:
-        last = low + (count - 1) * step
-        return {"kind": "slider", "min": low, "max": last, "step": step, **ends}
-    values = [round(low + number * step, 12) for number in range(count)]
-    points: list[dict[str, Any]] = [{"label": f"{value:g}", "value": value} for value in values]
+    if steps >= MOST_POINTS:
+        return {"kind": "slider", "min": low, "max": high, "steps": steps, **ends}
+    values = [value_at(low, high, steps, number) for number in range(steps + 1)]
+    points: list[dict[str, Any]] = [
+        {"label": label, "value": value}
+        for label, value in zip(labels_of(values), values, strict=True)
+    ]
     if all(len(point["label"]) == 1 for point in points[:10]):
         # A value of one digit has that digit's key.
         for point in points[:10]:
@@ -82,8 +83,7 @@ def check_answer(study: Study, value: float) -> None:
     if asked["kind"] in ("buttons", "points"):
         fits = any(value == button["value"] for button in asked["buttons"])
     elif asked["kind"] == "slider":
-        steps = (value - asked["min"]) / asked["step"]
-        fits = asked["min"] <= value <= asked["max"] and abs(steps - round(steps)) < 1e-6
+        fits = number_of(asked["min"], asked["max"], asked["steps"], value) is not None
     else:
         try:
             study.problem.noise.check_reward(value)

@@ -13,11 +13,28 @@ from starlette.responses import Response
 from standout.service.auth import RATER_COOKIE, Identity
 from standout.service.routes.login import is_secure
 from standout.service.service import Service
+from standout.service.settings import Settings
 from standout.study.raters import Record, read_record
+from standout.study.tokens import Role
+from standout.study.turn import Turn
 
 MOST_RATERS = 10_000
 """Raters that a process remembers; others are looked up again."""
 YEAR = 365 * 86400
+
+
+def may_hold_more(settings: Settings, turn: Turn, who: Identity) -> bool:
+    """Whether the raters of this token, together, may be given one more ticket.
+
+    Told apart by a cookie of their own making, they could otherwise be as many
+    as they like and hold all that is left to be measured.
+    """
+    if who.role is not Role.RATER:
+        return True
+    most = settings.rater_tickets
+    if turn.left is not None:
+        most = min(most, max(1, turn.left // 2))
+    return turn.pending_of(replace(who, rater=None).name) < most
 
 
 class Rater:
@@ -26,7 +43,7 @@ class Rater:
     def __init__(self, request: Request, who: Identity, study: str) -> None:
         self._request = request
         self._consent = f"standout_consent_{hashlib.sha256(study.encode()).hexdigest()[:12]}"
-        self.study = study
+        self.who, self.study = who, study
         self.is_new = who.rater is None
         self.id = who.rater or secrets.token_urlsafe(12)
         self.worker = replace(who, rater=self.id).name

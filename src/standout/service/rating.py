@@ -95,8 +95,7 @@ def _read_sources(service: Service, name: str) -> str:
 def _show(
     service: Service, study: Study, rater: Rater, record: Record, again: bool
 ) -> dict[str, Any]:
-    lease = min(study.lease, service.settings.rater_lease)
-    return handing.show(study, rater, record, lease, again)
+    return handing.show(study, rater, record, service.settings, again)
 
 
 @router.post("/next")

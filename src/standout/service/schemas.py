@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from standout.study.scale import MOST_STEPS
+
 BIGGEST = 2**63 - 1
 TEN_YEARS = 10 * 366 * 86400.0
 
@@ -67,11 +69,16 @@ class Button(Body):
 
 
 class Scale(Body):
-    """Answers from `min` to `max` on the rating page."""
+    """Answers from `min` to `max` on the rating page, `steps` steps apart (10 unless said)."""
 
     min: Number = Field(examples=[1])
     max: Number = Field(examples=[7])
-    step: Number | None = Field(default=None, gt=0, examples=[1])
+    steps: Whole | None = Field(default=None, ge=1, le=MOST_STEPS, examples=[6])
+    step: Number | None = Field(
+        default=None,
+        gt=0,
+        description="Instead of `steps`: how far one is from the next; must lead to `max`.",
+    )
     low_label: str | None = None
     high_label: str | None = None
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import socket
-from typing import Any
 
 import uvicorn
 
 from standout.errors import StudyError
 from standout.service.app import create_app
+from standout.service.connections import ACCEPTED_AT_ONCE, connection_class
+from standout.service.logs import log_config
 from standout.service.settings import Settings
 
 GRACE = 3
@@ -16,21 +17,6 @@ GRACE = 3
 KEEP_ALIVE = 75
 """Seconds that a silent connection is kept: a person may think about an answer."""
 LEVELS = ("debug", "info", "warning", "error")
-
-
-def log_config(level: str) -> dict[str, Any]:
-    """Everything on standard error. uvicorn's own access log is off: it shows queries."""
-    return {
-        "version": 1,
-        "disable_existing_loggers": False,
-        "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-        "loggers": {
-            "standout": {"handlers": ["stderr"], "level": level.upper()},
-            "uvicorn": {"handlers": ["stderr"], "level": level.upper(), "propagate": False},
-            "uvicorn.access": {"handlers": [], "level": "ERROR", "propagate": False},
-        },
-    }
 
 
 def open_socket(host: str, port: int) -> socket.socket:
@@ -58,8 +44,13 @@ def make_server(place: str, settings: Settings, level: str) -> uvicorn.Server:
         log_config=log_config(level),
         access_log=False,
         server_header=False,
+        # By default any local client could choose the address that limits count by.
+        proxy_headers=bool(settings.proxies),
+        forwarded_allow_ips=list(settings.proxies),
         timeout_graceful_shutdown=GRACE,
         timeout_keep_alive=KEEP_ALIVE,
         ws="none",
+        http=connection_class(settings),
+        backlog=ACCEPTED_AT_ONCE,
     )
     return uvicorn.Server(config)

@@ -16,18 +16,31 @@ class Settings:
     """Refuse requests without a token also on the loopback address."""
     allow_hosts: tuple[str, ...] = ()
     """Names under which the service may be called, beside the loopback's own."""
+    proxies: tuple[str, ...] = ()
+    """Addresses of proxies: what these say in X-Forwarded-For and -Proto is believed."""
     largest_request: int = 10_000_000
     """Bytes of a request's body."""
     largest_rater_request: int = 20_000
     """The same for raters, and for whoever has shown no token."""
+    most_connections: int = 1000
+    """Connections of one process; fewer where the system allows fewer open files."""
+    header_seconds: float = 20.0
+    """Within so long the headers of a request must be there."""
+    body_seconds: float = 20.0
+    """So long a body may take, and a second more for each `slowest_body` that it may have."""
+    slowest_body: float = 50_000.0
+    """Bytes a second."""
     rater_rate: float = 5.0
     """Requests per second of one rater, in the long run."""
     rater_burst: int = 30
     """Requests of one rater at once."""
     raters_per_token: int = 20
     """How many raters at once one token is meant for: they share so many times the rate."""
-    rater_lease: float = 600.0
+    rater_lease: float = 120.0
     """Seconds for which a rater may hold a ticket before another gets its pull."""
+    rater_tickets: int = 50
+    """Tickets of a study that all raters of one token may hold together, and of the pulls
+    that a budget leaves at most half: who invents raters keeps nobody else from rating."""
     event_seconds: float = 0.5
     """Least time between two events of a study."""
     heartbeat_seconds: float = 15.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from standout.study import schema
 from standout.study.ledger import Ledger
@@ -47,6 +47,21 @@ def lost(
     rows = _OF_WORKER(connection, {"key": ledger.key, "who": who, "now": now})
     seen = set(known)
     return _tickets(ledger, [row for row in rows if row.id not in seen][:n])
+
+
+def pending_of(connection: Connection, ledger: Ledger, prefix: str, now: float) -> int:
+    """How many tickets are out with workers whose names begin with `prefix`."""
+    query = (
+        select(func.count())
+        .select_from(_TICKETS)
+        .where(
+            _TICKETS.c.study == ledger.key,
+            _TICKETS.c.status == int(TicketStatus.PENDING),
+            _TICKETS.c.expires > now,
+            _TICKETS.c.worker.startswith(prefix, autoescape=True),
+        )
+    )
+    return int(connection.execute(query).scalar_one())
 
 
 def same(

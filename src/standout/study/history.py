@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from standout.study import schema
 from standout.study.ledger import Ledger
-from standout.study.tables import quoted
+from standout.study.tables import guarded, quoted
 
 COLUMNS = ("seq", "time", "arm", "reward", "ticket", "asked", "worker", "counted")
 FORMS = ("csv", "json", "parquet")
@@ -101,15 +101,20 @@ def read_part(connection: Connection, key: int, after: int, last: int) -> list[A
         cursor.close()
 
 
-def write_history(connection: Connection, ledger: Ledger, file: IO[Any], form: str) -> int:
-    """Write the log as `csv`, `json` (text files) or `parquet` (a binary file); its length."""
+def write_history(
+    connection: Connection, ledger: Ledger, file: IO[Any], form: str, raw: bool = False
+) -> int:
+    """Write the log as `csv`, `json` (text files) or `parquet` (a binary file); its length.
+
+    `raw`: see `text_of`.
+    """
     if form == "parquet":
         import pyarrow.parquet
 
         history = read_history(connection, ledger)
         pyarrow.parquet.write_table(history.to_arrow(), file)
         return len(history)
-    text = TEXTS[form](ledger.desk.arms)
+    text = text_of(form, ledger.desk.arms, raw)
     file.write(text.head())
     for rows in batches(connection, ledger.key):
         file.write(text.rows(rows))
@@ -140,8 +145,9 @@ class Text(ABC):
 class CsvText(Text):
     """A line per reward, under a header."""
 
-    def __init__(self, names: Sequence[str]) -> None:
-        super().__init__([quoted(name) for name in names])
+    def __init__(self, names: Sequence[str], *, raw: bool = False) -> None:
+        self._write = quoted if raw else lambda text: quoted(guarded(text))
+        super().__init__([self._write(name) for name in names])
         self._workers: dict[str, str] = {}
 
     def head(self) -> str:
@@ -153,7 +159,7 @@ class CsvText(Text):
         self.count += len(rows)
         arms, workers = self.names, self._workers
         for text in {row[6] for row in rows}:
-            workers[text] = quoted(text)
+            workers[text] = self._write(text)
         return "".join(
             [
                 f"{seq},{time!r},{arms[arm]},{reward!r},{'' if ticket is None else ticket},"
@@ -190,4 +196,13 @@ class JsonText(Text):
         return "\n]\n" if self.count else "]\n"
 
 
-TEXTS: dict[str, type[Text]] = {"csv": CsvText, "json": JsonText}
+TEXTS = ("csv", "json")
+
+
+def text_of(form: str, names: Sequence[str], raw: bool) -> Text:
+    """The writer of a form.
+
+    A CSV is opened in spreadsheets, which run a name that begins with `=`: such
+    names of arms and workers get a `'` in front, unless `raw`.
+    """
+    return CsvText(names, raw=raw) if form == "csv" else JsonText(names)

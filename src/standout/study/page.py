@@ -13,6 +13,7 @@ from standout.core.noise import Noise
 from standout.errors import ProblemError, RewardError
 from standout.study import schema
 from standout.study.bulk import insert_columns
+from standout.study.scale import check_steps
 
 PARTS = ("text", "image", "html")
 """What an item may consist of: plain text, the address of a picture, markup shown as such."""
@@ -22,7 +23,7 @@ IMAGE_STARTS = ("https://", "http://", "data:image/", "/")
 
 _PAGE_KEYS = ("question", "buttons", "scale", "consent", "end")
 _BUTTON_KEYS = ("label", "value", "key")
-_SCALE_KEYS = ("min", "max", "step", "low_label", "high_label")
+_SCALE_KEYS = ("min", "max", "steps", "step", "low_label", "high_label")
 _ITEMS = schema.items
 _READ = select(_ITEMS.c.position, _ITEMS.c.content).where(_ITEMS.c.study == bindparam("key"))
 _PART = 500
@@ -109,16 +110,8 @@ def _check_scale(scale: Any, noise: Noise) -> dict[str, Any]:
     low, high = (_answer(where, scale, key, noise) for key in ("min", "max"))
     if low >= high:
         raise ProblemError(f"{where}: min {low:g} is not below max {high:g}")
-    step = _number(where, "step", scale.get("step", (high - low) / 10))
-    if not 0 < step <= high - low:
-        raise ProblemError(f"{where}: step {step:g} must be positive and at most {high - low:g}")
-    try:
-        noise.check_reward(low + step)
-    except RewardError as error:
-        raise ProblemError(
-            f"{where}: step {step:g} leads to a value that cannot be: {error}"
-        ) from None
-    checked: dict[str, Any] = {"min": low, "max": high, "step": step}
+    steps = check_steps(where, low, high, scale, noise)
+    checked: dict[str, Any] = {"min": low, "max": high, "steps": steps}
     for key in ("low_label", "high_label"):
         if scale.get(key) is not None:
             checked[key] = _text(f"{where}: {key}", scale[key])

@@ -139,17 +139,19 @@ class Shown(Handle):
         with self._reading() as (connection, _):
             return read_history(connection, self._ledger)
 
-    def export(self, file: IO[Any], form: str = "csv") -> int:
+    def export(self, file: IO[Any], form: str = "csv", *, raw: bool = False) -> int:
         """Write the history as `csv`, `json` (text files) or `parquet` (a binary one); its length.
 
-        CSV and JSON are written as they are read, whatever the history's size.
+        CSV and JSON are written as they are read, whatever the history's size. In
+        a CSV, names that a spreadsheet would run as formulas get a `'` in front,
+        unless `raw`.
         """
         from standout.study.history import FORMS, write_history
 
         if form not in FORMS:
             raise StudyError(f"no format {form!r}; there are {', '.join(FORMS)}")
         with self._reading() as (connection, _):
-            return write_history(connection, self._ledger, file, form)
+            return write_history(connection, self._ledger, file, form, raw)
 
     def verify(self) -> Verification:
         """Recompute all totals from the log and compare."""
@@ -160,17 +162,19 @@ class Shown(Handle):
             with self._reading() as (connection, _):
                 return verify(connection, self._ledger)
 
-    def export_parts(self, form: str = "csv") -> Iterator[str]:
+    def export_parts(self, form: str = "csv", *, raw: bool = False) -> Iterator[str]:
         """The history as it is now, as `csv` or `json`, in parts of some thousand rewards.
+
+        `raw`: as in `export`.
 
         Between two parts the database is let go of, so that a slow reader
         keeps nobody waiting; the log only grows, and so they fit together.
         """
-        from standout.study.history import TEXTS, read_part
+        from standout.study.history import TEXTS, read_part, text_of
 
         if form not in TEXTS:
             raise StudyError(f"no format {form!r}; there are {', '.join(TEXTS)}")
-        text = TEXTS[form](self.arms)
+        text = text_of(form, self.arms, raw)
         with self._reading():
             last = self._ledger.desk.totals.log
         yield text.head()

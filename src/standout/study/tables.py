@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -16,12 +17,34 @@ ARM_NAMES = ("arm", "name")
 REWARD_NAMES = ("reward", "value")
 
 
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+"""What a spreadsheet would run, or take for a number; the full-width signs in some languages."""
+
+
 class Result(NamedTuple):
     """One line of results: whose reward, the reward, and where it stands in the file."""
 
     key: Ticket | int | str
     reward: float
     line: int
+
+
+def guarded(text: str) -> str:
+    """A text that no spreadsheet takes for a formula: `'` before one makes it plain text.
+
+    >>> guarded("=1+1"), guarded("'=1+1"), guarded("a=1")
+    ("'=1+1", "''=1+1", 'a=1')
+    """
+    return "'" + text if _FORMULA.match(text) else text
+
+
+def unguarded(text: str) -> str:
+    """What `guarded` was given; every name read from a CSV goes through here.
+
+    >>> unguarded("'=1+1"), unguarded("''=1+1"), unguarded("'tis")
+    ('=1+1', "'=1+1", "'tis")
+    """
+    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
 def quoted(text: str) -> str:
@@ -71,7 +94,7 @@ def read_arms(text: str, label: str) -> list[str]:
     for line, fields in lines:
         if len(fields) <= column or not fields[column]:
             raise StudyError(f"{label}, line {line}: no arm")
-        arm = fields[column]
+        arm = unguarded(fields[column])
         if arm in seen:
             raise StudyError(f"{label}, line {line}: arm {arm!r} is on line {seen[arm]} already")
         seen[arm] = line
@@ -95,7 +118,7 @@ def read_items(text: str, label: str) -> dict[str, dict[str, str]]:
             if column < len(fields) and fields[column].strip()
         }
         if parts and arm < len(fields):
-            items[fields[arm]] = parts
+            items[unguarded(fields[arm])] = parts
     return items
 
 
@@ -134,7 +157,7 @@ def read_results(text: str, label: str, *, skip_blank: bool = False) -> list[Res
         value = _number(text_of_reward, f"{label}, line {line}: reward")
         key = _key(
             fields[ticket].strip() if ticket is not None else "",
-            fields[arm] if arm is not None else "",
+            unguarded(fields[arm]) if arm is not None else "",
             f"{label}, line {line}",
         )
         found.append(Result(key, value, line))

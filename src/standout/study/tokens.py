@@ -3,6 +3,8 @@
 A token is shown once, when it is made. The database keeps a salted hash of it:
 whoever reads the database cannot use what is in there. The secret is 256 random
 bits, so that one round of SHA-256 is as good as many.
+
+A revoked token stays in its table: that there was one is what keeps a store closed.
 """
 
 from __future__ import annotations
@@ -120,14 +122,18 @@ def read_all(connection: Connection) -> list[Kept]:
     ]
 
 
-def count_live(connection: Connection) -> int:
-    """How many tokens can be used."""
-    query = select(func.count()).select_from(_TOKENS).where(_TOKENS.c.revoked.is_(None))
-    return int(connection.execute(query).scalar_one())
+def count_tokens(connection: Connection) -> tuple[int, int]:
+    """How many tokens can be used, and how many were ever made."""
+    query = select(func.count(), func.count(_TOKENS.c.revoked)).select_from(_TOKENS)
+    made, revoked = connection.execute(query).one()
+    return int(made) - int(revoked), int(made)
 
 
-def revoke(storage: Storage, number: str) -> Token:
-    """End a token for good; doing so twice is harmless."""
+def revoke(storage: Storage, number: str) -> tuple[Token, list[Token]]:
+    """End a token for good, and say which can still be used; twice is harmless.
+
+    Raises StudyError if there is no such token.
+    """
     with storage.write() as connection:
         found = {kept.token.id: kept.token for kept in read_all(connection)}
         token = found.get(number)
@@ -136,4 +142,4 @@ def revoke(storage: Storage, number: str) -> Token:
         if token.revoked is None:
             now = storage.now(connection)
             connection.execute(update(_TOKENS).where(_TOKENS.c.id == number).values(revoked=now))
-    return token
+    return token, [t for t in found.values() if t.revoked is None and t.id != number]

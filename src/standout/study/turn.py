@@ -96,6 +96,20 @@ class Turn:
         """As `Study.holder`."""
         return again.holder(self._connection, self._ledger, ticket_id(ticket))
 
+    def held(self, worker: str) -> list[Ticket]:
+        """The first ticket that a worker has and has not answered, if there is one."""
+        return again.lost(self._connection, self._ledger, worker, (), 1, self._now)
+
+    def pending_of(self, prefix: str) -> int:
+        """How many tickets are out with workers whose names begin with `prefix`."""
+        return again.pending_of(self._connection, self._ledger, prefix, self._now)
+
+    @property
+    def left(self) -> int | None:
+        """Pulls that the budget allows and that are not told yet; None without a budget."""
+        desk = self._ledger.desk
+        return None if desk.budget is None else desk.budget - desk.totals.pulls
+
     def _seconds(self, lease: float | None) -> float:
         return self._lease if lease is None else setup.check_lease(lease)
 

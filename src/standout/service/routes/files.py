@@ -92,6 +92,13 @@ async def export(
     who: Looker,
     name: str,
     form: Annotated[Literal["csv", "json", "parquet"], Query(description="Which format.")] = "csv",
+    raw: Annotated[
+        bool,
+        Query(
+            description="CSV: names as they are. Otherwise one that a spreadsheet would run as a "
+            "formula has a ' in front."
+        ),
+    ] = False,
 ) -> Response:
     """Every reward ever told, as a file."""
     parts: Iterator[str] | Iterator[bytes]
@@ -99,7 +106,7 @@ async def export(
         parts = await service.threads.slow(_parquet, service, name)
     else:
         study = await service.threads.look(service.shelf.reader, name)
-        parts = study.export_parts(form)
+        parts = study.export_parts(form, raw=raw)
     return StreamingResponse(parts, media_type=_TYPES[form], headers=_attachment(name, form))
 
 

@@ -43,9 +43,8 @@ def _here(target: str) -> str:
 
 
 def is_secure(request: Request) -> bool:
-    """Whether the browser came by HTTPS, also through a proxy."""
-    forwarded = request.headers.get("x-forwarded-proto", "")
-    return request.url.scheme == "https" or forwarded.split(",")[0].strip() == "https"
+    """Whether the browser came by HTTPS, also through a proxy that is believed."""
+    return request.url.scheme == "https"
 
 
 @router.post("/login")

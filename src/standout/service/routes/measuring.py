@@ -18,6 +18,7 @@ from standout.errors import StandoutError
 from standout.service.auth import Answerer, Identity, Measurer, Reader
 from standout.service.errors import ApiError
 from standout.service.plain import answer
+from standout.service.rater import may_hold_more
 from standout.service.routes import sent
 from standout.service.schemas_measure import (
     Ask,
@@ -48,16 +49,19 @@ def _worker(who: Identity, given: str | None) -> str:
     return who.name if who.role is Role.RATER or not given else given
 
 
-def _known(who: Identity, given: list[int] | None) -> list[int] | None:
-    """A rater has one ticket at a time: the one it has comes again."""
-    return [] if who.role is Role.RATER else given
-
-
 def _lease(service: Service, study: Study, who: Identity, given: float | None) -> float | None:
     """Raters leave without a word: what they hold is soon free again."""
     if who.role is not Role.RATER:
         return given
     return min(given or study.lease, study.lease, service.settings.rater_lease)
+
+
+def _one(service: Service, turn: Turn, who: Identity, lease: float | None) -> list[Ticket]:
+    """A rater's one ticket: the one it has comes again; a new one if its token has room."""
+    held = turn.held(who.name)
+    if held or not may_hold_more(service.settings, turn, who):
+        return held
+    return turn.ask(1, worker=who.name, lease=lease)
 
 
 def _check_own(turn: Turn, who: Identity, tickets: Sequence[int | None]) -> None:
@@ -111,12 +115,10 @@ async def ask(service: ServiceOf, who: Answerer, name: str, body: Ask) -> Respon
     count = 1 if who.role is Role.RATER else body.n
 
     def request(study: Study, turn: Turn) -> list[Ticket]:
-        return turn.ask(
-            count,
-            worker=_worker(who, body.worker),
-            lease=_lease(service, study, who, body.lease),
-            known=_known(who, body.known),
-        )
+        lease = _lease(service, study, who, body.lease)
+        if who.role is Role.RATER:
+            return _one(service, turn, who, lease)
+        return turn.ask(count, worker=_worker(who, body.worker), lease=lease, known=body.known)
 
     study, found = await _change(service, name, request, count)
     listed = await _tickets(service, name, found, body.items)
@@ -140,8 +142,10 @@ async def tell(service: ServiceOf, who: Answerer, name: str, body: Tell) -> Resp
         _check_own(turn, who, [reward.ticket for reward in body.rewards])
         if not count:
             return turn.tell_many(pairs, worker=worker), []
-        lease, known = _lease(service, study, who, body.lease), _known(who, body.known)
-        return turn.tell_and_ask(pairs, count, worker=worker, lease=lease, known=known)
+        lease = _lease(service, study, who, body.lease)
+        if who.role is Role.RATER:
+            return turn.tell_many(pairs, worker=worker), _one(service, turn, who, lease)
+        return turn.tell_and_ask(pairs, count, worker=worker, lease=lease, known=body.known)
 
     study, (receipt, found) = await _change(service, name, request, len(pairs) + count)
     content = {

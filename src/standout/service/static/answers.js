@@ -46,19 +46,26 @@ function points(asked, answer) {
   return { node: make("div", { class: "scale" }, row, ends(asked), hint), keys };
 }
 
+/** The answer after some steps, exactly as the server works it out. */
+function valueAt({ min, max, steps }, number) {
+  return number === steps ? max : min + ((max - min) * number) / steps;
+}
+
 function slider(asked, answer) {
-  const middle = asked.min + Math.round((asked.max - asked.min) / asked.step / 2) * asked.step;
-  const input = make("input", labelled(asked, { type: "range", min: asked.min, max: asked.max, step: asked.step, value: middle }));
+  // The slider counts steps, so that both ends can be reached whatever a step is.
+  const input = make("input", labelled(asked, { type: "range", min: 0, max: asked.steps, step: 1, value: Math.round(asked.steps / 2) }));
+  const chosen = () => valueAt(asked, input.valueAsNumber);
   const output = make("output", { class: "number", text: "–" });
   const send = make("button", { type: "button", class: "main answer", disabled: true }, "Answer", make("kbd", { "aria-hidden": "true", text: "Enter" }));
   const touch = () => {
-    output.textContent = words(input.valueAsNumber);
+    output.textContent = words(chosen());
+    input.setAttribute("aria-valuetext", output.textContent);
     send.disabled = false;
   };
   // Nothing is chosen until the slider was touched: its middle is no answer.
   for (const kind of ["input", "pointerup"]) input.addEventListener(kind, touch);
   const go = (event) => {
-    if (!send.disabled) answer(input.valueAsNumber, event);
+    if (!send.disabled) answer(chosen(), event);
   };
   send.addEventListener("click", go);
   input.classList.add("untouched");
@@ -66,7 +73,7 @@ function slider(asked, answer) {
   const node = make("div", { class: "scale" }, output, input, ends(asked), make("p", { class: "hint", text: "Move the slider, or use the arrow keys." }), send);
   const nudge = (step) => () => {
     input.focus();
-    input.valueAsNumber += step * asked.step;
+    input.valueAsNumber += step;
     input.dispatchEvent(new Event("input"));
   };
   return { node, keys: new Map([["enter", go], ["arrowright", nudge(1)], ["arrowleft", nudge(-1)]]) };

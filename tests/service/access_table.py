@@ -1,0 +1,86 @@
+"""Which role may use which address: found out by trying every one.
+
+`python tools/make_access_docs.py` writes the table into docs/service.md.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from standout.service.app import create_app
+from standout.service.settings import Settings
+from standout.study.tokens import Role
+from tests.service.conftest import BASE, bearer, new_token
+
+CALLERS = ("nobody", *(str(role) for role in (Role.RATER, Role.WORKER, Role.VIEWER, Role.OWNER)))
+_NOTES = {
+    ("POST", "/api/v1/studies/NAME/ask"): {"rater": "one at a time"},
+    ("POST", "/api/v1/studies/NAME/tell"): {"rater": "own tickets"},
+    ("POST", "/api/v1/studies/NAME/fail"): {"rater": "own tickets"},
+}
+
+
+def routes_of(app: FastAPI) -> Iterator[tuple[str, str]]:
+    """Method and path of every address."""
+    for route in app.routes:
+        # FastAPI keeps an included router as one entry, which knows what it leads to.
+        entries: Any = getattr(route, "effective_route_contexts", lambda one=route: [one])()
+        for entry in entries:
+            for method in sorted(set(entry.methods) - {"HEAD", "OPTIONS"}):
+                yield method, entry.path
+
+
+def measure() -> dict[tuple[str, str], dict[str, bool]]:
+    """For every address, which callers get past the gate.
+
+    The study named is not there, and bodies are not what is asked for: whoever
+    may is told so (404, 422), whoever may not gets 401 or 403 before.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        place = f"{folder}/study.db"
+        tokens = {caller: new_token(place, caller) for caller in CALLERS[1:]}
+        settings = Settings(require_token=True, rater_burst=10_000)
+        app = create_app(place, settings)
+        found: dict[tuple[str, str], dict[str, bool]] = {}
+        with TestClient(app, base_url=BASE, follow_redirects=False) as client:
+            for method, path in routes_of(app):
+                address = path.replace("{name}", "none").replace("{version}", "none")
+                found[method, path.replace("{name}", "NAME").replace("{version}", "VERSION")] = {
+                    caller: _may(client, method, address, tokens, caller) for caller in CALLERS
+                }
+    return found
+
+
+def _may(client: TestClient, method: str, path: str, tokens: dict[str, str], caller: str) -> bool:
+    headers = {} if caller == "nobody" else bearer(tokens[caller])
+    body = {"token": tokens["viewer"]} if method == "POST" else None
+    answer = client.request(method, path, json=body, headers=headers)
+    client.cookies.clear()
+    assert answer.status_code < 500, (method, path, answer.text)
+    return answer.status_code not in (401, 403)
+
+
+def render() -> str:
+    """The table, in Markdown."""
+    lines = ["| address | " + " | ".join(CALLERS) + " |", "|---|" + "---|" * len(CALLERS)]
+    for (method, path), may in measure().items():
+        notes = _NOTES.get((method, path), {})
+        cells = [notes.get(who, "yes") if may[who] else "–" for who in CALLERS]
+        lines.append(f"| `{method} {path}` | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "service.md"
+BEGIN, END = "<!-- begin: python tools/make_access_docs.py -->\n", "<!-- end -->"
+
+
+def refreshed(text: str) -> str:
+    """The page with its table made anew."""
+    head, _, rest = text.partition(BEGIN)
+    return head + BEGIN + render() + END + rest.partition(END)[2]
