@@ -84,7 +84,7 @@ class Gate:
     async def _refresh(self) -> None:
         if time.monotonic() - self._read_at < FRESH:
             return
-        kept = await self._threads.look(self._shelf.tokens)
+        kept = await self._threads.quick(self._shelf.tokens)
         self._kept = {found.token.id: found for found in kept}
         self._has_live = any(found.token.revoked is None for found in kept)
         self._read_at = time.monotonic()

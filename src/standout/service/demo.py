@@ -80,8 +80,9 @@ class Crowd:
     def stop(self) -> None:
         """Let them go home; the server may be gone already."""
         self._stop.set()
+        deadline = time.monotonic() + 2
         for thread in self._threads:
-            thread.join(2)
+            thread.join(max(0.0, deadline - time.monotonic()))
         self._client.close()
 
     def _answer(self, number: int, seed: int) -> None:

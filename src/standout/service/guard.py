@@ -9,9 +9,10 @@ from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from standout.errors import StandoutError
 from standout.service import headers as rules
 from standout.service.auth import Gate, Identity, headers_of
-from standout.service.errors import ApiError, internal
+from standout.service.errors import ApiError, internal, translate
 from standout.service.settings import Settings
 from standout.study.tokens import Role
 
@@ -36,6 +37,10 @@ class Guard:
             await self.app(scope, receive, answer.send)
         except ApiError as error:
             await error.response()(scope, receive, answer.send)
+        except StandoutError as error:  # Of the tokens' database, say.
+            if answer.has_begun:
+                raise
+            await translate(error).response()(scope, receive, answer.send)
         except Exception:
             log.exception("%s %s failed", scope["method"], scope["path"])
             if not answer.has_begun:

@@ -9,10 +9,9 @@ import uvicorn
 
 from standout.errors import StudyError
 from standout.service.app import create_app
+from standout.service.ending import GRACE, Server
 from standout.service.settings import Settings
 
-GRACE = 3
-"""Seconds that open connections get when the server ends (streams of events never end)."""
 KEEP_ALIVE = 75
 """Seconds that a silent connection is kept: a person may think about an answer."""
 LEVELS = ("debug", "info", "warning", "error")
@@ -51,7 +50,7 @@ def open_socket(host: str, port: int) -> socket.socket:
     return listener
 
 
-def make_server(place: str, settings: Settings, level: str) -> uvicorn.Server:
+def make_server(place: str, settings: Settings, level: str) -> Server:
     """A server that is ready to run."""
     config = uvicorn.Config(
         create_app(place, settings),
@@ -62,4 +61,4 @@ def make_server(place: str, settings: Settings, level: str) -> uvicorn.Server:
         timeout_keep_alive=KEEP_ALIVE,
         ws="none",
     )
-    return uvicorn.Server(config)
+    return Server(config)

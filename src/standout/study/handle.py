@@ -52,6 +52,11 @@ class Handle:
         """What is to be known about the study's file: that it may lack rewards, say."""
         return self._storage.remark
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the study's file is still the one that was opened."""
+        return self._storage.is_current
+
     @contextmanager
     def _writing(self, size: int = 1) -> Iterator[tuple[Connection, float]]:
         """A transaction on the study as it is now, that writes about `size` rows."""

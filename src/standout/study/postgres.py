@@ -9,6 +9,7 @@ come although the connection stands.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -49,13 +50,24 @@ def limits(patience: float) -> list[str]:
     ]
 
 
+# What they would print of a connection that broke, our errors say.
+for _name in ("psycopg", "sqlalchemy"):
+    logging.getLogger(_name).addHandler(logging.NullHandler())
+
+
 class Watched(psycopg.Connection[Any]):
     """A connection of which every answer has to come within `silence` seconds."""
 
     silence: float = 65.0
+    _given_up: str | None = None
 
     def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
-        """As in psycopg; raises OperationalError when nothing comes for too long."""
+        """As in psycopg; raises OperationalError when nothing comes for too long.
+
+        And at once from then on, or taking back the transaction would wait as long.
+        """
+        if self._given_up is not None:
+            raise psycopg.OperationalError(self._given_up)
         return super().wait(self._bounded(gen), *args, **kwargs)
 
     def _bounded(self, gen: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
@@ -69,10 +81,9 @@ class Watched(psycopg.Connection[Any]):
                 if ready:
                     last = now
                 elif now - last > self.silence:
-                    self.pgconn.finish()  # Or taking back the transaction would wait as long.
-                    raise psycopg.OperationalError(
-                        f"the database has not answered for {self.silence:g} s"
-                    )
+                    self._given_up = f"the database has not answered for {self.silence:g} s"
+                    self.pgconn.finish()
+                    raise psycopg.OperationalError(self._given_up)
                 wanted = gen.send(ready)
         except StopIteration as end:
             return end.value

@@ -189,14 +189,19 @@ class SqliteFile:
             cursor.execute(f"PRAGMA busy_timeout={int(self.patience * 1000)}")
             cursor.close()
 
+    @property
+    def is_current(self) -> bool:
+        """Whether file and log still have their names."""
+        return _identity(self.path) == self._file and (
+            self._log is None or _identity(self.log) == self._log
+        )
+
     def check(self, *, is_done: bool = False) -> None:
         """See that file and log still have their names; raises `MovedError`.
 
         `is_done`: something has just been written, which then may be lost.
         """
-        if _identity(self.path) != self._file or (
-            self._log is not None and _identity(self.log) != self._log
-        ):
+        if not self.is_current:
             raise self._moved(is_done=is_done)
 
     def check_unchanged(self) -> None:
@@ -225,9 +230,7 @@ class SqliteFile:
         """
         if self.is_read_only:
             return True
-        try:
-            self.check()
-        except MovedError:
+        if not self.is_current:
             return False
         self.make_whole(raw)
         return True

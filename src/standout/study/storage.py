@@ -69,6 +69,11 @@ class Storage:
         """Whether nothing can be written here."""
         return self.file is not None and self.file.is_read_only
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the file is still the one that was opened."""
+        return self.file is None or self.file.is_current
+
     def _make_engine(self) -> Engine:
         options: dict[str, Any] = {"poolclass": NullPool, "hide_parameters": True}
         if self.file is not None:
@@ -235,19 +240,21 @@ class Storage:
         try:
             yield
         except DBAPIError as error:
-            message = explain(self, error.orig)
+            found = explain(self, error.orig)
             self._drop_if_broken()
-            raise StorageError(message) from None
+            raise found from None
         except SQLAlchemyError as error:
             self._drop_if_broken()
             raise StorageError(f"{self.shown}: {error}") from None
         except self._driver_error as error:  # From what goes past SQLAlchemy.
-            message = explain(self, error)
+            found = explain(self, error)
             self._drop_if_broken()
-            raise StorageError(message) from None
+            raise found from None
 
     def _drop_if_broken(self) -> None:
         with suppress(SQLAlchemyError, self._driver_error):
+            if self._connection is not None and not self.is_sqlite:
+                self._connection.invalidate()  # There is nobody to take it back with.
             self._let_go()
 
     def _let_go(self) -> None:

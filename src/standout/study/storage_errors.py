@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from standout.errors import StorageError, UnavailableError
 from standout.study.sqlite_file import LOCKED
 
 if TYPE_CHECKING:
@@ -12,9 +13,20 @@ if TYPE_CHECKING:
 _READ_ONLY, _DAMAGED, _CANNOT_OPEN, _FOREIGN = 8, 11, 14, 26
 
 
-def explain(storage: Storage, cause: BaseException | None) -> str:
-    """The message for an error that a driver raised while `storage` was used."""
+def explain(storage: Storage, cause: BaseException | None) -> StorageError:
+    """What to raise for an error that a driver raised while `storage` was used.
+
+    An `UnavailableError` where trying again may help: a lock that is held, a
+    PostgreSQL server that is gone, starting, or silent.
+    """
     code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
+    message = _message(storage, cause, code)
+    kinds = {kind.__name__ for kind in type(cause).__mro__}
+    is_away = not storage.is_sqlite and kinds & {"OperationalError", "InterfaceError"}
+    return UnavailableError(message) if code in LOCKED or is_away else StorageError(message)
+
+
+def _message(storage: Storage, cause: BaseException | None, code: int) -> str:
     name = storage.shown
     text = " ".join(str(cause).split())
     if code in LOCKED or type(cause).__name__ == "LockNotAvailable":

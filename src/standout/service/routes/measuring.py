@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from functools import partial
 from typing import Any, TypeVar
 
 from fastapi import APIRouter
@@ -79,7 +78,7 @@ async def _tickets(
     items: dict[str, Any] = {}
     if with_items and tickets:
         arms = {ticket.arm for ticket in tickets}
-        items = await service.threads.look(lambda: service.shelf.reader(name).items(arms))
+        items = await service.threads.quick(lambda: service.shelf.reader(name).items(arms))
     return [
         {
             "ticket": ticket.id,
@@ -95,14 +94,10 @@ async def _change(
     service: Service, name: str, request: Callable[[Study, Turn], T], size: int = 1
 ) -> tuple[Study, T]:
     """Carry out a request; the study that it changed, and what came of it."""
-    study = await service.threads.look(service.shelf.writer, name)
     try:
-        found = await service.threads.change(
-            name, lambda: service.shelf.writer(name), partial(request, study), size
-        )
+        return await service.threads.change(name, lambda: service.shelf.writer(name), request, size)
     except NotYours as error:
         raise ApiError(403, str(error)) from None
-    return study, found
 
 
 @router.post("/ask", responses=sent(Tickets, "Pulls to measure, or none."))
