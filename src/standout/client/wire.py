@@ -125,7 +125,9 @@ class Wire:
             if connection.sock is None:
                 connection.connect()
             is_sent = True
-            connection.request(method, self._base + path, data, headers)
+            with suppress(BrokenPipeError, ConnectionResetError):
+                # A server may refuse before it has read all, and close: its answer is there then.
+                connection.request(method, self._base + path, data, headers)
             response = connection.getresponse()
             content = response.read()
         except (OSError, http.client.HTTPException) as error:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
+from contextlib import suppress
 
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
@@ -18,6 +20,10 @@ from standout.study.tokens import Role
 
 log = logging.getLogger("standout.service")
 access = logging.getLogger("standout.access")
+
+READ_ON, DRAIN_SECONDS = 4, 10.0
+"""How far beyond the limit a body is read before it is refused (times the largest request that
+anybody may send), and for how long."""
 
 
 class Guard:
@@ -65,8 +71,21 @@ class Guard:
         if not length.isascii() or not length.isdigit():
             raise ApiError(400, "the header Content-Length is not a number")
         if int(length) > most:
+            await _drain(receive, READ_ON * self.settings.largest_request)
             raise _too_large(most)
         return _limited(receive, most)
+
+
+async def _drain(receive: Receive, most: int) -> None:
+    """Read on and forget: whoever is still sending does not hear an answer."""
+    seen = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DRAIN_SECONDS):
+            while seen < most:
+                message = await receive()
+                seen += len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
 
 
 def _too_large(most: int) -> ApiError:
