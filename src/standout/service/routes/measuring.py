@@ -15,10 +15,12 @@ from starlette.responses import Response
 
 from standout.errors import StandoutError
 from standout.service.auth import Answerer, Identity, Measurer, Reader
+from standout.service.bodies import LongRoute, check_rewards
 from standout.service.errors import ApiError
 from standout.service.plain import answer
 from standout.service.routes import sent
 from standout.service.schemas_measure import (
+    MANY,
     Ask,
     Done,
     Fail,
@@ -38,7 +40,7 @@ from standout.study.telling import Receipt
 from standout.study.tokens import Role
 from standout.study.turn import Turn
 
-router = APIRouter(prefix="/studies/{name}", tags=["measuring"])
+router = APIRouter(prefix="/studies/{name}", tags=["measuring"], route_class=LongRoute)
 T = TypeVar("T")
 
 
@@ -127,12 +129,15 @@ def _key(reward: Reward) -> Ticket | int | str:
 @router.post("/tell", responses=sent(Told, "The rewards are on disk."))
 async def tell(service: ServiceOf, who: Answerer, name: str, body: Tell) -> Response:
     """Tell rewards, and ask for the next pulls in the same request if wanted."""
-    pairs = [(_key(reward), reward.reward) for reward in body.rewards]
+    rewards = body.rewards
+    if len(rewards) > MANY:
+        rewards = await service.threads.quick(check_rewards, rewards)
+    pairs = [(_key(reward), reward.reward) for reward in rewards]
     worker = _worker(who, body.worker)
     count = min(body.ask, 1) if who.role is Role.RATER else body.ask
 
     def request(study: Study, turn: Turn) -> tuple[Receipt, list[Ticket]]:
-        _check_own(turn, who, [reward.ticket for reward in body.rewards])
+        _check_own(turn, who, [reward.ticket for reward in rewards])
         if not count:
             return turn.tell_many(pairs, worker=worker), []
         lease, known = _lease(service, study, who, body.lease), _known(who, body.known)
