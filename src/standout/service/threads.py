@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 MOST_TOGETHER, MOST_ROWS = 32, 500
 """Requests, and rows that they write, in one transaction."""
-QUICK, LOOKING, SLOW = 4, 6, 2
+QUICK, LOOKING, SLOW = 4, 2, 2
 """At a time: what measuring waits for; views and lists; reports, forecasts and exports."""
 
 
@@ -79,8 +79,15 @@ class Threads:
         self._writes: dict[str, anyio.CapacityLimiter] = {}
         self._limits = {
             queue: anyio.CapacityLimiter(count)
-            for queue, count in (("quick", QUICK), ("look", LOOKING), ("slow", SLOW), ("probe", 1))
+            for queue, count in (
+                ("quick", QUICK),
+                ("look", LOOKING),
+                ("shared", LOOKING),  # Taken inside one of "look".
+                ("slow", SLOW),
+                ("probe", 1),
+            )
         }
+        self._shared: dict[tuple[str, int | None], asyncio.Task[bytes]] = {}
         self._probe: asyncio.Task[bool] | None = None
 
     async def _run(self, queue: str, call: Callable[[], T]) -> T:
@@ -163,6 +170,26 @@ class Threads:
     async def look(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Something that changes nothing, for those who look on."""
         return await self._run("look", partial(function, *args, **kwargs))
+
+    async def share(self, key: tuple[str, int | None], call: Callable[[], bytes]) -> bytes:
+        """As `look`, once for all who ask for the same while it has not begun.
+
+        What has begun is not shared: whoever asks now is to see what is there now.
+        """
+        task = self._shared.get(key)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._look_once(key, call))
+            self._shared[key] = task
+        # Whoever leaves does not take the others' answer along.
+        return await asyncio.shield(task)
+
+    async def _look_once(self, key: tuple[str, int | None], call: Callable[[], bytes]) -> bytes:
+        try:
+            async with self._limits["look"]:
+                self._shared.pop(key, None)
+                return await anyio.to_thread.run_sync(call, limiter=self._limits["shared"])
+        finally:
+            self._shared.pop(key, None)
 
     async def slow(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Something that may take seconds."""

@@ -49,11 +49,12 @@ async def view(
     ] = None,
 ) -> Response:
     """Everything that a dashboard draws; with `since`, only what has changed."""
-    return await service.threads.look(_view, service, name, since)
+    found = await service.threads.share((name, since), lambda: _view(service, name, since))
+    return Response(found, media_type="application/json")
 
 
-def _view(service: Service, name: str, since: int | None) -> Response:
-    return answer(plain.view(look_at(service.shelf.reader(name), since)))
+def _view(service: Service, name: str, since: int | None) -> bytes:
+    return plain.to_json(plain.view(look_at(service.shelf.reader(name), since)))
 
 
 @router.get("/arms", responses=sent(ArmList, "Some arms."))
