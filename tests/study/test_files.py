@@ -16,7 +16,7 @@ import pytest
 from standout import Problem
 from standout.errors import MovedError, NoStudyError, StorageError
 from standout.report.study_facts import gather
-from standout.study import Study, backup, restore
+from standout.study import Study, backup, restore, sqlite_file
 from tests.study.cli import standout
 from tests.study.processes import as_nobody, in_child, killed_after
 
@@ -209,6 +209,23 @@ def test_a_foreign_lock_delays_only_the_log(place: Path) -> None:
     holder.close()
     assert study.tell(arm="a", reward=1).counted == 1
     assert beside(place, LOG).exists()
+
+
+def test_an_old_file_that_is_in_use_is_opened(place: Path) -> None:
+    """One without a mark gets it when it can; meanwhile it is used without."""
+    make(place).close()
+    holder = sqlite3.connect(place, isolation_level=None)
+    holder.execute("PRAGMA application_id=0")
+    holder.execute("PRAGMA journal_mode=WAL")
+    holder.execute("BEGIN IMMEDIATE")
+    with Study.open(place, patience=0.2) as study:
+        assert (study.status().pulls, study.remark) == (60, None)
+    holder.execute("ROLLBACK")
+    holder.close()
+    Study.open(place).close()
+    with sqlite3.connect(place) as raw:
+        assert raw.execute("PRAGMA application_id").fetchone()[0] == sqlite_file.APPLICATION
+    raw.close()
 
 
 # Read-only ------------------------------------------------------------------------

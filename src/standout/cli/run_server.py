@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,8 @@ def read_token(path: str | None) -> str | None:
 
 def say_waiting(text: str) -> None:
     """That a server or a database is away, or back; on a line of its own."""
-    typer.echo(f"standout: {text}", err=True)
+    begin = "\n" if sys.stderr.isatty() else ""  # Below the line that shows progress.
+    typer.echo(f"{begin}standout: {text}", err=True)
 
 
 def open_remote(

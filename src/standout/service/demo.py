@@ -65,7 +65,7 @@ class Crowd:
     """Made-up raters who answer over HTTP, each at its own pace, until the study stops."""
 
     def __init__(self, url: str, seed: int = 1) -> None:
-        self._client = Client(url, patience=5)
+        self._client = Client(url, patience=5, say=lambda text: None)
         self._stop = threading.Event()
         self._threads = [
             threading.Thread(target=self._answer, args=(number, seed), daemon=True)

@@ -66,10 +66,7 @@ class SqliteFile:
         self._file: Identity | None = None
         self._log: Identity | None = None
         self._frozen: tuple[int, int] | None = None
-        self.begin_opening()
-
-    def begin_opening(self) -> None:
-        """Note how the file is before anything of ours could have changed it."""
+        # How it is before anything of ours could have changed it.
         self.had_log = self.log.exists()
         self._before = self._stamp()
 
@@ -131,11 +128,31 @@ class SqliteFile:
         except OSError:
             return False
 
-    def lost_its_log(self, application: int, mode: str) -> bool:
-        """Whether the file, as it was found, asks for a log that is not there.
+    def prepare(self, raw: sqlite3.Connection, application: int, mode: str) -> str | None:
+        """Mark the file as ours and begin a log; a remark if rewards may be missing.
 
-        `application` is its id and `mode` its journal mode. If the file was
-        changed meanwhile, somebody has just opened it, which is no loss.
+        `application` is the id and `mode` the journal mode that it was found with.
+        """
+        is_lost = self._lost_its_log(application, mode)
+        if is_lost and not self.is_read_only:
+            # While others are there they have its log: nothing is missing.
+            is_lost = self.make_whole(raw)
+        if not self.is_read_only:
+            if is_lost or application == 0:
+                self._at_once(raw, f"application_id={INCOMPLETE if is_lost else APPLICATION}")
+            self.begin_log(raw)
+        if not is_lost and application != INCOMPLETE:
+            return None
+        return (
+            f"{self.path} was copied while in use, without its log, or the log was removed: "
+            "rewards may be missing. Look for the original and its -wal; to accept the file "
+            "as it is, `standout study restore` it to another place"
+        )
+
+    def _lost_its_log(self, application: int, mode: str) -> bool:
+        """Whether it asks for a log that is not there.
+
+        If it was changed meanwhile, somebody has just opened it, which is no loss.
         """
         if application != APPLICATION or self.had_log:
             return False
@@ -148,36 +165,45 @@ class SqliteFile:
         """Whether this process writes to a log."""
         return self._log is not None
 
-    def begin_log(self, cursor: Any) -> str | None:
-        """Begin a write-ahead log; the journal mode, None if a lock of others forbids it now."""
+    def begin_log(self, raw: sqlite3.Connection) -> None:
+        """Begin a write-ahead log, unless a lock of others forbids it now.
+
+        To go on without one is as safe, but slower.
+        """
+        mode = self._at_once(raw, "journal_mode=WAL")
+        if mode is None:
+            return
+        if mode != "wal":
+            raise StorageError(f"{self.path} cannot keep a write-ahead log here; use a local disk")
+        raw.execute("PRAGMA schema_version").fetchone()  # With a first look it is there.
+        self._log = _identity(self.log)
+
+    def _at_once(self, raw: sqlite3.Connection, pragma: str) -> Any:
+        """Run a pragma without waiting for anybody; its value, None where a lock forbids it."""
+        raw.execute("PRAGMA busy_timeout=0")
         try:
-            cursor.execute("PRAGMA busy_timeout=0")
-            mode = str(cursor.execute("PRAGMA journal_mode=WAL").fetchone()[0])
-            cursor.execute("PRAGMA schema_version").fetchone()  # With a first look it is there.
+            row = raw.execute(f"PRAGMA {pragma}").fetchone()
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF not in LOCKED:
                 raise
             return None
         finally:
-            cursor.execute(f"PRAGMA busy_timeout={int(self.patience * 1000)}")
-            cursor.close()
-        if mode == "wal":
-            self._log = _identity(self.log)
-        return mode
+            raw.execute(f"PRAGMA busy_timeout={int(self.patience * 1000)}")
+        return row[0] if row else None
 
-    def begin_immediate(self, cursor: Any) -> None:
+    def begin_immediate(self, raw: sqlite3.Connection) -> None:
         """Wait for the write lock in short random steps, for `patience` seconds at most.
 
         SQLite's own waiting grows to a tenth of a second a step, in which a
         busy neighbour takes the lock many times over.
         """
-        cursor.execute("PRAGMA busy_timeout=0")
+        raw.execute("PRAGMA busy_timeout=0")
         deadline = time.monotonic() + self.patience
         step = 0.0005
         try:
             while True:
                 try:
-                    cursor.execute("BEGIN IMMEDIATE")
+                    raw.execute("BEGIN IMMEDIATE")
                     return
                 except sqlite3.Error as error:
                     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
@@ -186,8 +212,7 @@ class SqliteFile:
                 time.sleep(random.uniform(0.5, 1.5) * step)
                 step = min(step * 1.3, 0.002)
         finally:
-            cursor.execute(f"PRAGMA busy_timeout={int(self.patience * 1000)}")
-            cursor.close()
+            raw.execute(f"PRAGMA busy_timeout={int(self.patience * 1000)}")
 
     @property
     def is_current(self) -> bool:
@@ -239,13 +264,11 @@ class SqliteFile:
         """Work the log in and end it; False if others use the file, who will do it."""
         try:
             raw.rollback()
-            raw.execute("PRAGMA busy_timeout=0")
-            mode = raw.execute("PRAGMA journal_mode=DELETE").fetchone()[0]
-            raw.execute(f"PRAGMA busy_timeout={int(self.patience * 1000)}")
+            is_whole = bool(self._at_once(raw, "journal_mode=DELETE") == "delete")
         except sqlite3.Error:
             return False
         self._log = None
-        return bool(mode == "delete")
+        return is_whole
 
 
 def keep_for_ever(connection: Any) -> None:

@@ -111,7 +111,8 @@ class Storage:
         if version == 0 and not create:
             raise NoStudyError(f"{self.shown} is a database, but holds no study")
         if self.file is not None:
-            self._prepare_file(self.file, application, mode)
+            with self._translated():
+                self.remark = self.file.prepare(self._raw(), application, mode)
             if self.is_read_only:
                 self._check_readable(version)
                 return
@@ -122,48 +123,12 @@ class Storage:
                     connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7382094)")
                 migrate(connection, self.shown)
 
-    def _prepare_file(self, file: SqliteFile, application: int, mode: str) -> None:
-        """Notice a file without its log, mark it, and begin a log."""
-        is_lost = file.lost_its_log(application, mode)
-        if is_lost and not file.is_read_only:
-            # While others are there they have its log: nothing is missing.
-            raw: Any = self._connect().connection.driver_connection
-            is_lost = file.make_whole(raw)
-        if is_lost or application == sqlite_file.INCOMPLETE:
-            self.remark = (
-                f"{self.shown} was copied while in use, without its log, or the log was removed: "
-                "rewards may be missing. Look for the original and its -wal; to accept the file "
-                "as it is, `standout study restore` it to another place"
-            )
-        if file.is_read_only:
-            return
-        if is_lost or application == 0:
-            mark = sqlite_file.INCOMPLETE if is_lost else sqlite_file.APPLICATION
-            self._pragma(f"application_id={mark}")
-        self._use_wal()
-
     def _check_readable(self, version: int) -> None:
         if version < len(STEPS):
             raise StorageError(
                 f"{self.shown} was written by an older standout and is read-only here, so that it "
                 "cannot be brought up to date; copy it to a folder that you can write to"
             )
-
-    def _pragma(self, text: str) -> Any:
-        with self._translated():
-            cursor = self._connect().connection.cursor()
-            try:
-                row = cursor.execute(f"PRAGMA {text}").fetchone()
-            finally:
-                cursor.close()
-        return None if row is None else row[0]
-
-    def _use_wal(self) -> None:
-        """Begin a log, or go on without one while somebody holds a lock: as safe, but slower."""
-        assert self.file is not None
-        mode = self.file.begin_log(self._connect().connection.cursor())
-        if mode not in ("wal", None):
-            raise StorageError(f"{self.shown} cannot keep a write-ahead log here; use a local disk")
 
     def _connect(self) -> Connection:
         if self._owner != os.getpid():
@@ -172,9 +137,13 @@ class Storage:
             self._owner = os.getpid()
         if self._connection is None or self._connection.closed or self._connection.invalidated:
             self._connection = self._engine.connect()
-            if self._is_ready and self.is_sqlite and not self.is_read_only:
-                self._use_wal()
+            if self._is_ready and self.file is not None and not self.is_read_only:
+                self.file.begin_log(self._raw())
         return self._connection
+
+    def _raw(self) -> Any:
+        """The driver's own connection."""
+        return self._connect().connection.driver_connection
 
     @contextmanager
     def write(self, *, is_small: bool = False) -> Iterator[Connection]:
@@ -194,8 +163,8 @@ class Storage:
             with self._pipeline(connection, is_small), connection.begin():
                 if self.file is not None:
                     if not self.file.has_log:
-                        self.file.begin_log(connection.connection.cursor())
-                    self.file.begin_immediate(connection.connection.cursor())
+                        self.file.begin_log(self._raw())
+                    self.file.begin_immediate(self._raw())
                     self.file.check()
                 yield connection
             if self.file is not None:
