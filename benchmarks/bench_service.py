@@ -32,6 +32,7 @@ from standout.client import Client
 
 ANSWERS, UPDATE_MS, OPEN_SECONDS = 150, 50.0, 2.0
 CLIENTS, ARMS = 8, 1_000
+DASHBOARDS, MANY_ARMS, TELL_MS = 8, 100_000, 60.0
 
 
 class Server:
@@ -236,6 +237,63 @@ def bench_large(folder: Path) -> None:
         server.stop()
 
 
+def look(url: str, name: str, seconds: float, pipe: int) -> None:
+    """A dashboard that is loaded again and again: everything about a study, as bytes."""
+    deadline = time.monotonic() + seconds
+    connection = http.client.HTTPConnection("127.0.0.1", urlsplit(url).port, timeout=60)
+    views = 0
+    while time.monotonic() < deadline:
+        connection.request("GET", f"/api/v1/studies/{name}/view")
+        connection.getresponse().read()
+        views += 1
+    os.write(pipe, f"{views}\n".encode())
+
+
+def tell_times(url: str, seconds: float) -> list[float]:
+    """Milliseconds of each telling, one after the other."""
+    study = Client(url).study("small")
+    tickets, times = study.ask(), []
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        begin = time.perf_counter()
+        _, tickets = study.tell_and_ask([(ticket, 1.0) for ticket in tickets])
+        times.append((time.perf_counter() - begin) * 1000)
+    return sorted(times)
+
+
+def bench_dashboards(folder: Path, seconds: float) -> None:
+    """Telling to one study while many look at another, of 100,000 arms."""
+    from standout import Problem
+    from standout.study import Study
+
+    place = folder / "looked-at.db"
+    arms = [f"arm {i}" for i in range(MANY_ARMS)]
+    with Study.create(place, arms, Problem(noise="gaussian:5", k=3), name="large") as study:
+        study.tell_many((arm, float(i % 7)) for i, arm in enumerate(arms))
+    problem = Problem(noise="gaussian:50", k=3)
+    Study.create(place, arms[:100], problem, name="small", lease=600.0).close()
+    server = Server(place)
+    try:
+        tell_times(server.url, 1.0)
+        alone = tell_times(server.url, seconds)
+        for count in (1, DASHBOARDS):
+            children = [
+                in_child(lambda pipe: look(server.url, "large", seconds + 3, pipe))
+                for _ in range(count)
+            ]
+            time.sleep(2.0)
+            beside = tell_times(server.url, seconds)
+            views = sum(sum(said(pipe)) for _, pipe in children)
+            for pid, _ in children:
+                os.waitpid(pid, 0)
+            middle, bar = beside[len(beside) // 2], TELL_MS if count == DASHBOARDS else None
+            report(f"a tell beside {count} on 100,000 arms: median", middle, "ms", bar)
+            print(f"{'':<12}90 %: {beside[int(0.9 * len(beside))]:.1f} ms; {views} views; "
+                  f"alone: median {alone[len(alone) // 2]:.1f} ms")  # fmt: skip
+    finally:
+        server.stop()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=10.0)
@@ -244,6 +302,7 @@ def main() -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="standout-bench-")))
         bench_load(folder, options.seconds)
         bench_large(folder)
+        bench_dashboards(folder, options.seconds)
         sync = disk(folder)
     print(f"the disk takes {sync:.2f} ms to make a write safe: at most {1000 / sync:,.0f} a second")
     end()

@@ -10,7 +10,9 @@
     ├── MeasureError       the user's own measure() failed; what was seen is kept
     └── StudyError         a study that cannot do what was asked of it
         ├── StorageError   a database that cannot be reached, read or trusted
-        │   └── NoStudyError   there is no study of that name at that place
+        │   ├── NoStudyError   there is no study of that name at that place
+        │   ├── MovedError     its file was moved, removed or replaced while in use
+        │   └── UnavailableError   it does not answer at the moment; that may pass
         ├── StudyExistsError   there is a study of that name already
         ├── TicketError    a ticket that does not exist or belongs to another arm
         │   └── ToldError      it was told before: another value, or it is given back
@@ -71,6 +73,21 @@ class StorageError(StudyError):
 
 class NoStudyError(StorageError):
     """There is no study of that name at that place (yet)."""
+
+
+class MovedError(StorageError):
+    """The file was moved, removed or replaced while in use; open the study again."""
+
+
+class UnavailableError(StorageError):
+    """A database or a server that does not answer at the moment; trying again may help.
+
+    `wait` is for how many seconds it asked to be left alone.
+    """
+
+    def __init__(self, message: str, wait: float = 0.0) -> None:
+        super().__init__(message)
+        self.wait = wait
 
 
 class StudyExistsError(StudyError):

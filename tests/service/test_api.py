@@ -6,6 +6,7 @@ import io
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet
 import pytest
@@ -333,3 +334,26 @@ def test_a_csv_download_is_safe_in_a_spreadsheet(client: TestClient) -> None:
     assert f",'{evil}," in safe
     assert f",{evil}," in raw
     assert client.get(f"{url}/export?form=json").json()[0]["worker"] == evil
+
+
+def test_many_rewards_are_checked_as_few_are(client: TestClient) -> None:
+    """They are read beside the event loop, with the same answers."""
+    path = begin(client)
+    good = {"arm": "ash", "reward": 0.5}
+    bad: list[Any] = [{"reward": 0.5}, {"arm": "ash"}, {"arm": "ash", "reward": "1"}, 7, None,
+                      {"arm": "ash", "reward": 0.5, "more": 1}]  # fmt: skip
+    for wrong in bad:
+        few = client.post(f"{path}/tell", json={"rewards": [good] * 3 + [wrong]})
+        many = client.post(f"{path}/tell", json={"rewards": [good] * 1700 + [wrong]})
+        assert (few.status_code, many.status_code) == (422, 422)
+        assert many.json()["error"]["message"] == few.json()["error"]["message"].replace(
+            "rewards.3", "rewards.1700"
+        )
+    too_many = client.post(f"{path}/tell", json={"rewards": [good] * 50_001})
+    assert too_many.status_code == 422
+    kind = {"Content-Type": "application/json"}
+    for text, status in ((b"[" * 200_000, 400), (b'{"rewards": [' + b"1," * 100_000, 422)):
+        assert client.post(f"{path}/tell", content=text, headers=kind).status_code == status
+    assert client.get(path).json()["pulls"] == 0
+    told = client.post(f"{path}/tell", json={"rewards": [good] * 5000})
+    assert told.json()["counted"] == 5000

@@ -289,3 +289,46 @@ def test_measuring_for_a_server(file: str, folder: Path) -> None:
     with Study.open(file) as study:
         assert study.verify().problems == ()
         assert json.dumps(study.status().to_dict())
+
+
+def test_long_lists_go_in_parts(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each part counts as a whole or not at all, and an error says what was counted before."""
+    from standout.client import parts
+
+    monkeypatch.setattr(parts, "MOST_REWARDS", 40)
+    monkeypatch.setattr(parts, "MOST_BYTES", 1500)
+    rows = [{"arm": "ash", "reward": 0.5}] * 100
+    cuts = list(parts.parts(rows))
+    assert [(cut.start, cut.stop) for cut in cuts] == [(0, 40), (40, 80), (80, 100)]
+    assert len(list(parts.parts([{"arm": "x" * 2000}] * 3))) == 3
+    study = begin(client)
+    assert study.tell_many([("ash", 0.5)] * 100).counted == 100
+    tickets = study.ask(60)
+    receipt, following = study.tell_and_ask([(ticket, 0.5) for ticket in tickets], 7)
+    assert (receipt.counted, len(following)) == (60, 7)
+    assert study.tell_many([(ticket, 0.5) for ticket in tickets]).repeated == 60
+    pairs = [("ash", 0.5)] * 90
+    pairs[85] = ("palm", 0.5)
+    with pytest.raises(BatchError, match=r"no arm 'palm'.*first 80 rewards .* are counted") as bad:
+        study.tell_many(pairs)
+    assert (bad.value.index, study.status().pulls) == (85, 240)
+    assert isinstance(bad.value.__cause__, TicketError)
+    pairs[3] = ("palm", 0.5)
+    with pytest.raises(BatchError) as bad:
+        study.tell_many(pairs)
+    assert (bad.value.index, study.status().pulls) == (3, 240)
+
+
+def test_a_tell_beyond_the_server_s_limit(client: Client) -> None:
+    """12 MB of rewards: one request would be refused."""
+    name = "a very long name of an arm that is told again and again " * 4
+    study = client.create("long", [name, "b", "c"], "gaussian:3", k=2.0)
+    assert study.tell_many([(name, 0.5)] * 50_000).counted == 50_000
+
+
+def test_what_is_too_large_is_said(client: Client) -> None:
+    """Though the server refuses before it has read all of it."""
+    arms = [f"{number} " + "x" * 150 for number in range(150_000)]
+    with pytest.raises(StudyError, match="larger than 10,000,000 bytes"):
+        client.create("large", arms, "bernoulli")
+    begin(client)

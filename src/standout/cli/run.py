@@ -168,11 +168,17 @@ def _run(
     retries: int,
     quiet: bool,
 ) -> Standing:
+    from standout.cli.run_server import say_waiting
+    from standout.study import Study
     from standout.study.measure import kill_running
-    from standout.study.worker import Worker
+    from standout.study.worker import PATIENCE, Worker
+    from standout.waiting import Patience
 
     show = None if quiet or not sys.stderr.isatty() else _progress()
-    worker = Worker(study, check, measure, executor, jobs, retries=retries, progress=show)
+    patience = Patience(PATIENCE, say_waiting) if isinstance(study, Study) else None
+    worker = Worker(
+        study, check, measure, executor, jobs, retries=retries, progress=show, patience=patience
+    )
     try:
         return worker.run()
     except KeyboardInterrupt:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,12 @@ def read_token(path: str | None) -> str | None:
     return token
 
 
+def say_waiting(text: str) -> None:
+    """That a server or a database is away, or back; on a line of its own."""
+    begin = "\n" if sys.stderr.isatty() else ""  # Below the line that shows progress.
+    typer.echo(f"{begin}standout: {text}", err=True)
+
+
 def open_remote(
     server: str, study: str | None, token_file: str | None
 ) -> tuple[RemoteStudy, Callable[[object], float]]:
@@ -39,8 +46,9 @@ def open_remote(
     from standout.client import Client
     from standout.core.noise import parse_noise
     from standout.errors import StudyError
+    from standout.study.worker import PATIENCE
 
-    client = Client(server, read_token(token_file))
+    client = Client(server, read_token(token_file), patience=PATIENCE, say=say_waiting)
     if study is None:
         names = [row["name"] for row in client.studies()]
         if len(names) != 1:

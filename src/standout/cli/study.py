@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from standout.cli import study_look
+from standout.cli import study_copy, study_look
 from standout.cli.study_common import (
     AsJson,
     Name,
@@ -227,3 +227,5 @@ app.command()(study_look.status)
 app.command()(study_look.export)
 app.command()(study_look.verify)
 app.command("list")(study_look.list_studies)
+app.command()(study_copy.backup)
+app.command()(study_copy.restore)

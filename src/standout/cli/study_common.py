@@ -28,7 +28,10 @@ def open_study(place: str, name: str | None) -> Study:
     from standout.study import Study
     from standout.study.options import typed_place
 
-    return Study.open(typed_place(place), name)
+    study = Study.open(typed_place(place), name)
+    if study.remark is not None:
+        typer.echo(f"warning: {study.remark}", err=True)
+    return study
 
 
 def print_json(value: Any) -> None:

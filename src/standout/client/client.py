@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 from standout.client.remote import RemoteStudy
 from standout.client.wire import PATIENCE, TIMEOUT, Wire
 
+log = logging.getLogger("standout.client")
+
 
 class Client:
     """The studies of a server: `Client("http://127.0.0.1:8000").study("beans").ask()`.
 
-    A server that does not answer is tried again for `patience` seconds. Any
-    number of threads may use a client.
+    A server that does not answer, or says that its database does not, is tried
+    again for `patience` seconds; each answer may take `timeout` seconds. `say`
+    is told in a line what is waited for, and in another when it is back (a
+    warning of the logger `standout.client` unless given). Any number of
+    threads may use a client.
     """
 
     def __init__(
@@ -23,8 +29,9 @@ class Client:
         *,
         patience: float = PATIENCE,
         timeout: float = TIMEOUT,
+        say: Callable[[str], None] | None = None,
     ) -> None:
-        self._wire = Wire(url, token, patience, timeout)
+        self._wire = Wire(url, token, patience, timeout, say or log.warning)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._wire.shown!r})"

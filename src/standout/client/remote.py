@@ -6,11 +6,12 @@ import os
 import secrets
 import socket
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
 from standout.client.answers import Answer, Pending, Receipt, Status, Ticket
+from standout.client.parts import counted_from, parts
 from standout.client.wire import Wire
 from standout.errors import BatchError, RewardError, StudyError, TicketError
 
@@ -113,6 +114,10 @@ class RemoteStudy:
     ) -> Receipt:
         """Tell many rewards at once: all are counted or, if one is bad, none.
 
+        A list that is too long for one request (20,000 rewards, 4 MB) is sent in
+        parts, each of which is counted as a whole or not at all; the error then
+        says how many were counted before.
+
         Those told of an arm, without a ticket, are not sent a second time when
         the connection breaks: they might be counted twice.
         """
@@ -120,9 +125,9 @@ class RemoteStudy:
         if not pairs:
             return Receipt()
         hand = self._hand(worker)
-        body = {"rewards": _rewards(pairs), "worker": hand.who}
         with hand.lock:
-            return _receipt(self._tell(body, pairs, hand))
+            *before, last = self._tell_in_parts({"worker": hand.who}, {}, pairs, hand)
+            return _receipt(last, before)
 
     def tell_and_ask(
         self,
@@ -138,12 +143,26 @@ class RemoteStudy:
         if not pairs:
             return Receipt(), self.ask(n, worker=worker, lease=lease, items=items)
         hand = self._hand(worker)
-        body = _given(
-            rewards=_rewards(pairs), ask=int(n), worker=hand.who, lease=lease, items=items or None
-        )
+        asking = _given(ask=int(n), lease=lease, items=items or None)
         with hand.lock:
-            data = self._tell(body, pairs, hand)
-            return _receipt(data), hand.take(data)
+            *before, last = self._tell_in_parts({"worker": hand.who}, asking, pairs, hand)
+            return _receipt(last, before), hand.take(last)
+
+    def _tell_in_parts(
+        self,
+        body: dict[str, Any],
+        last: dict[str, Any],
+        pairs: list[tuple[Key, float]],
+        hand: _Hand,
+    ) -> list[Any]:
+        """The answers to all parts; what `last` holds is sent with the last of them."""
+        rows = _rewards(pairs)
+        answers = []
+        for part in parts(rows):
+            sent = {**body, **(last if part.stop == len(rows) else {}), "rewards": rows[part]}
+            with counted_from(part.start):
+                answers.append(self._tell(sent, pairs[part], hand))
+        return answers
 
     def _tell(self, body: dict[str, Any], pairs: list[tuple[Key, float]], hand: _Hand) -> Any:
         has_tickets = not any(isinstance(key, str) for key, _ in pairs)
@@ -237,5 +256,7 @@ def _reward(value: object) -> float:
     return number
 
 
-def _receipt(data: Mapping[str, Any]) -> Receipt:
-    return Receipt(data["counted"], data["repeated"], data["surplus"])
+def _receipt(data: Mapping[str, Any], before: Sequence[Mapping[str, Any]] = ()) -> Receipt:
+    """What became of all parts."""
+    told = (*before, data)
+    return Receipt(*(sum(one[key] for one in told) for key in ("counted", "repeated", "surplus")))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import random
-import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -14,8 +12,9 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from standout import errors
+from standout.waiting import Patience
 
-PATIENCE = 60.0
+PATIENCE = 180.0
 """Seconds for which a server that does not answer is tried again."""
 TIMEOUT = 30.0
 """Seconds to wait for one answer."""
@@ -35,7 +34,7 @@ _KINDS: dict[str, type[errors.StandoutError]] = {
 }
 
 
-class Lost(errors.StorageError):
+class Lost(errors.UnavailableError):
     """No answer came; `may_be_done` says whether the request may have been carried out."""
 
     def __init__(self, message: str, *, may_be_done: bool) -> None:
@@ -43,18 +42,21 @@ class Lost(errors.StorageError):
         self.may_be_done = may_be_done
 
 
-class Passing(errors.StorageError):
+class Passing(errors.UnavailableError):
     """The server says that it cannot answer now; nothing was done."""
-
-    def __init__(self, message: str, wait: float) -> None:
-        super().__init__(message)
-        self.wait = wait
 
 
 class Wire:
     """The connections to one server: as many as are used at once, kept for the next request."""
 
-    def __init__(self, url: str, token: str | None, patience: float, timeout: float) -> None:
+    def __init__(
+        self,
+        url: str,
+        token: str | None,
+        patience: float,
+        timeout: float,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise errors.StudyError(f"{_shown(url)!r} is no address; write http://host:port")
@@ -69,7 +71,7 @@ class Wire:
             if not token.isascii() or not token.isprintable():
                 raise errors.StudyError("the token holds characters that no token has")
             self._headers["Authorization"] = f"Bearer {token.strip()}"
-        self._patience, self._timeout = patience, timeout
+        self._patience, self._timeout = Patience(patience, say), timeout
         self._idle: deque[http.client.HTTPConnection] = deque()
         # After a fork the child must not speak on its parent's connections.
         self._owner = os.getpid()
@@ -105,21 +107,11 @@ class Wire:
 
     def patiently(self, send: Callable[[], Any], *, is_repeatable: bool = True) -> Any:
         """Send until an answer comes, or for so long as was said."""
-        deadline = time.monotonic() + self._patience
-        pause = 0.05
-        while True:
-            try:
-                return send()
-            except Lost as error:
-                if (error.may_be_done and not is_repeatable) or time.monotonic() > deadline:
-                    raise
-                wait = pause
-            except Passing as error:
-                if time.monotonic() + error.wait > deadline:
-                    raise
-                wait = max(pause, error.wait)
-            time.sleep(wait * random.uniform(0.5, 1.0))
-            pause = min(2 * pause, 2.0)
+
+        def may_repeat(error: errors.UnavailableError) -> bool:
+            return is_repeatable or not (isinstance(error, Lost) and error.may_be_done)
+
+        return self._patience.call(send, may_repeat)
 
     def once(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
         """Send a request a single time."""
@@ -133,7 +125,9 @@ class Wire:
             if connection.sock is None:
                 connection.connect()
             is_sent = True
-            connection.request(method, self._base + path, data, headers)
+            with suppress(BrokenPipeError, ConnectionResetError):
+                # A server may refuse before it has read all, and close: its answer is there then.
+                connection.request(method, self._base + path, data, headers)
             response = connection.getresponse()
             content = response.read()
         except (OSError, http.client.HTTPException) as error:

@@ -86,7 +86,7 @@ class Gate:
     async def _refresh(self) -> None:
         if time.monotonic() - self._read_at < FRESH:
             return
-        kept = await self._threads.look(self._shelf.tokens)
+        kept = await self._threads.quick(self._shelf.tokens)
         self._kept = {found.token.id: found for found in kept}
         # Revoked tokens count, too: revoking the last one must let nobody in.
         self._is_closed = self._is_closed or bool(kept)

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from types import FrameType
 
 from standout.errors import StudyError
-from standout.service.server import GRACE
+from standout.service.ending import LAST
 from standout.service.settings import Settings
 
 EARLY = 5.0
@@ -89,7 +89,7 @@ class Crew:
     def _stop(self) -> None:
         for process in self._processes:
             process.terminate()
-        deadline = time.monotonic() + GRACE + 2
+        deadline = time.monotonic() + LAST + 1
         for process in self._processes:
             try:
                 process.wait(max(0.1, deadline - time.monotonic()))

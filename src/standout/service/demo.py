@@ -65,7 +65,7 @@ class Crowd:
     """Made-up raters who answer over HTTP, each at its own pace, until the study stops."""
 
     def __init__(self, url: str, seed: int = 1) -> None:
-        self._client = Client(url, patience=5)
+        self._client = Client(url, patience=5, say=lambda text: None)
         self._stop = threading.Event()
         self._threads = [
             threading.Thread(target=self._answer, args=(number, seed), daemon=True)
@@ -80,8 +80,9 @@ class Crowd:
     def stop(self) -> None:
         """Let them go home; the server may be gone already."""
         self._stop.set()
+        deadline = time.monotonic() + 2
         for thread in self._threads:
-            thread.join(2)
+            thread.join(max(0.0, deadline - time.monotonic()))
         self._client.close()
 
     def _answer(self, number: int, seed: int) -> None:

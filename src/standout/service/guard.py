@@ -5,20 +5,26 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from contextlib import suppress
 
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from standout.errors import StandoutError
 from standout.service import headers as rules
 from standout.service.auth import Gate, Identity, headers_of, token_needed
-from standout.service.errors import ApiError, internal
+from standout.service.errors import ApiError, internal, translate
 from standout.service.settings import Settings
 from standout.study.tokens import Role
 
 log = logging.getLogger("standout.service")
 access = logging.getLogger("standout.access")
+
+READ_ON, DRAIN_SECONDS = 4, 10.0
+"""How far beyond the limit a body is read before it is refused (times the largest request that
+anybody may send), and for how long."""
 
 
 _CLOSE = {"Connection": "close"}
@@ -43,6 +49,10 @@ class Guard:
             await error.response()(scope, receive, answer.send)
         except ClientDisconnect:
             pass  # Nobody is left to be told.
+        except StandoutError as error:  # Of the tokens' database, say.
+            if answer.has_begun:
+                raise
+            await translate(error).response()(scope, receive, answer.send)
         except Exception:
             log.exception("%s %s failed", scope["method"], scope["path"])
             if not answer.has_begun:
@@ -70,9 +80,22 @@ class Guard:
         if not length.isascii() or not length.isdigit():
             raise ApiError(400, "the header Content-Length is not a number")
         if int(length) > most:
+            await _drain(receive, READ_ON * self.settings.largest_request)
             raise _too_large(most)
         seconds = self.settings.body_seconds + most / self.settings.slowest_body
         return _limited(receive, most, seconds)
+
+
+async def _drain(receive: Receive, most: int) -> None:
+    """Read on and forget: whoever is still sending does not hear an answer."""
+    seen = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DRAIN_SECONDS):
+            while seen < most:
+                message = await receive()
+                seen += len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
 
 
 def _too_large(most: int) -> ApiError:

@@ -21,12 +21,39 @@ from standout.study.view import StudyView
 VERDICTS = {int(kind): kind.name.lower() for kind in Verdict}
 
 
+PIECE = 1_000
+"""Entries of a list that are written in one go: meanwhile no other thread can do anything."""
+
+
 def answer(content: Any, status: int = 200) -> Response:
     """JSON, written without another look: what is sent here is plain already."""
-    body = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Response(to_json(content), status_code=status, media_type="application/json")
+
+
+def to_json(content: Any) -> bytes:
+    """JSON in UTF-8; of an object, the long lists are written in pieces."""
+    if isinstance(content, dict) and any(_is_long(value) for value in content.values()):
+        pairs = (f"{_dump(str(key))}:{_dump_long(value)}" for key, value in content.items())
+        body = "{" + ",".join(pairs) + "}"
+    else:
+        body = _dump(content)
     # Half a surrogate pair cannot be in a name, but may be in a reason.
-    data = body.encode("utf-8", "replace")
-    return Response(data, status_code=status, media_type="application/json")
+    return body.encode("utf-8", "replace")
+
+
+def _is_long(value: Any) -> bool:
+    return isinstance(value, list) and len(value) > PIECE
+
+
+def _dump(content: Any) -> str:
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _dump_long(value: Any) -> str:
+    if not _is_long(value):
+        return _dump(value)
+    begins = range(0, len(value), PIECE)
+    return "[" + ",".join([_dump(value[i : i + PIECE])[1:-1] for i in begins]) + "]"
 
 
 def finite(value: float | None) -> float | None:

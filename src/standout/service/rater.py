@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections import OrderedDict
 from dataclasses import replace
 
 from starlette.requests import Request
@@ -18,8 +17,6 @@ from standout.study.raters import Record, read_record
 from standout.study.tokens import Role
 from standout.study.turn import Turn
 
-MOST_RATERS = 10_000
-"""Raters that a process remembers; others are looked up again."""
 YEAR = 365 * 86400
 
 
@@ -72,18 +69,14 @@ class Rater:
 
     async def record(self, service: Service, *, is_fresh: bool = False) -> Record:
         """What it has done in this study; `is_fresh`: also as another process has seen it."""
-        kept: OrderedDict[tuple[str, str], Record] = service.cache.setdefault(
-            "raters", OrderedDict()
-        )
         key = (self.study, self.worker)
-        if is_fresh or key not in kept:
-            # A new id has done nothing; but that the study exists has to be found out, too.
-            handle = await service.threads.look(service.shelf.reader, self.study)
-            found = Record()
-            if not self.is_new:
-                found = await service.threads.look(read_record, handle, self.worker)
-            kept[key] = found
-            while len(kept) > MOST_RATERS:
-                kept.popitem(last=False)
-        kept.move_to_end(key)
-        return kept[key]
+        found = None if is_fresh else service.cache.raters.get(key)
+        if found is None:
+            found = await service.threads.quick(self._read_record, service)
+            service.cache.raters[key] = found
+        return found
+
+    def _read_record(self, service: Service) -> Record:
+        # A new id has done nothing; but that the study exists has to be found out, too.
+        handle = service.shelf.reader(self.study)
+        return Record() if self.is_new else read_record(handle, self.worker)

@@ -69,13 +69,13 @@ async def image_sources(service: Service, who: Identity | None, name: str) -> st
         check(who, (Role.OWNER, Role.WORKER, Role.RATER), name)
     except ApiError:
         return "'self'"
-    key = f"images {name}"
-    if key not in service.cache:
+    found = service.cache.images.get(name)
+    if found is None:
         try:
-            service.cache[key] = await service.threads.slow(_read_sources, service, name)
+            found = await service.threads.slow(_read_sources, service, name)
         except NoStudyError:
             return "'self'"
-    found: str = service.cache[key]
+        service.cache.images[name] = found
     return found
 
 

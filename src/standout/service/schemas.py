@@ -54,9 +54,10 @@ class ErrorBody(BaseModel):
 
 
 class Health(BaseModel):
-    """That the service is there."""
+    """Whether the service is there, and its database."""
 
-    status: Literal["ok"]
+    status: Literal["ok", "unavailable"]
+    database: Literal["ok", "not answering"]
     version: str = Field(examples=["0.1.0"])
 
 

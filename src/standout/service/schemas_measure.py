@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 
 from standout.service.schemas import (
     ArmName,
@@ -19,7 +26,7 @@ from standout.service.schemas import (
 )
 
 MOST_TICKETS = 10_000
-MOST_REWARDS = 50_000
+MANY, MOST_REWARDS = 1_000, 50_000
 
 
 class TicketBody(BaseModel):
@@ -71,6 +78,16 @@ class Reward(Body):
         return self
 
 
+def _leave_many(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
+    """Many rewards are checked later, beside the event loop (see `bodies`)."""
+    return value if isinstance(value, list) and MANY < len(value) <= MOST_REWARDS else check(value)
+
+
+Rewards = Annotated[
+    list[Reward], Field(min_length=1, max_length=MOST_REWARDS), WrapValidator(_leave_many)
+]
+
+
 class Tell(Body):
     """Rewards, all of which are counted or, if one is bad, none."""
 
@@ -80,7 +97,7 @@ class Tell(Body):
         json_schema_extra={"examples": [{"rewards": [{"ticket": 17, "reward": 1.0}], "ask": 1}]},
     )
 
-    rewards: list[Reward] = Field(min_length=1, max_length=MOST_REWARDS)
+    rewards: Rewards
     ask: Whole = Field(default=0, ge=0, le=MOST_TICKETS, description="Ask for so many, too.")
     lease: Lease = None
     worker: Worker = None

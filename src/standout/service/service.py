@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Depends
 from starlette.requests import Request
 
 from standout.service.auth import Gate
+from standout.service.cache import Caches
 from standout.service.events import Hub
 from standout.service.settings import Settings
 from standout.service.shelf import Shelf
@@ -24,7 +25,7 @@ class Service:
     threads: Threads
     gate: Gate
     hub: Hub
-    cache: dict[str, Any] = field(default_factory=dict)
+    cache: Caches = field(default_factory=Caches)
 
 
 def start(place: str, settings: Settings) -> Service:

@@ -6,6 +6,7 @@ dashboard never keeps a worker waiting.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -14,12 +15,17 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from standout.errors import NoStudyError
+from standout.errors import NoStudyError, UnavailableError
 from standout.study import Study
 from standout.study.setup import list_studies, study_names
 from standout.study.storage import Storage
 from standout.study.tokens import Kept, read_all
 
+log = logging.getLogger("standout.service")
+
+PATIENCE = 20.0
+"""Seconds that a request waits for a lock or a database: less than a client waits for us."""
+PING_PATIENCE, CLOSING = 5.0, 0.5
 MOST_OPEN = 16
 """Studies kept open; the one not used for longest makes room."""
 
@@ -36,8 +42,10 @@ class Pair:
         """The handle for `write` or `look`."""
         with self._lock:
             handle = self._handles.get(purpose)
-            if handle is None:
-                handle = self._handles[purpose] = Study.open(self.place, self.name)
+            if handle is None or not handle.is_current:
+                handle = self._handles[purpose] = Study.open(
+                    self.place, self.name, patience=PATIENCE
+                )
             return handle
 
 
@@ -49,7 +57,11 @@ class Shelf:
         self._lock = threading.Lock()
         self._pairs: OrderedDict[str, Pair] = OrderedDict()
         self._catalogue = threading.Lock()
-        self._storage = Storage(place, create=True)
+        self._pulse = threading.Lock()
+        self._pinged: Storage | None = None
+        self._storage = Storage(place, create=True, patience=PATIENCE)
+        if self._storage.remark is not None:
+            log.warning("%s", self._storage.remark)
 
     @property
     def shown(self) -> str:
@@ -69,6 +81,8 @@ class Shelf:
             return pair.get(purpose)
         except NoStudyError:
             self.forget(name)
+            if not self._storage.is_current:
+                raise UnavailableError(f"{self.shown} is no longer there") from None
             raise
 
     def writer(self, name: str) -> Study:
@@ -82,7 +96,7 @@ class Shelf:
     @contextmanager
     def own(self, name: str) -> Iterator[Study]:
         """A handle for something that takes long, closed afterwards."""
-        study = Study.open(self.place, name)
+        study = Study.open(self.place, name, patience=PATIENCE)
         try:
             yield study
         finally:
@@ -95,8 +109,21 @@ class Shelf:
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        with self._catalogue, self._storage.read() as connection:
-            yield connection
+        with self._catalogue:
+            if not self._storage.is_current:
+                # Another file has been put in its place: from now on that is the store.
+                self._storage.close()
+                self._storage = Storage(self.place, patience=PATIENCE)
+            with self._storage.read() as connection:
+                yield connection
+
+    def ping(self) -> None:
+        """See that the database answers, on a connection of its own; raises if it does not."""
+        with self._pulse:
+            if self._pinged is None or not self._pinged.is_current:
+                self._pinged = Storage(self.place, patience=PING_PATIENCE)
+            with self._pinged.read() as connection:
+                connection.exec_driver_sql("SELECT 1").scalar()
 
     def names(self) -> list[str]:
         """The names of all studies."""
@@ -124,8 +151,12 @@ class Shelf:
             return read_all(connection)
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Let go of everything that does not hang."""
         with self._lock:
             self._pairs.clear()
-        with self._catalogue:
-            self._storage.close()
+        for lock, storage in ((self._catalogue, self._storage), (self._pulse, self._pinged)):
+            if storage is not None and lock.acquire(timeout=CLOSING):
+                try:
+                    storage.close()
+                finally:
+                    lock.release()

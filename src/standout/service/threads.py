@@ -25,13 +25,13 @@ T = TypeVar("T")
 
 MOST_TOGETHER, MOST_ROWS = 32, 500
 """Requests, and rows that they write, in one transaction."""
-LOOKING, SLOW = 6, 2
-"""Views and lists at a time; reports, forecasts and exports at a time."""
+QUICK, LOOKING, SLOW = 4, 2, 2
+"""At a time: what measuring waits for; views and lists; reports, forecasts and exports."""
 
 
 @dataclass
 class _Waiting:
-    request: Callable[[Turn], Any]
+    request: Callable[[Study, Turn], Any]
     size: int
     future: asyncio.Future[Any]
 
@@ -56,10 +56,12 @@ class Line:
 
 
 def _carry_out(find: Callable[[], Study], chosen: list[_Waiting]) -> list[Any]:
-    """Results or errors, one for each; if something of ours breaks, each on its own."""
+    """The study with a result or an error for each; if something breaks, each on its own."""
     try:
         study = find()
-        return list(study.together([one.request for one in chosen], sum(o.size for o in chosen)))
+        requests = [partial(one.request, study) for one in chosen]
+        found = study.together(requests, sum(one.size for one in chosen))
+        return [one if isinstance(one, StandoutError) else (study, one) for one in found]
     except StandoutError as error:
         return [error] * len(chosen)
     except Exception as error:
@@ -74,20 +76,46 @@ class Threads:
     def __init__(self) -> None:
         self._lines: dict[str, Line] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._limits: dict[str, anyio.CapacityLimiter] = {}
+        self._writes: dict[str, anyio.CapacityLimiter] = {}
+        self._limits = {
+            queue: anyio.CapacityLimiter(count)
+            for queue, count in (
+                ("quick", QUICK),
+                ("look", LOOKING),
+                ("shared", LOOKING),  # Taken inside one of "look".
+                ("slow", SLOW),
+                ("probe", 1),
+            )
+        }
+        self._shared: dict[tuple[str, int | None], asyncio.Task[bytes]] = {}
+        self._probe: asyncio.Task[bool] | None = None
 
-    async def _run(self, queue: str, at_once: int, call: Callable[[], T]) -> T:
-        limit = self._limits.get(queue)
-        if limit is None:
-            limit = self._limits[queue] = anyio.CapacityLimiter(at_once)
-        return await anyio.to_thread.run_sync(call, limiter=limit)
+    async def _run(self, queue: str, call: Callable[[], T]) -> T:
+        return await anyio.to_thread.run_sync(call, limiter=self._limits[queue])
+
+    async def _run_write(self, study: str, call: Callable[[], T]) -> T:
+        """One at a time per study; a name is forgotten when nobody waits, as any may be sent."""
+        limit = self._writes.setdefault(study, anyio.CapacityLimiter(1))
+        try:
+            return await anyio.to_thread.run_sync(call, limiter=limit)
+        finally:
+            if not limit.borrowed_tokens and not limit.statistics().tasks_waiting:
+                self._writes.pop(study, None)
 
     async def change(
-        self, name: str, find: Callable[[], Study], request: Callable[[Turn], T], size: int = 1
-    ) -> T:
-        """Ask or tell, in one transaction with others that wait; `find` gives the study."""
+        self,
+        name: str,
+        find: Callable[[], Study],
+        request: Callable[[Study, Turn], T],
+        size: int = 1,
+    ) -> tuple[Study, T]:
+        """Ask or tell, in one transaction with others that wait; the study, and what came of it.
+
+        `find` gives the study, in the thread that writes: to look for it first
+        would mean to wait behind those who only look.
+        """
         line = self._lines.setdefault(name, Line())
-        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[tuple[Study, T]] = asyncio.get_running_loop().create_future()
         line.waiting.append(_Waiting(request, size, future))
         if not line.is_moving:
             line.is_moving = True
@@ -100,7 +128,7 @@ class Threads:
         try:
             while line.waiting:
                 chosen = line.take()
-                results = await self._run(f"write {name}", 1, partial(_carry_out, find, chosen))
+                results = await self._run_write(name, partial(_carry_out, find, chosen))
                 for one, result in zip(chosen, results, strict=True):
                     if one.future.done():
                         continue  # Whoever waited is gone.
@@ -116,12 +144,53 @@ class Threads:
         self, study: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Change a study in another way: one at a time per study, in the order of coming."""
-        return await self._run(f"write {study}", 1, partial(function, *args, **kwargs))
+        return await self._run_write(study, partial(function, *args, **kwargs))
+
+    async def quick(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Something short that whoever measures has to wait for: tokens, items."""
+        return await self._run("quick", partial(function, *args, **kwargs))
+
+    async def probe(self, call: Callable[[], object], seconds: float) -> bool:
+        """Whether a call ends well within `seconds`; one that hangs is not made a second time."""
+        if self._probe is None:
+            self._probe = asyncio.get_running_loop().create_task(self._try(call))
+        task = self._probe
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+        return bool(done) and task.result()
+
+    async def _try(self, call: Callable[[], object]) -> bool:
+        try:
+            await self._run("probe", call)
+        except StandoutError:
+            return False
+        finally:
+            self._probe = None
+        return True
 
     async def look(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Something quick that changes nothing."""
-        return await self._run("look", LOOKING, partial(function, *args, **kwargs))
+        """Something that changes nothing, for those who look on."""
+        return await self._run("look", partial(function, *args, **kwargs))
+
+    async def share(self, key: tuple[str, int | None], call: Callable[[], bytes]) -> bytes:
+        """As `look`, once for all who ask for the same while it has not begun.
+
+        What has begun is not shared: whoever asks now is to see what is there now.
+        """
+        task = self._shared.get(key)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._look_once(key, call))
+            self._shared[key] = task
+        # Whoever leaves does not take the others' answer along.
+        return await asyncio.shield(task)
+
+    async def _look_once(self, key: tuple[str, int | None], call: Callable[[], bytes]) -> bytes:
+        try:
+            async with self._limits["look"]:
+                self._shared.pop(key, None)
+                return await anyio.to_thread.run_sync(call, limiter=self._limits["shared"])
+        finally:
+            self._shared.pop(key, None)
 
     async def slow(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Something that may take seconds."""
-        return await self._run("slow", SLOW, partial(function, *args, **kwargs))
+        return await self._run("slow", partial(function, *args, **kwargs))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from standout.study.copying import Copy, backup, restore
 from standout.study.history import History
 from standout.study.status import Status
 from standout.study.study import Study
@@ -9,4 +10,14 @@ from standout.study.telling import Receipt
 from standout.study.tickets import Ticket
 from standout.study.verify import Verification
 
-__all__ = ["History", "Receipt", "Status", "Study", "Ticket", "Verification"]
+__all__ = [
+    "Copy",
+    "History",
+    "Receipt",
+    "Status",
+    "Study",
+    "Ticket",
+    "Verification",
+    "backup",
+    "restore",
+]

@@ -47,6 +47,16 @@ class Handle:
         """How pulls are chosen."""
         return self._ledger.desk.method
 
+    @property
+    def remark(self) -> str | None:
+        """What is to be known about the study's file: that it may lack rewards, say."""
+        return self._storage.remark
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the study's file is still the one that was opened."""
+        return self._storage.is_current
+
     @contextmanager
     def _writing(self, size: int = 1) -> Iterator[tuple[Connection, float]]:
         """A transaction on the study as it is now, that writes about `size` rows."""
@@ -61,10 +71,10 @@ class Handle:
                 raise
 
     @contextmanager
-    def _reading(self) -> Iterator[tuple[Connection, float]]:
+    def _reading(self, *, is_long: bool = False) -> Iterator[tuple[Connection, float]]:
         with self._lock:
             try:
-                with self._storage.read() as connection:
+                with self._storage.read(is_long=is_long) as connection:
                     now = self._ledger.sync(connection, lock=False)
                     yield connection, self._storage.clock() if self._storage.clock else now
             except BaseException:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -154,13 +154,16 @@ class Shown(Handle):
             return write_history(connection, self._ledger, file, form, raw)
 
     def verify(self) -> Verification:
-        """Recompute all totals from the log and compare."""
+        """Recompute all totals from the log and compare; see that the file is whole."""
         from standout.study.verify import verify
 
         with self._lock:
             self._ledger.forget()
-            with self._reading() as (connection, _):
-                return verify(connection, self._ledger)
+            with self._reading(is_long=True) as (connection, _):
+                found = verify(connection, self._ledger)
+        if self.remark is None:
+            return found
+        return replace(found, problems=(*found.problems, self.remark))
 
     def export_parts(self, form: str = "csv", *, raw: bool = False) -> Iterator[str]:
         """The history as it is now, as `csv` or `json`, in parts of some thousand rewards.

@@ -9,44 +9,32 @@ child opens its own connection.
 
 from __future__ import annotations
 
+import atexit
 import os
-import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from standout.errors import NoStudyError, StorageError
+from standout.study import sqlite_file
 from standout.study.migrations import STEPS, check_version, migrate, stored_version
 from standout.study.places import check_file, check_length, locate, shown
+from standout.study.sqlite_file import SqliteFile
+from standout.study.storage_errors import explain
 
 PATIENCE = 60.0
 """Seconds to wait for other processes before giving up."""
 
-_SQLITE_LOCKED = (5, 6)
-_SQLITE_DAMAGED, _SQLITE_FOREIGN = 11, 26
-
-
-def _on_connect(is_sqlite: bool, patience: float, connection: Any, _: Any) -> None:
-    cursor = connection.cursor()
-    if is_sqlite:
-        cursor.execute("PRAGMA synchronous=FULL")
-        cursor.execute("PRAGMA foreign_keys=ON")
-    else:
-        cursor.execute("SET synchronous_commit = on")
-        cursor.execute(f"SET lock_timeout = {int(patience * 1000)}")
-        connection.commit()
-    cursor.close()
-
 
 class Storage:
-    """One database, opened."""
+    """One database, opened. `remark` says what is to be known about its file, if anything."""
 
     def __init__(
         self,
@@ -61,52 +49,73 @@ class Storage:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.patience = patience
         self.clock = clock
+        self.remark: str | None = None
+        self.file: SqliteFile | None = None
         if self.is_sqlite:
-            check_file(Path(str(self.url.database)), must_exist=not create)
+            path = Path(str(self.url.database))
+            check_file(path, must_exist=not create)
+            self.file = SqliteFile(path, create=create, patience=patience)
+        self._is_ready = False
         self._engine = self._make_engine()
         self._connection: Connection | None = None
         self._owner = os.getpid()
         with self.closed_on_error():
             self._prepare(create)
+        self._is_ready = True
+        _open.add(self)
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nothing can be written here."""
+        return self.file is not None and self.file.is_read_only
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the file is still the one that was opened."""
+        return self.file is None or self.file.is_current
 
     def _make_engine(self) -> Engine:
         options: dict[str, Any] = {"poolclass": NullPool, "hide_parameters": True}
-        if self.is_sqlite:
-            # isolation_level=None: BEGIN is ours to say (see `write`).
-            options["connect_args"] = {
-                "isolation_level": None,
-                "check_same_thread": False,
-                "timeout": self.patience,
-            }
-        else:
-            options["connect_args"] = {"connect_timeout": 10, "application_name": "standout"}
+        if self.file is not None:
+            options["creator"] = self.file.connect
         try:
             engine = create_engine(self.url, **options)
         except ModuleNotFoundError as error:
             raise StorageError(
                 f"the package {error.name} is missing; install standout[studies]"
             ) from None
-        # Not a method: the engine would then hold on to the storage, and with it to the
+        # Not methods: the engine would then hold on to the storage, and with it to the
         # connection, until Python looks for such circles.
-        event.listen(engine, "connect", partial(_on_connect, self.is_sqlite, self.patience))
+        if self.is_sqlite:
+            event.listen(engine, "connect", sqlite_file.set_up)
+        else:
+            from standout.study.postgres import connector
+
+            event.listen(engine, "do_connect", connector(self.patience))
         self._driver_error: type[Exception] = engine.dialect.loaded_dbapi.Error
         return engine
 
     def _prepare(self, create: bool) -> None:
         """Check the version; make or upgrade the tables where that is wanted."""
+        application, mode = 0, ""
         with self.read() as connection:
             version = stored_version(connection)
-            if self.is_sqlite:
-                pages, size = (
+            if self.file is not None:
+                pages, size, application = (
                     int(connection.exec_driver_sql(f"PRAGMA {name}").scalar() or 0)
-                    for name in ("page_count", "page_size")
+                    for name in ("page_count", "page_size", "application_id")
                 )
-                check_length(Path(str(self.url.database)), pages * size)
+                mode = str(connection.exec_driver_sql("PRAGMA journal_mode").scalar())
+                check_length(self.file.path, pages * size)
         check_version(version, self.shown)
         if version == 0 and not create:
             raise NoStudyError(f"{self.shown} is a database, but holds no study")
-        if self.is_sqlite:
-            self._use_wal()
+        if self.file is not None:
+            with self._translated():
+                self.remark = self.file.prepare(self._raw(), application, mode)
+            if self.is_read_only:
+                self._check_readable(version)
+                return
         if version < len(STEPS):
             with self.write() as connection:
                 if not self.is_sqlite:
@@ -114,15 +123,12 @@ class Storage:
                     connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7382094)")
                 migrate(connection, self.shown)
 
-    def _use_wal(self) -> None:
-        with self._translated():
-            connection = self._connect()
-            mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar()
-            if mode != "wal":
-                mode = connection.exec_driver_sql("PRAGMA journal_mode=WAL").scalar()
-            connection.rollback()
-        if mode != "wal":
-            raise StorageError(f"{self.shown} cannot keep a write-ahead log here; use a local disk")
+    def _check_readable(self, version: int) -> None:
+        if version < len(STEPS):
+            raise StorageError(
+                f"{self.shown} was written by an older standout and is read-only here, so that it "
+                "cannot be brought up to date; copy it to a folder that you can write to"
+            )
 
     def _connect(self) -> Connection:
         if self._owner != os.getpid():
@@ -131,71 +137,71 @@ class Storage:
             self._owner = os.getpid()
         if self._connection is None or self._connection.closed or self._connection.invalidated:
             self._connection = self._engine.connect()
+            if self._is_ready and self.file is not None and not self.is_read_only:
+                self.file.begin_log(self._raw())
         return self._connection
+
+    def _raw(self) -> Any:
+        """The driver's own connection."""
+        return self._connect().connection.driver_connection
 
     @contextmanager
     def write(self, *, is_small: bool = False) -> Iterator[Connection]:
         """A transaction that may change the database; commits when the block ends well.
 
         A small one (without COPY) sends PostgreSQL its statements without
-        waiting for each: three round trips instead of nine.
+        waiting for each: three round trips instead of nine. Raises `MovedError`
+        if the file is no longer the one that was opened.
         """
+        if self.is_read_only:
+            raise StorageError(
+                f"{self.shown} is read-only here: asking and telling need a file and a folder "
+                "that can be written to"
+            )
         with self._translated():
             connection = self._connect()
-            pipeline = self._pipeline(connection) if is_small else nullcontext()
-            with pipeline, connection.begin():
-                if self.is_sqlite:
-                    self._begin_immediate(connection)
+            with self._pipeline(connection, is_small), connection.begin():
+                if self.file is not None:
+                    if not self.file.has_log:
+                        self.file.begin_log(self._raw())
+                    self.file.begin_immediate(self._raw())
+                    self.file.check()
                 yield connection
+            if self.file is not None:
+                # Moved away in between: then it was written into a file that nobody looks at.
+                self.file.check(is_done=True)
 
-    def _pipeline(self, connection: Connection) -> AbstractContextManager[object]:
-        if self.is_sqlite:
+    def _pipeline(self, connection: Connection, is_small: bool) -> AbstractContextManager[object]:
+        if self.is_sqlite or not is_small:
             return nullcontext()
-        from psycopg import Pipeline
+        from standout.study.postgres import pipeline
 
-        driver: Any = connection.connection.driver_connection
-        # Not with a client library older than PostgreSQL 14's.
-        found: AbstractContextManager[object]
-        found = driver.pipeline() if Pipeline.is_supported() else nullcontext()
-        return found
-
-    def _begin_immediate(self, connection: Connection) -> None:
-        """Wait for the write lock in short random steps.
-
-        SQLite's own waiting grows to a tenth of a second a step, in which a
-        busy neighbour takes the lock many times over.
-        """
-        cursor = connection.connection.cursor()
-        cursor.execute("PRAGMA busy_timeout=0")
-        deadline = time.monotonic() + self.patience
-        step = 0.0005
-        try:
-            while True:
-                try:
-                    cursor.execute("BEGIN IMMEDIATE")
-                    return
-                except self._driver_error as error:
-                    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-                    if code not in _SQLITE_LOCKED or time.monotonic() > deadline:
-                        raise
-                time.sleep(random.uniform(0.5, 1.5) * step)
-                step = min(step * 1.3, 0.002)
-        finally:
-            cursor.execute(f"PRAGMA busy_timeout={int(self.patience * 1000)}")
-            cursor.close()
+        return pipeline(connection)
 
     @contextmanager
-    def read(self) -> Iterator[Connection]:
-        """A transaction that sees one moment and changes nothing."""
+    def read(self, *, is_long: bool = False) -> Iterator[Connection]:
+        """A transaction that sees one moment and changes nothing.
+
+        `is_long`: a statement may take up to an hour on PostgreSQL. Raises
+        `MovedError` as `write` does: what is read would be old.
+        """
         with self._translated():
             connection = self._connect()
-            with connection.begin():
-                connection.exec_driver_sql(
-                    "BEGIN"
-                    if self.is_sqlite
-                    else "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
-                )
+            with connection.begin(), self._reading(connection, is_long):
                 yield connection
+
+    @contextmanager
+    def _reading(self, connection: Connection, is_long: bool) -> Iterator[None]:
+        if self.file is None:
+            from standout.study.postgres import reading
+
+            with reading(connection, is_long=is_long):
+                yield
+            return
+        connection.exec_driver_sql("BEGIN")
+        self.file.check()
+        yield
+        self.file.check_unchanged()
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -203,44 +209,39 @@ class Storage:
         try:
             yield
         except DBAPIError as error:
-            message = self._explain(error.orig)
+            found = explain(self, error.orig)
             self._drop_if_broken()
-            raise StorageError(message) from None
+            raise found from None
         except SQLAlchemyError as error:
             self._drop_if_broken()
             raise StorageError(f"{self.shown}: {error}") from None
         except self._driver_error as error:  # From what goes past SQLAlchemy.
-            message = self._explain(error)
+            found = explain(self, error)
             self._drop_if_broken()
-            raise StorageError(message) from None
+            raise found from None
 
     def _drop_if_broken(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            try:
-                connection.close()
-            except SQLAlchemyError:
-                connection.invalidate()
+        with suppress(SQLAlchemyError, self._driver_error):
+            if self._connection is not None and not self.is_sqlite:
+                self._connection.invalidate()  # There is nobody to take it back with.
+            self._let_go()
 
-    def _explain(self, cause: BaseException | None) -> str:
-        code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
-        text = " ".join(str(cause).split())
-        if code in _SQLITE_LOCKED or type(cause).__name__ == "LockNotAvailable":
-            return (
-                f"{self.shown} was busy for {self.patience:g} s; another process holds a long "
-                "transaction. Nothing was changed; try again"
-            )
-        if code == _SQLITE_FOREIGN:
-            return f"{self.shown} is not a study: it is no SQLite database; nothing was changed"
-        if code == _SQLITE_DAMAGED:
-            return f"{self.shown} is damaged or cut short ({text}); restore it from a copy"
-        if code == 8:
-            return f"{self.shown} cannot be written to; check the permissions of file and folder"
-        if code == 14:
-            return f"{self.shown} cannot be opened; check the permissions of file and folder"
-        if self.url.password:
-            text = text.replace(str(self.url.password), "***")
-        return f"{self.shown}: {text}"
+    def _let_go(self) -> None:
+        """End the connection; a file that nobody else uses becomes whole."""
+        connection, self._connection = self._connection, None
+        if connection is None or connection.closed:
+            return
+        # One that was refused is left alone, but for a log that SQLite would work in anyway.
+        is_ours = self.file is not None and (self._is_ready or self.file.had_log)
+        if self.file is not None and is_ours and not connection.invalidated:
+            raw: Any = connection.connection.driver_connection
+            if not self.file.leave(raw):
+                sqlite_file.keep_for_ever(connection)
+                return
+        try:
+            connection.close()
+        except SQLAlchemyError:
+            connection.invalidate()
 
     def now(self, connection: Connection) -> float:
         """Seconds since 1970: the server's clock where machines may differ."""
@@ -266,6 +267,17 @@ class Storage:
 
     def close(self) -> None:
         """Let go of the connection; the next use opens another."""
-        if self._owner == os.getpid() and self._connection is not None:
-            self._connection.close()
+        if self._owner == os.getpid():
+            self._let_go()
         self._connection = None
+
+
+_open: WeakSet[Storage] = WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """A program that ends leaves whole files behind, also if it closed nothing itself."""
+    for storage in list(_open):
+        with suppress(Exception):
+            storage.close()

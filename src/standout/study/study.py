@@ -111,7 +111,8 @@ class Study(Tending):
         with storage.closed_on_error(), storage.read() as connection:
             ledger, name, lease = setup.find(connection, storage, name)
         study = cls(storage, ledger, name, lease)
-        if ledger.fields != ledger.layout.fields(ledger.desk.state):
+        is_old = ledger.fields != ledger.layout.fields(ledger.desk.state)
+        if is_old and not storage.is_read_only:
             with study._writing() as (connection, _):
                 ledger.renew_fields(connection)
         return study

@@ -8,14 +8,19 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from standout.errors import RewardError, StudyError
+from standout.errors import RewardError, StorageError, StudyError
+from standout.waiting import Patience
 
 LEASE = 60.0
 """Seconds after which others take over from a worker that is gone; renewed meanwhile."""
 POLL = 0.2
+PATIENCE = 300.0
+"""Seconds that a run waits for a database that is away."""
 FAILED = "measuring failed"
 
 Measure = Callable[[str], float]
@@ -95,6 +100,7 @@ class Measurable(Protocol):
 
 
 S = TypeVar("S", bound=Measurable)
+T = TypeVar("T")
 
 
 def worker_name() -> str:
@@ -136,6 +142,8 @@ class Worker(Generic[S]):
     """Keeps up to `jobs` measurements going until the study stops.
 
     `check` gives a measured value back as a reward, or says what is wrong with it.
+    With `patience` a database that is away is waited for: what is being measured
+    goes on meanwhile. (A study of a server has its own.)
     """
 
     def __init__(
@@ -149,6 +157,7 @@ class Worker(Generic[S]):
         retries: int = 2,
         lease: float = LEASE,
         progress: Callable[[S], None] | None = None,
+        patience: Patience | None = None,
     ) -> None:
         self.study = study
         self.check = check
@@ -158,11 +167,16 @@ class Worker(Generic[S]):
         self.retries = retries
         self.lease = lease
         self.progress = progress
+        self.patience = patience
         self.name = worker_name()
         self.futures: dict[Future[float], Pull] = {}
         self.failed: Counter[str] = Counter()
         self.told = 0
         self.renewed = time.monotonic()
+
+    def _calmly(self, call: Callable[[], T]) -> T:
+        """Do something with the study, as often as it takes; each of them may be done twice."""
+        return call() if self.patience is None else self.patience.call(call)
 
     def run(self) -> Standing:
         """Measure until the study has stopped or nothing more can be measured."""
@@ -171,33 +185,34 @@ class Worker(Generic[S]):
             while True:
                 self._fill()
                 if not self.futures and not self._wait_for_others():
-                    return self.study.status()
+                    return self._calmly(self.study.status)
                 self._collect()
                 self._renew()
                 if self.progress is not None:
-                    self.progress(self.study)
+                    self._calmly(partial(self.progress, self.study))
         except BaseException:
             self._give_back()
             raise
 
     def _take_over(self) -> None:
         """Go on where a run on this machine was when it died."""
-        gone = [p.ticket for p in self.study.pending() if is_gone(p.worker)]
-        self.study.release(gone)
-        for arm, why in self.study.status().paused.items():
+        gone = [p.ticket for p in self._calmly(self.study.pending) if is_gone(p.worker)]
+        self._calmly(lambda: self.study.release(gone))
+        for arm, why in self._calmly(self.study.status).paused.items():
             if why.startswith(FAILED):
-                self.study.resume(arm)
+                self._calmly(partial(self.study.resume, arm))
 
     def _fill(self) -> None:
         free = self.jobs - len(self.futures)
         if free > 0:
-            for ticket in self.study.ask(free, worker=self.name, lease=self.lease):
+            asked = self._calmly(lambda: self.study.ask(free, worker=self.name, lease=self.lease))
+            for ticket in asked:
                 future = self.executor.submit(measure_once, self.measure, ticket.arm, ticket.id)
                 self.futures[future] = ticket
 
     def _wait_for_others(self) -> bool:
         """With nothing to do here: whether something may come up when others have told."""
-        status = self.study.status()
+        status = self._calmly(self.study.status)
         if status.stopped or not status.pending:
             return False
         time.sleep(POLL)
@@ -216,17 +231,18 @@ class Worker(Generic[S]):
             except Exception as error:
                 self._fail(ticket, str(error) or type(error).__name__)
         if rewards:
-            self.study.tell_many(rewards, worker=self.name)
+            self._calmly(lambda: self.study.tell_many(rewards, worker=self.name))
             self.told += len(rewards)
         for future in done:
             del self.futures[future]
 
     def _fail(self, ticket: Pull, why: str) -> None:
-        self.study.fail(ticket, why, worker=self.name)
+        self._calmly(lambda: self.study.fail(ticket, why, worker=self.name))
         self.failed[ticket.arm] += 1
         if self.failed[ticket.arm] > self.retries:
             times = self.failed[ticket.arm]
-            self.study.pause(ticket.arm, f"{FAILED} {times} times in a row: {why}")
+            reason = f"{FAILED} {times} times in a row: {why}"
+            self._calmly(lambda: self.study.pause(ticket.arm, reason))
         if self.told == 0 and sum(self.failed.values()) >= 3 * (self.retries + 1):
             raise StudyError(
                 f"no measurement works; the last, of arm {ticket.arm!r}, failed: {why}"
@@ -234,12 +250,13 @@ class Worker(Generic[S]):
 
     def _renew(self) -> None:
         if self.futures and time.monotonic() - self.renewed > self.lease / 4:
-            self.study.renew(self.futures.values(), self.lease)
+            self._calmly(lambda: self.study.renew(self.futures.values(), self.lease))
             self.renewed = time.monotonic()
 
     def _give_back(self) -> None:
         """What is under way here is for others to measure again."""
         for future in self.futures:
             future.cancel()
-        mine = [out.ticket for out in self.study.pending() if out.worker == self.name]
-        self.study.release(mine)
+        with suppress(StorageError):  # If it cannot be reached, the leases end by themselves.
+            mine = [out.ticket for out in self.study.pending() if out.worker == self.name]
+            self.study.release(mine)

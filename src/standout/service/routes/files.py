@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from standout.service.auth import LOOK, Looker, check
+from standout.service.cache import KeptReport
 from standout.service.errors import ApiError
 from standout.service.events import MOST_LISTENERS
 from standout.service.service import Service, ServiceOf
@@ -150,9 +151,7 @@ def _report(service: Service, name: str) -> str:
 
     with service.shelf.own(name) as study:
         seq = study.pulse().seq
-        key = f"report {name}"
-        kept = service.cache.get(key)
-        if kept is None or kept[0] != seq:
-            kept = service.cache[key] = (seq, render_report(study))
-    text: str = kept[1]
-    return text
+        kept = service.cache.reports.get(name)
+        if kept is None or kept.seq != seq:
+            kept = service.cache.reports[name] = KeptReport(seq, render_report(study))
+    return kept.text

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from standout.core.kinds import Verdict
 from standout.service import plain
 from standout.service.auth import Looker
+from standout.service.cache import KeptForecast
 from standout.service.plain import answer
 from standout.service.routes import sent
 from standout.service.routes.studies import Limit
@@ -48,11 +49,12 @@ async def view(
     ] = None,
 ) -> Response:
     """Everything that a dashboard draws; with `since`, only what has changed."""
-    return await service.threads.look(_view, service, name, since)
+    found = await service.threads.share((name, since), lambda: _view(service, name, since))
+    return Response(found, media_type="application/json")
 
 
-def _view(service: Service, name: str, since: int | None) -> Response:
-    return answer(plain.view(look_at(service.shelf.reader(name), since)))
+def _view(service: Service, name: str, since: int | None) -> bytes:
+    return plain.to_json(plain.view(look_at(service.shelf.reader(name), since)))
 
 
 @router.get("/arms", responses=sent(ArmList, "Some arms."))
@@ -123,17 +125,16 @@ async def forecast(service: ServiceOf, who: Looker, name: str) -> Response:
 def _forecast(service: Service, name: str) -> Forecast | None:
     study = service.shelf.reader(name)
     seq = study.pulse().seq
-    key = f"forecast {name}"
-    kept = service.cache.get(key)
+    kept = service.cache.forecasts.get(name)
     begin = time.monotonic()
-    if kept is not None and (kept[0] == seq or begin < kept[1]):
-        found: Forecast | None = kept[2]
-        return found
+    if kept is not None and (kept.seq == seq or begin < kept.until):
+        return kept.found
     found = study.forecast_range()
     now = time.monotonic()
     # That it is too early to tell costs nothing to find out, and may be over at once.
     is_cheap = found is None and now - begin < 0.1
-    service.cache[key] = (seq, begin if is_cheap else now + FORECAST_SECONDS, found)
+    until = begin if is_cheap else now + FORECAST_SECONDS
+    service.cache.forecasts[name] = KeptForecast(seq, until, found)
     return found
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from functools import partial
 from typing import Any, TypeVar
 
 from fastapi import APIRouter
@@ -16,11 +15,13 @@ from starlette.responses import Response
 
 from standout.errors import StandoutError
 from standout.service.auth import Answerer, Identity, Measurer, Reader
+from standout.service.bodies import LongRoute, check_rewards
 from standout.service.errors import ApiError
 from standout.service.plain import answer
 from standout.service.rater import may_hold_more
 from standout.service.routes import sent
 from standout.service.schemas_measure import (
+    MANY,
     Ask,
     Done,
     Fail,
@@ -40,7 +41,7 @@ from standout.study.telling import Receipt
 from standout.study.tokens import Role
 from standout.study.turn import Turn
 
-router = APIRouter(prefix="/studies/{name}", tags=["measuring"])
+router = APIRouter(prefix="/studies/{name}", tags=["measuring"], route_class=LongRoute)
 T = TypeVar("T")
 
 
@@ -83,7 +84,7 @@ async def _tickets(
     items: dict[str, Any] = {}
     if with_items and tickets:
         arms = {ticket.arm for ticket in tickets}
-        items = await service.threads.look(lambda: service.shelf.reader(name).items(arms))
+        items = await service.threads.quick(lambda: service.shelf.reader(name).items(arms))
     return [
         {
             "ticket": ticket.id,
@@ -99,14 +100,10 @@ async def _change(
     service: Service, name: str, request: Callable[[Study, Turn], T], size: int = 1
 ) -> tuple[Study, T]:
     """Carry out a request; the study that it changed, and what came of it."""
-    study = await service.threads.look(service.shelf.writer, name)
     try:
-        found = await service.threads.change(
-            name, lambda: service.shelf.writer(name), partial(request, study), size
-        )
+        return await service.threads.change(name, lambda: service.shelf.writer(name), request, size)
     except NotYours as error:
         raise ApiError(403, str(error)) from None
-    return study, found
 
 
 @router.post("/ask", responses=sent(Tickets, "Pulls to measure, or none."))
@@ -134,12 +131,15 @@ def _key(reward: Reward) -> Ticket | int | str:
 @router.post("/tell", responses=sent(Told, "The rewards are on disk."))
 async def tell(service: ServiceOf, who: Answerer, name: str, body: Tell) -> Response:
     """Tell rewards, and ask for the next pulls in the same request if wanted."""
-    pairs = [(_key(reward), reward.reward) for reward in body.rewards]
+    rewards = body.rewards
+    if len(rewards) > MANY:
+        rewards = await service.threads.quick(check_rewards, rewards)
+    pairs = [(_key(reward), reward.reward) for reward in rewards]
     worker = _worker(who, body.worker)
     count = min(body.ask, 1) if who.role is Role.RATER else body.ask
 
     def request(study: Study, turn: Turn) -> tuple[Receipt, list[Ticket]]:
-        _check_own(turn, who, [reward.ticket for reward in body.rewards])
+        _check_own(turn, who, [reward.ticket for reward in rewards])
         if not count:
             return turn.tell_many(pairs, worker=worker), []
         lease = _lease(service, study, who, body.lease)

@@ -18,7 +18,7 @@ from standout.service.routes import sent
 from standout.service.schemas import IdentificationBody, NewStudy, StatusBody, StudyList
 from standout.service.schemas_measure import PageBody
 from standout.service.service import Service, ServiceOf
-from standout.service.shelf import Shelf
+from standout.service.shelf import PATIENCE, Shelf
 from standout.study import Study
 from standout.study.setup import DAY
 
@@ -79,6 +79,7 @@ def _create(shelf: Shelf, body: NewStudy) -> Response:
         ordered=body.ordered,
         items=items,
         page=page,
+        patience=PATIENCE,
     ) as study:
         return answer(plain.status(study), 201)
 

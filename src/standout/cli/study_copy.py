@@ -1,0 +1,96 @@
+"""`standout study backup` and `restore`: all studies of a place, as one file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from standout.cli.study_common import AsJson, Place, print_json
+
+if TYPE_CHECKING:
+    from standout.study.copying import Copy
+
+Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+
+
+def backup(
+    place: Place,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The file to write.")],
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Copy all studies of a place into one file, also while they are in use.
+
+    The file appears when it is complete and verified. Do not copy the file of
+    a study by other means while somebody works on it: what was told last is in
+    the log beside it.
+
+    \b
+    Examples:
+      standout study backup beans.db copies/beans-monday.db
+      standout study backup env:PLACE monday.db --force --json
+    """
+    from standout.study.copying import backup as copy
+    from standout.study.options import typed_place
+
+    with _progress(as_json) as show:
+        done = copy(typed_place(place), file, force=force, progress=show)
+    _say(done, as_json)
+
+
+def restore(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file that backup wrote.")],
+    place: Place,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Put the studies of a backup in place: a new file, or a PostgreSQL database.
+
+    What is there already is replaced only with --force, and never while
+    somebody works on it. Every study is verified.
+
+    \b
+    Examples:
+      standout study restore copies/beans-monday.db beans.db
+      standout study restore monday.db env:PLACE
+    """
+    from standout.study.copying import restore as copy
+    from standout.study.options import typed_place
+
+    with _progress(as_json) as show:
+        done = copy(file, typed_place(place), force=force, progress=show)
+    _say(done, as_json)
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A line that says how far it is; for terminals only."""
+    from standout.cli.console import live_line
+
+    if quiet:
+        yield None
+        return
+    with live_line() as line:
+        task = line.add_task("copying")
+
+        def show(done: int, total: int) -> None:
+            share = 100 * done / max(1, total)
+            words = f"copying: {share:.0f} %" if done < total else "verifying the copy"
+            line.update(task, description=words)
+
+        yield show
+
+
+def _say(done: Copy, as_json: bool) -> None:
+    for remark in done.remarks:
+        typer.echo(f"warning: {remark}", err=True)
+    if as_json:
+        print_json(done.to_dict())
+        return
+    size = "" if done.size is None else f" ({done.size / 1e6:,.1f} MB)"
+    typer.echo(f"{done.source} is copied to {done.target}{size}, and verified:")
+    for study in done.studies:
+        typer.echo(f"  {study.name}: {study.pulls:,} pulls, {study.rewards:,} rewards")

@@ -1,0 +1,82 @@
+"""What a process remembers of its answers: typed, and never more than so many."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from standout.study.forecast import Forecast
+from standout.study.raters import Record
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+MOST_REPORTS = 4
+"""Reports kept: each may be a megabyte."""
+MOST_STUDIES = 64
+"""Studies of which small answers are kept."""
+MOST_RATERS = 10_000
+"""Raters that a process remembers; others are looked up again."""
+
+
+class Recent(Generic[K, V]):
+    """The newest answers; the one not used for longest makes room. Safe in threads.
+
+    >>> kept = Recent[str, int](most=2)
+    >>> for name in ("a", "b", "a", "c"):
+    ...     kept[name] = kept.get(name, 0) + 1
+    >>> kept.get("a"), kept.get("b"), kept.get("c"), len(kept)
+    (2, None, 1, 2)
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[K, V] = OrderedDict()
+
+    def get(self, key: K, default: V | None = None) -> V | None:
+        """What is kept under `key`, which counts as a use; else `default`."""
+        with self._lock:
+            if key not in self._kept:
+                return default
+            self._kept.move_to_end(key)
+            return self._kept[key]
+
+    def __setitem__(self, key: K, value: V) -> None:
+        with self._lock:
+            self._kept[key] = value
+            self._kept.move_to_end(key)
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+
+@dataclass(frozen=True)
+class KeptReport:
+    """A report, and the `seq` of the study that it is about."""
+
+    seq: int
+    text: str
+
+
+@dataclass(frozen=True)
+class KeptForecast:
+    """A forecast made at `seq`, good until `until` (monotonic seconds) even if more was told."""
+
+    seq: int
+    until: float
+    found: Forecast | None
+
+
+@dataclass
+class Caches:
+    """By the study's name; raters by study and worker."""
+
+    reports: Recent[str, KeptReport] = field(default_factory=lambda: Recent(MOST_REPORTS))
+    forecasts: Recent[str, KeptForecast] = field(default_factory=lambda: Recent(MOST_STUDIES))
+    images: Recent[str, str] = field(default_factory=lambda: Recent(MOST_STUDIES))
+    raters: Recent[tuple[str, str], Record] = field(default_factory=lambda: Recent(MOST_RATERS))

@@ -1,0 +1,284 @@
+"""A SQLite file and the write-ahead log beside it: are they whole, and still the ones in use?
+
+A file that is cleanly closed is one file: the log has been worked in, and the header says
+so (rollback mode). While somebody works on it the header says that a log belongs to it.
+So a file that asks for a log where there is none was copied without it, or lost it:
+rewards may be missing. SQLite itself would say nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import random
+import sqlite3
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from standout.errors import MovedError, StorageError
+
+APPLICATION = 0x53744F75
+"""SQLite's application id of files that standout closes as described above."""
+INCOMPLETE = 0x53744F21
+"""The same for a file of which the log was missing when it was opened."""
+
+LOCKED = (5, 6)
+"""SQLite's codes for a database or a table that somebody else has locked."""
+
+_HEADER, _MODES = 20, slice(18, 20)
+
+Identity = tuple[int, int]
+
+
+def _identity(path: str | Path) -> Identity | None:
+    """Device and inode; None where there is no file."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _may_write(path: str) -> bool:
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
+def log_of(path: str | os.PathLike[str]) -> Path:
+    """Where SQLite keeps the write-ahead log of a file."""
+    return Path(os.path.realpath(path) + "-wal")
+
+
+class SqliteFile:
+    """A database file as this process has it open.
+
+    `is_read_only`: file or folder cannot be written to, so that only reading
+    is possible.
+    """
+
+    def __init__(self, path: Path, *, create: bool, patience: float) -> None:
+        self.path, self.log, self.patience = path, log_of(path), patience
+        self._may_create = create
+        folder = os.path.dirname(os.path.realpath(path))
+        self.is_read_only = path.exists() and not (_may_write(str(path)) and _may_write(folder))
+        self._file: Identity | None = None
+        self._log: Identity | None = None
+        self._frozen: tuple[int, int] | None = None
+        # How it is before anything of ours could have changed it.
+        self.had_log = self.log.exists()
+        self._before = self._stamp()
+
+    def _stamp(self) -> tuple[int, int]:
+        with suppress(OSError):
+            found = os.stat(self.path)
+            return found.st_mtime_ns, found.st_size
+        return 0, 0
+
+    def connect(self) -> sqlite3.Connection:
+        """A connection to the file that was there at first.
+
+        Raises `MovedError` if that is no longer there.
+        """
+        known, before = self._file, _identity(self.path)
+        if known is not None and before != known:
+            raise self._moved()
+        connection = sqlite3.connect(
+            self._address(),
+            uri=True,
+            timeout=self.patience,
+            # BEGIN is ours to say (see `Storage.write`).
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        found = _identity(self.path)
+        if before is not None and found != before:
+            connection.close()
+            raise self._moved()
+        self._file, self._log, self._may_create = found, None, False
+        return connection
+
+    def _address(self) -> str:
+        mode = "rwc" if self._may_create else "rw"
+        if self.is_read_only:
+            # Without its shared memory a file in WAL mode can only be read as one that nobody
+            # changes: true as long as there is no log; `check_unchanged` looks again.
+            is_frozen = self.asks_for_log() and not self.has_log_content()
+            self._frozen = self._stamp() if is_frozen else None
+            mode = "ro&immutable=1" if is_frozen else "ro"
+        return f"file:{quote(str(self.path))}?mode={mode}"
+
+    def asks_for_log(self) -> bool:
+        """Whether the header of a read-only file says that a log belongs to it.
+
+        Only for files that this process cannot have open for writing: to close a
+        file lets go of every lock that the process holds on it.
+        """
+        try:
+            with self.path.open("rb") as file:
+                return 2 in file.read(_HEADER)[_MODES]
+        except OSError as error:
+            raise StorageError(f"{self.path} cannot be read: {error.strerror}") from None
+
+    def has_log_content(self) -> bool:
+        """Whether there is a log with something in it."""
+        try:
+            return os.stat(self.log).st_size > 0
+        except OSError:
+            return False
+
+    def prepare(self, raw: sqlite3.Connection, application: int, mode: str) -> str | None:
+        """Mark the file as ours and begin a log; a remark if rewards may be missing.
+
+        `application` is the id and `mode` the journal mode that it was found with.
+        """
+        is_lost = self._lost_its_log(application, mode)
+        if is_lost and not self.is_read_only:
+            # While others are there they have its log: nothing is missing.
+            is_lost = self.make_whole(raw)
+        if not self.is_read_only:
+            if is_lost or application == 0:
+                self._at_once(raw, f"application_id={INCOMPLETE if is_lost else APPLICATION}")
+            self.begin_log(raw)
+        if not is_lost and application != INCOMPLETE:
+            return None
+        return (
+            f"{self.path} was copied while in use, without its log, or the log was removed: "
+            "rewards may be missing. Look for the original and its -wal; to accept the file "
+            "as it is, `standout study restore` it to another place"
+        )
+
+    def _lost_its_log(self, application: int, mode: str) -> bool:
+        """Whether it asks for a log that is not there.
+
+        If it was changed meanwhile, somebody has just opened it, which is no loss.
+        """
+        if application != APPLICATION or self.had_log:
+            return False
+        if self.is_read_only:
+            return self._frozen is not None
+        return mode == "wal" and not self.has_log_content() and self._stamp() == self._before
+
+    @property
+    def has_log(self) -> bool:
+        """Whether this process writes to a log."""
+        return self._log is not None
+
+    def begin_log(self, raw: sqlite3.Connection) -> None:
+        """Begin a write-ahead log, unless a lock of others forbids it now.
+
+        To go on without one is as safe, but slower.
+        """
+        mode = self._at_once(raw, "journal_mode=WAL")
+        if mode is None:
+            return
+        if mode != "wal":
+            raise StorageError(f"{self.path} cannot keep a write-ahead log here; use a local disk")
+        raw.execute("PRAGMA schema_version").fetchone()  # With a first look it is there.
+        self._log = _identity(self.log)
+
+    def _at_once(self, raw: sqlite3.Connection, pragma: str) -> Any:
+        """Run a pragma without waiting for anybody; its value, None where a lock forbids it."""
+        raw.execute("PRAGMA busy_timeout=0")
+        try:
+            row = raw.execute(f"PRAGMA {pragma}").fetchone()
+        except sqlite3.Error as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in LOCKED:
+                raise
+            return None
+        finally:
+            raw.execute(f"PRAGMA busy_timeout={int(self.patience * 1000)}")
+        return row[0] if row else None
+
+    def begin_immediate(self, raw: sqlite3.Connection) -> None:
+        """Wait for the write lock in short random steps, for `patience` seconds at most.
+
+        SQLite's own waiting grows to a tenth of a second a step, in which a
+        busy neighbour takes the lock many times over.
+        """
+        raw.execute("PRAGMA busy_timeout=0")
+        deadline = time.monotonic() + self.patience
+        step = 0.0005
+        try:
+            while True:
+                try:
+                    raw.execute("BEGIN IMMEDIATE")
+                    return
+                except sqlite3.Error as error:
+                    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+                    if code not in LOCKED or time.monotonic() > deadline:
+                        raise
+                time.sleep(random.uniform(0.5, 1.5) * step)
+                step = min(step * 1.3, 0.002)
+        finally:
+            raw.execute(f"PRAGMA busy_timeout={int(self.patience * 1000)}")
+
+    @property
+    def is_current(self) -> bool:
+        """Whether file and log still have their names."""
+        return _identity(self.path) == self._file and (
+            self._log is None or _identity(self.log) == self._log
+        )
+
+    def check(self, *, is_done: bool = False) -> None:
+        """See that file and log still have their names; raises `MovedError`.
+
+        `is_done`: something has just been written, which then may be lost.
+        """
+        if not self.is_current:
+            raise self._moved(is_done=is_done)
+
+    def check_unchanged(self) -> None:
+        """See that nobody changed a file that was read without locks."""
+        if self._frozen is not None and (self._stamp() != self._frozen or self.has_log_content()):
+            raise StorageError(f"{self.path} was changed while it was read; try again")
+
+    def _moved(self, *, is_done: bool = False) -> MovedError:
+        what = "what was just written may be lost" if is_done else "nothing was written"
+        if _identity(self.path) is None:
+            happened = "is no longer there"
+        elif _identity(self.path) != self._file:
+            happened = "is another file now"
+        else:
+            happened = f"lost its log {self.log.name}"
+        return MovedError(
+            f"{self.path} {happened}: it was moved, removed or replaced while in use; {what}. "
+            "Put it back, or open the study again"
+        )
+
+    def leave(self, raw: sqlite3.Connection) -> bool:
+        """Make it one whole file again if nobody else uses it; False if it must stay open.
+
+        SQLite removes the log by its name when it closes. If the name belongs
+        to another file by now, that file's rewards would be lost.
+        """
+        if self.is_read_only:
+            return True
+        if not self.is_current:
+            return False
+        self.make_whole(raw)
+        return True
+
+    def make_whole(self, raw: sqlite3.Connection) -> bool:
+        """Work the log in and end it; False if others use the file, who will do it."""
+        try:
+            raw.rollback()
+            is_whole = bool(self._at_once(raw, "journal_mode=DELETE") == "delete")
+        except sqlite3.Error:
+            return False
+        self._log = None
+        return is_whole
+
+
+def keep_for_ever(connection: Any) -> None:
+    """Never close a connection, not even when the program ends."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+
+
+def set_up(connection: sqlite3.Connection, _: Any) -> None:
+    """What every connection is told first: a commit is on disk when it returns."""
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA synchronous=FULL")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.close()

@@ -1,0 +1,74 @@
+"""Waiting for a server or a database that is away for a while."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from standout.errors import UnavailableError
+
+T = TypeVar("T")
+Say = Callable[[str], None]
+
+QUIET = 2.0
+"""Seconds that something may be away before a word is said about it."""
+SHORTEST, LONGEST = 0.05, 2.0
+"""Seconds between two tries: at first, and later on."""
+
+
+class Patience:
+    """Tries again for `seconds` what cannot be done at the moment.
+
+    `say` is told once what is waited for, and once when it is back; nothing in
+    between, however many threads wait.
+    """
+
+    def __init__(self, seconds: float, say: Say | None = None) -> None:
+        self.seconds = seconds
+        self._say = say
+        self._lock = threading.Lock()
+        self._since: float | None = None
+
+    def call(
+        self, send: Callable[[], T], may_repeat: Callable[[UnavailableError], bool] | None = None
+    ) -> T:
+        """What `send` gives, once it does; raises the last `UnavailableError` if it never does.
+
+        After an error for which `may_repeat` is false it is not tried again:
+        it may have been carried out, and would be a second time.
+        """
+        begin = time.monotonic()
+        pause = SHORTEST
+        while True:
+            try:
+                found = send()
+            except UnavailableError as error:
+                now = time.monotonic()
+                wait = max(pause, error.wait)
+                is_over = now + wait > begin + self.seconds
+                if is_over or (may_repeat is not None and not may_repeat(error)):
+                    raise
+                if now - begin >= QUIET:
+                    self._announce(error, begin)
+            else:
+                self._is_back()
+                return found
+            time.sleep(wait * random.uniform(0.5, 1.0))
+            pause = min(2 * pause, LONGEST)
+
+    def _announce(self, error: UnavailableError, begin: float) -> None:
+        with self._lock:
+            if self._since is not None:
+                return
+            self._since = begin
+        if self._say is not None:
+            self._say(f"waiting, for {self.seconds:g} s at most: {error}")
+
+    def _is_back(self) -> None:
+        with self._lock:
+            since, self._since = self._since, None
+        if since is not None and self._say is not None:
+            self._say(f"back after {time.monotonic() - since:.0f} s; going on")
