@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import socket
 import sys
-from typing import Any
 
 import uvicorn
 
 from standout.errors import StudyError
 from standout.service.app import create_app
 from standout.service.connections import ACCEPTED_AT_ONCE, connection_class
-from standout.service.logs import log_config
 from standout.service.ending import GRACE, Server
+from standout.service.logs import log_config
 from standout.service.settings import Settings
 
 KEEP_ALIVE = 75
