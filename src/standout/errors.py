@@ -10,10 +10,13 @@
     ├── MeasureError       the user's own measure() failed; what was seen is kept
     └── StudyError         a study that cannot do what was asked of it
         ├── StorageError   a database that cannot be reached, read or trusted
-        │   └── NoStudyError   there is no study of that name at that place
+        │   ├── NoStudyError   there is no study of that name at that place
+        │   ├── LostConnectionError  the connection broke; nothing was changed
+        │   └── UncertainError     it broke at the end: what was sent may have been done
         ├── StudyExistsError   there is a study of that name already
         ├── TicketError    a ticket that does not exist or belongs to another arm
         │   └── ToldError      it was told before: another value, or it is given back
+        ├── KeyUsedError   a key was used before, for something else
         └── BatchError     one of many rewards is bad, so that none was counted
 
 Each message says what was wrong and what to change. The command line prints it
@@ -73,6 +76,21 @@ class NoStudyError(StorageError):
     """There is no study of that name at that place (yet)."""
 
 
+class LostConnectionError(StorageError):
+    """The connection to the database broke before anything was changed."""
+
+
+class UncertainError(StorageError):
+    """No answer came, and what was sent may have been done or not.
+
+    Rewards told again with the same `key` count once; None where there is no key.
+    """
+
+    def __init__(self, message: str, key: str | None = None) -> None:
+        super().__init__(message)
+        self.key = key
+
+
 class StudyExistsError(StudyError):
     """There is a study of that name already."""
 
@@ -83,6 +101,15 @@ class TicketError(StudyError, ValueError):
 
 class ToldError(TicketError):
     """The ticket was told before, and a told reward is never changed."""
+
+
+class KeyUsedError(StudyError, ValueError):
+    """A key was used before to tell other rewards, at `time`, `count` of them."""
+
+    def __init__(self, message: str, time: float | None = None, count: int | None = None) -> None:
+        super().__init__(message)
+        self.time = time
+        self.count = count
 
 
 class BatchError(StudyError, ValueError):

@@ -7,12 +7,13 @@ import secrets
 import socket
 import threading
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from typing import Any
 from urllib.parse import quote
 
 from standout.client.answers import Answer, Pending, Receipt, Status, Ticket
 from standout.client.wire import Wire
-from standout.errors import BatchError, RewardError, StudyError, TicketError
+from standout.errors import BatchError, RewardError, StudyError, TicketError, UncertainError
 
 Key = Ticket | int | str
 
@@ -38,9 +39,9 @@ class _Hand:
 class RemoteStudy:
     """Ask, tell and look; a method returns when the server has it on disk.
 
-    An answer that gets lost is asked for again: a ticket counts once, however
-    often it is told, and tickets that never arrived are handed out again to
-    their worker.
+    An answer that gets lost is asked for again: every telling has a key and
+    counts once, however often it is sent, and tickets that never arrived are
+    handed out again to their worker.
     """
 
     def __init__(self, wire: Wire, name: str) -> None:
@@ -96,31 +97,40 @@ class RemoteStudy:
         *,
         arm: str | None = None,
         worker: str | None = None,
+        key: str | None = None,
     ) -> Receipt:
-        """Tell the reward of a ticket or, without asking, of an arm (`arm=`)."""
+        """Tell the reward of a ticket or, without asking, of an arm (`arm=`).
+
+        `key` is that of `tell_many`.
+        """
         if (ticket is None) == (arm is None):
             raise TicketError("tell the reward of a ticket or of an arm")
         if reward is None:
             raise RewardError("no reward given")
-        key: Any = arm if ticket is None else ticket
+        pair: Any = (arm if ticket is None else ticket, reward)
         try:
-            return self.tell_many([(key, reward)], worker=worker)
+            return self.tell_many([pair], worker=worker, key=key)
         except BatchError as error:
             raise (error.__cause__ or TicketError(str(error))) from None
 
     def tell_many(
-        self, rewards: Iterable[tuple[Key, float]], *, worker: str | None = None
+        self,
+        rewards: Iterable[tuple[Key, float]],
+        *,
+        worker: str | None = None,
+        key: str | None = None,
     ) -> Receipt:
         """Tell many rewards at once: all are counted or, if one is bad, none.
 
-        Those told of an arm, without a ticket, are not sent a second time when
-        the connection breaks: they might be counted twice.
+        `key` is a text that stands for this call, made at random unless given:
+        whatever breaks on the way, the rewards are sent again with it and count
+        once. An `UncertainError` has the key to tell them with later.
         """
         pairs = list(rewards)
         if not pairs:
             return Receipt()
         hand = self._hand(worker)
-        body = {"rewards": _rewards(pairs), "worker": hand.who}
+        body = _given(rewards=_rewards(pairs), worker=hand.who, key=key)
         with hand.lock:
             return _receipt(self._tell(body, pairs, hand))
 
@@ -132,22 +142,27 @@ class RemoteStudy:
         worker: str | None = None,
         lease: float | None = None,
         items: bool = False,
+        key: str | None = None,
     ) -> tuple[Receipt, list[Ticket]]:
-        """Tell rewards and ask for the next pulls, in one request."""
+        """Tell rewards and ask for the next pulls, in one request; `key` as in `tell_many`."""
         pairs = list(rewards)
         if not pairs:
             return Receipt(), self.ask(n, worker=worker, lease=lease, items=items)
         hand = self._hand(worker)
         body = _given(
-            rewards=_rewards(pairs), ask=int(n), worker=hand.who, lease=lease, items=items or None
-        )
+            rewards=_rewards(pairs), ask=int(n), worker=hand.who, lease=lease, items=items or None,
+            key=key,
+        )  # fmt: skip
         with hand.lock:
             data = self._tell(body, pairs, hand)
             return _receipt(data), hand.take(data)
 
     def _tell(self, body: dict[str, Any], pairs: list[tuple[Key, float]], hand: _Hand) -> Any:
-        has_tickets = not any(isinstance(key, str) for key, _ in pairs)
-        data = self._wire.post(f"{self._path}/tell", body, is_repeatable=has_tickets)
+        body.setdefault("key", secrets.token_urlsafe(16))
+        try:
+            data = self._wire.post(f"{self._path}/tell", body)
+        except UncertainError as error:
+            raise UncertainError(f"{error}; its key is {body['key']!r}", body["key"]) from None
         hand.tickets.difference_update(_number(k) for k, _ in pairs if not isinstance(k, str))
         return data
 
@@ -238,4 +253,4 @@ def _reward(value: object) -> float:
 
 
 def _receipt(data: Mapping[str, Any]) -> Receipt:
-    return Receipt(data["counted"], data["repeated"], data["surplus"])
+    return Receipt(**{field.name: data[field.name] for field in fields(Receipt)})

@@ -22,7 +22,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from standout.errors import NoStudyError, StorageError
+from standout.errors import LostConnectionError, NoStudyError, StorageError, UncertainError
 from standout.study.migrations import STEPS, check_version, migrate, stored_version
 from standout.study.places import check_file, check_length, locate, shown
 
@@ -30,7 +30,7 @@ PATIENCE = 60.0
 """Seconds to wait for other processes before giving up."""
 
 _SQLITE_LOCKED = (5, 6)
-_SQLITE_DAMAGED, _SQLITE_FOREIGN = 11, 26
+_SQLITE_IO, _SQLITE_DAMAGED, _SQLITE_FOREIGN = 10, 11, 26
 
 
 def _on_connect(is_sqlite: bool, patience: float, connection: Any, _: Any) -> None:
@@ -43,6 +43,14 @@ def _on_connect(is_sqlite: bool, patience: float, connection: Any, _: Any) -> No
         cursor.execute(f"SET lock_timeout = {int(patience * 1000)}")
         connection.commit()
     cursor.close()
+
+
+def _is_broken(connection: Connection | None) -> bool:
+    """Whether PostgreSQL's side of a connection is gone."""
+    if connection is None or connection.closed or connection.invalidated:
+        return True
+    driver: Any = connection.connection.driver_connection
+    return bool(driver is None or driver.closed)
 
 
 class Storage:
@@ -66,6 +74,7 @@ class Storage:
         self._engine = self._make_engine()
         self._connection: Connection | None = None
         self._owner = os.getpid()
+        self._is_committing = False
         with self.closed_on_error():
             self._prepare(create)
 
@@ -143,10 +152,13 @@ class Storage:
         with self._translated():
             connection = self._connect()
             pipeline = self._pipeline(connection) if is_small else nullcontext()
+            self._is_committing = False
             with pipeline, connection.begin():
                 if self.is_sqlite:
                     self._begin_immediate(connection)
                 yield connection
+                self._is_committing = True
+            self._is_committing = False
 
     def _pipeline(self, connection: Connection) -> AbstractContextManager[object]:
         if self.is_sqlite:
@@ -203,16 +215,34 @@ class Storage:
         try:
             yield
         except DBAPIError as error:
-            message = self._explain(error.orig)
+            found = self._error(error.orig)
             self._drop_if_broken()
-            raise StorageError(message) from None
+            raise found from None
         except SQLAlchemyError as error:
             self._drop_if_broken()
             raise StorageError(f"{self.shown}: {error}") from None
         except self._driver_error as error:  # From what goes past SQLAlchemy.
-            message = self._explain(error)
+            found = self._error(error)
             self._drop_if_broken()
-            raise StorageError(message) from None
+            raise found from None
+
+    def _error(self, cause: BaseException | None) -> StorageError:
+        """A driver's error as ours; says whether what was under way may have been done."""
+        message = self._explain(cause)
+        was_committing, self._is_committing = self._is_committing, False
+        if self.is_sqlite:
+            is_lost = getattr(cause, "sqlite_errorcode", 0) & 0xFF == _SQLITE_IO and was_committing
+        else:
+            # An error that the server reports has undone the transaction.
+            is_lost = _is_broken(self._connection)
+        if is_lost and was_committing:
+            return UncertainError(
+                f"{message}; this may have been done or not. To tell again with the same key is "
+                "safe: it counts once"
+            )
+        if "nothing was changed" not in message.lower():
+            message += "; nothing was changed"
+        return LostConnectionError(message) if is_lost else StorageError(message)
 
     def _drop_if_broken(self) -> None:
         connection, self._connection = self._connection, None
