@@ -12,10 +12,12 @@
         ├── StorageError   a database that cannot be reached, read or trusted
         │   ├── NoStudyError   there is no study of that name at that place
         │   ├── MovedError     its file was moved, removed or replaced while in use
-        │   └── UnavailableError   it does not answer at the moment; that may pass
+        │   ├── UnavailableError   it does not answer at the moment; nothing was changed
+        │   └── UncertainError     it broke at the end: what was sent may have been done
         ├── StudyExistsError   there is a study of that name already
         ├── TicketError    a ticket that does not exist or belongs to another arm
         │   └── ToldError      it was told before: another value, or it is given back
+        ├── KeyUsedError   a key was used before, for something else
         └── BatchError     one of many rewards is bad, so that none was counted
 
 Each message says what was wrong and what to change. The command line prints it
@@ -80,14 +82,25 @@ class MovedError(StorageError):
 
 
 class UnavailableError(StorageError):
-    """A database or a server that does not answer at the moment; trying again may help.
+    """A database or a server that does not answer at the moment; nothing was changed.
 
-    `wait` is for how many seconds it asked to be left alone.
+    Trying again may help; `wait` is for how many seconds it asked to be left alone.
     """
 
     def __init__(self, message: str, wait: float = 0.0) -> None:
         super().__init__(message)
         self.wait = wait
+
+
+class UncertainError(StorageError):
+    """No answer came, and what was sent may have been done or not.
+
+    Rewards told again with the same `key` count once; None where there is no key.
+    """
+
+    def __init__(self, message: str, key: str | None = None) -> None:
+        super().__init__(message)
+        self.key = key
 
 
 class StudyExistsError(StudyError):
@@ -100,6 +113,15 @@ class TicketError(StudyError, ValueError):
 
 class ToldError(TicketError):
     """The ticket was told before, and a told reward is never changed."""
+
+
+class KeyUsedError(StudyError, ValueError):
+    """A key was used before to tell other rewards, at `time`, `count` of them."""
+
+    def __init__(self, message: str, time: float | None = None, count: int | None = None) -> None:
+        super().__init__(message)
+        self.time = time
+        self.count = count
 
 
 class BatchError(StudyError, ValueError):

@@ -48,8 +48,8 @@ class Patience:
             except UnavailableError as error:
                 now = time.monotonic()
                 wait = max(pause, error.wait)
-                is_over = now + wait > begin + self.seconds
-                if is_over or (may_repeat is not None and not may_repeat(error)):
+                is_final = may_repeat is not None and not may_repeat(error)
+                if is_final or now + wait > begin + self.seconds:
                     raise
                 if now - begin >= QUIET:
                     self._announce(error, begin)

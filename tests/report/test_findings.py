@@ -166,7 +166,7 @@ def test_quick_answers_that_differ_from_slow_ones(tmp_path: Path, ordered: bool)
         assert "delay" not in found
     else:
         assert found["delay"].level == WARNING
-        assert "--ordered" in found["delay"].advice
+        assert "--unordered" in found["delay"].advice
 
 
 def test_a_tampered_study_is_not_to_be_trusted(tmp_path: Path) -> None:

@@ -223,6 +223,12 @@ def test_looking_while_it_goes_on(client: TestClient) -> None:
     assert [t["arm"] for t in again] == [t["arm"] for t in tickets[2:]]
     rewards = [{"arm": arm, "reward": MEANS[arm]} for arm in ARMS] * 2
     client.post(f"{url}/tell", json={"rewards": rewards})
+    # What was told without asking waits for the pulls that are out.
+    waiting = client.get(url).json()["waiting"]
+    assert [(one["arm"], one["rewards"]) for one in waiting] == [(t["arm"], 2) for t in again]
+    rewards = [{"ticket": t["ticket"], "reward": MEANS[t["arm"]]} for t in again]
+    client.post(f"{url}/tell", json={"rewards": rewards})
+    assert client.get(url).json()["waiting"] == []
     forecast = client.get(f"{url}/forecast").json()
     assert 0 <= forecast["lower"] <= forecast["pulls_left"] <= forecast["upper"]
     trace = client.get(f"{url}/trace").json()

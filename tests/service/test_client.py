@@ -21,6 +21,7 @@ from standout.client import Answer, RemoteStudy
 from standout.client import Status as RemoteStatus
 from standout.errors import (
     BatchError,
+    KeyUsedError,
     NoStudyError,
     ProblemError,
     RewardError,
@@ -29,6 +30,7 @@ from standout.errors import (
     StudyExistsError,
     TicketError,
     ToldError,
+    UncertainError,
 )
 from standout.study import Status, Study
 from tests.service.conftest import ARMS, new_token
@@ -153,7 +155,8 @@ def test_tokens(file: str) -> None:
 def losing(url: str, drops: str) -> Iterator[str]:
     """A proxy that carries a request there for every `.`, and loses the answer for every `x`.
 
-    It loses the request itself for `r`. When all letters are used up, it carries on.
+    It loses the request itself for `r`, answers 504 after the server is done for `4`, and
+    carries it there twice for `d`. When all letters are used up, it carries on.
     """
     target = urlsplit(url)
     listener = socket.create_server(("127.0.0.1", 0))
@@ -174,14 +177,21 @@ def losing(url: str, drops: str) -> Iterator[str]:
         kind = next(plan, ".")
         if not request or kind == "r":
             return
+        for _ in range(2 if kind == "d" else 1):
+            answer = carried(request)
+        if kind == "4":
+            answer = b"HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 4\r\n\r\nslow"
+        if kind != "x":
+            connection.sendall(answer)
+
+    def carried(request: bytes) -> bytes:
         with socket.create_connection((target.hostname, target.port), timeout=5) as server:
             # One request per connection, so that each letter is one request.
             server.sendall(request.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
             answer = b""
             while part := server.recv(65536):
                 answer += part
-        if kind == ".":
-            connection.sendall(answer)
+        return answer
 
     thread = threading.Thread(target=carry)
     thread.start()
@@ -235,17 +245,64 @@ def test_lost_answers_are_given_again(file: str, drops: str) -> None:
         assert len(set(here.history()["ticket"].tolist())) == 4
 
 
-def test_what_might_count_twice_is_not_sent_twice(file: str) -> None:
+@pytest.mark.parametrize("drops", ["x", "4", "d", "rx4", "xd4"])
+def test_a_reward_without_a_ticket_counts_once(file: str, drops: str) -> None:
+    """Whatever the way does: an answer lost, a 504 after the server is done, a request doubled."""
     make(file).close()
     with (
         serving(file) as url,
-        losing(url, "x") as proxy,
-        Client(proxy, patience=5) as client,
-        pytest.raises(StorageError, match="does not answer"),
+        losing(url, drops) as proxy,
+        Client(proxy, patience=20) as client,
+    ):
+        study = client.study("main")
+        receipt = study.tell(arm="ash", reward=0.5)
+        assert (receipt.counted, receipt.again) == (1, drops != "r")
+        client.close()
+    with (
+        serving(file) as url,
+        losing(url, drops) as proxy,
+        Client(proxy, patience=20) as client,
+    ):
+        pairs = [("elm", 0.25), ("elm", 0.25)]
+        told, tickets = client.study("main").tell_and_ask(pairs, 2)
+        assert (told.counted, len(tickets)) == (2, 2)
+        client.close()
+    with Study.open(file) as here:
+        assert (here.status().pulls, here.status().pending) == (3, 2)
+        assert here.verify().problems == ()
+
+
+def test_who_gives_up_is_told_the_key(file: str) -> None:
+    make(file).close()
+    with (
+        serving(file) as url,
+        losing(url, "x" * 1000) as proxy,
+        Client(proxy, patience=0.3) as client,
+        pytest.raises(UncertainError, match="may have been carried out") as caught,
     ):
         client.study("main").tell(arm="ash", reward=0.5)
-    with Study.open(file) as here:
-        assert here.status().pulls == 1
+    with serving(file) as url, Client(url) as client:
+        study = client.study("main")
+        receipt = study.tell(arm="ash", reward=0.5, key=caught.value.key)
+        assert (receipt.counted, receipt.again) == (1, True)
+        with pytest.raises(KeyUsedError, match="nothing was changed"):
+            study.tell(arm="ash", reward=0.75, key=caught.value.key)
+        assert study.status().pulls == 1
+
+
+@pytest.mark.parametrize("drop", ["x", "4"])
+def test_what_is_not_repeatable_is_sent_once(file: str, drop: str) -> None:
+    """A study that may have been made is not made again: that it is there would seem an error."""
+    make(file).close()
+    with (
+        serving(file) as url,
+        losing(url, drop) as proxy,
+        Client(proxy, patience=20) as client,
+        pytest.raises(UncertainError, match="may have been carried out"),
+    ):
+        begin(client, "new")
+    with Study.open(file, "new") as here:
+        assert here.status().pulls == 0
 
 
 def test_the_client_needs_nothing_but_python() -> None:

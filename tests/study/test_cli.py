@@ -97,7 +97,7 @@ def test_ask_and_tell_one(made: str) -> None:
     first = asked[0]["ticket"]
     assert standout("study", "tell", made, "--ticket", first, "--value", 0.5).out == "1 counted\n"
     again = standout("study", "tell", made, "--ticket", first, "--value", 0.5, "--json").json
-    assert again == {"counted": 0, "repeated": 1, "surplus": 0}
+    assert again == {"counted": 0, "repeated": 1, "surplus": 0, "again": False, "time": None}
     other = standout("study", "tell", made, "--ticket", first, "--value", 0.6)
     assert (other.code, "told 0.5 before" in other.err) == (2, True)
     assert standout("study", "tell", made, "--arm", "yew", "--value", 5).code == 0

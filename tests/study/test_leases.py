@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from standout.errors import StudyError, TicketError
+from standout.study import Study, Ticket
 from tests.study.conftest import Clock
 from tests.study.test_conformance import ARMS, MEANS, SIGMA, finish, make
 
@@ -112,7 +113,7 @@ def test_all_arms_paused(place: str) -> None:
 
 def test_rewards_of_an_arm_count_in_the_order_of_asking(place: str, clock: Clock) -> None:
     """A reward that overtakes an earlier pull of its arm waits for it, whatever its value."""
-    study = make(place, ordered=True, clock=clock, lease=100)
+    study = make(place, clock=clock, lease=100)
     for ticket in study.ask(5):
         study.tell(ticket, MEANS[ticket.arm])
     tickets = study.ask(40)
@@ -134,11 +135,121 @@ def test_rewards_of_an_arm_count_in_the_order_of_asking(place: str, clock: Clock
     study.tell([t for t in tickets if t.arm == arm][3], 3.0)
     study.fail(third, "gave up")
     assert counted() == 3
-    # A pull blocks no longer than its lease.
-    rest = [t for t in tickets if t.arm == arm][4:]
-    study.tell(rest[1], 3.0)
-    assert counted() == 3
+    assert study.verify().problems == ()
+
+
+def counted_of(study: Study, arm: str) -> list[float]:
+    """The number of an arm's counted rewards, and their sum."""
+    state = study._ledger.desk.state
+    place = ARMS.index(arm)
+    return [int(state.pulls[place]), round(float(study.identification().means[place]), 9)]
+
+
+def ash(place: str, clock: Clock, count: int = 3) -> tuple[Study, list[Ticket]]:
+    """A study in which `count` pulls of ash are out, and no other arm is handed out."""
+    study = make(place, clock=clock, lease=100)
+    study.tell_many([(arm, MEANS[arm]) for arm in ARMS])
+    for arm in ARMS[1:]:
+        study.pause(arm)
+    tickets = study.ask(count)
+    assert {t.arm for t in tickets} == {"ash"}
+    return study, tickets
+
+
+def test_the_end_of_a_lease_frees_no_place(place: str, clock: Clock) -> None:
+    """Who is slow is waited for, or measured again; never left out."""
+    study, (first, second, third) = ash(place, clock)
+    study.tell(second, 1.0)
     clock.now += 101
-    study.tell(rest[2], 3.0)
-    assert counted() == 5
+    study.tell(third, 2.0)
+    assert counted_of(study, "ash") == [1, 0.0]
+    (waiting,) = study.status().waiting
+    assert (waiting.arm, waiting.rewards, waiting.ticket) == ("ash", 2, first.id)
+    assert waiting.expired
+    # Whoever asks next measures the pull again; it still stands in its old place.
+    (again,) = study.ask(1, worker="other")
+    (waiting,) = study.status().waiting
+    assert (waiting.ticket, waiting.worker, waiting.expired) == (again.id, "other", False)
+    assert counted_of(study, "ash") == [1, 0.0]
+    # The late answer of the first ticket comes first, and is the pull's reward.
+    study.tell(first, 6.0)
+    assert counted_of(study, "ash") == [4, 2.25]
+    assert study.status().waiting == ()
+    # The other worker's is one more pull.
+    assert study.tell(again, 1.0).counted == 1
+    assert counted_of(study, "ash") == [5, 2.0]
+    assert study.verify().problems == ()
+
+
+def test_what_is_told_without_asking_stands_behind_what_is_out(place: str, clock: Clock) -> None:
+    """Else whether it comes before a pull would depend on how slow that pull is."""
+    study, (first, second) = ash(place, clock, 2)
+    assert study.tell(arm="ash", reward=5.0).counted == 1
+    assert study.tell(arm="elm", reward=MEANS["elm"]).counted == 1
+    assert counted_of(study, "ash") == [1, 0.0]
+    assert counted_of(study, "elm")[0] == 2
+    study.tell(second, 1.0)
+    with Study.open(place, clock=clock) as other:
+        assert [one.rewards for one in other.status().waiting] == [2]
+        (third,) = other.ask(1)
+        # A pull that was handed out later does not hold it up.
+        other.tell(first, 2.0)
+        assert counted_of(other, "ash") == [4, 2.0]
+        assert other.tell(third, 2.0).counted == 1
+        assert other.verify().problems == ()
+    assert study.history()["ticket"].tolist()[5:] == [0, 0, second.id, first.id, third.id]
+    # Many at once, behind a pull of every arm.
+    for arm in ARMS[1:]:
+        study.resume(arm)
+    out = study.ask(20)
+    before = study._ledger.desk.state.pulls.sum()
+    study.tell_many([(arm, MEANS[arm]) for arm in ARMS for _ in range(30)])
+    waiting = sum(one.rewards for one in study.status().waiting)
+    assert waiting == 30 * len({t.arm for t in out})
+    study.tell_many([(t, MEANS[t.arm]) for t in reversed(out)])
+    assert study.status().waiting == ()
+    assert study._ledger.desk.state.pulls.sum() == before + 170
+    assert study.verify().problems == ()
+
+
+def test_a_late_answer_to_a_pull_that_is_told_waits_its_turn(place: str, clock: Clock) -> None:
+    study, (first, second) = ash(place, clock, 2)
+    clock.now += 101
+    again, later = study.ask(2)
+    study.tell(again, 1.0)
+    assert counted_of(study, "ash") == [2, 0.5]
+    study.tell(first, 3.0)
+    assert counted_of(study, "ash") == [2, 0.5]
+    assert [one.rewards for one in study.status().waiting] == [1]
+    assert study.tell(first, 3.0).repeated == 1
+    study.fail(later, "gone")
+    assert counted_of(study, "ash") == [3, round(4 / 3, 9)]
+    study.tell(second, 0.0)
+    assert counted_of(study, "ash") == [4, 1.0]
+    assert study.verify().problems == ()
+
+
+def test_asking_turns_to_other_arms_while_one_waits(place: str, clock: Clock) -> None:
+    """A straggler does not make its arm be asked for over and over."""
+    study = make(place, clock=clock, lease=1e6)
+    rng = np.random.default_rng(1)
+    for _ in range(3):
+        study.tell_many([(arm, rng.normal(MEANS[arm], SIGMA)) for arm in ARMS])
+    (straggler,) = study.ask()
+    seen: Counter[str] = Counter()
+    for _ in range(40):
+        tickets = study.ask(2)
+        seen.update(t.arm for t in tickets)
+        study.tell_many([(t, rng.normal(MEANS[t.arm], SIGMA)) for t in tickets])
+    assert seen[straggler.arm] < 0.6 * seen.total()
+    assert study.verify().problems == ()
+
+
+def test_an_unordered_study_counts_as_told(place: str, clock: Clock) -> None:
+    study = make(place, clock=clock, ordered=False)
+    assert not study.ordered
+    tickets = study.ask(10)
+    study.tell_many([(t, 1.0) for t in tickets[5:]])
+    assert study._ledger.desk.state.pulls.sum() == 5
+    assert study.status().waiting == ()
     assert study.verify().problems == ()

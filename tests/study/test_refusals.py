@@ -15,12 +15,14 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
+from sqlalchemy import inspect
 
 from standout import Problem
 from standout.errors import NoStudyError, ProblemError, StandoutError, StorageError, StudyError
 from standout.study import Study
 from standout.study.migrations import STEPS, migrate, stored_version
 from standout.study.places import file_system, has_password, locate, shown
+from standout.study.schema import metadata
 from standout.study.storage import Storage
 from tests.study.cli import standout
 from tests.study.postgres import PASSWORD, Server
@@ -145,19 +147,71 @@ def test_golden_databases_open(folder: Path, golden: Path) -> None:
         assert other.page == {"question": "And this?"}
 
 
-def test_a_version_1_database_on_postgresql(server: Server) -> None:
-    """What version 1 lacked is added; its study goes on."""
-    url = server.new_database("version_1")
+TAKE_BACK = {
+    3: (
+        "DROP TABLE standout_steps",
+        "DROP TABLE standout_bases",
+        "DROP TABLE standout_base_arms",
+        "DROP FUNCTION standout_steps_keep, standout_bases_keep, standout_base_arms_keep",
+        "ALTER TABLE standout_runs DROP COLUMN steps, DROP COLUMN head",
+        "ALTER TABLE standout_arms DROP COLUMN held",
+        "ALTER TABLE standout_tickets DROP COLUMN logged",
+    ),
+    2: (
+        "DROP TABLE standout_items",
+        "DROP TABLE standout_trace",
+        "DROP TABLE standout_tokens",
+        "ALTER TABLE standout_studies DROP COLUMN page",
+    ),
+}
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_older_database_on_postgresql(server: Server, version: int) -> None:
+    """What an older version lacked is added; its study goes on."""
+    name = f"version_{version}"
+    url = server.new_database(name)
     with Study.create(url, ARMS, PROBLEM) as study:
-        study.tell_many([(ticket, 1.0) for ticket in study.ask(5)])
-    for table in ("items", "trace", "tokens"):
-        server.run(f"DROP TABLE standout_{table}", "version_1")
-    server.run("ALTER TABLE standout_studies DROP COLUMN page", "version_1")
-    server.run("UPDATE standout_schema SET version = 1", "version_1")
+        early, *late = study.ask(3 * len(ARMS))
+        # The reward of an arm's second pull waits for that of its first.
+        study.tell_many([(ticket, 1.0) for ticket in late])
+        waiting = int(study._ledger.desk.held.sum())
+        assert waiting == 2
+    for newer in range(len(STEPS), version, -1):
+        for statement in TAKE_BACK[newer]:
+            server.run(statement, name)
+    server.run(f"UPDATE standout_schema SET version = {version}", name)
     with Study.open(url) as study:
-        assert (study.page, study.items(), len(study.trace())) == (None, {}, 0)
+        assert (study.page, study.items(), study.status().pulls) == (None, {}, 11)
+        assert study._ledger.desk.held.sum() == waiting
+        study.tell(early, 1.0)
+        assert study._ledger.desk.held.sum() == 0
         study.tell_many([(ticket, 1.0) for ticket in study.ask(5)])
         assert study.verify().problems == ()
+
+
+def test_the_steps_make_the_tables_that_are_used(place: str) -> None:
+    """The frozen statements of all versions together, against the definitions."""
+    Study.create(place, ARMS, PROBLEM).close()
+    storage = Storage(place)
+    with storage.read() as connection:
+        found = inspect(connection)
+        assert set(found.get_table_names()) == set(metadata.tables)
+        for table in metadata.tables.values():
+            kept = {column["name"]: column for column in found.get_columns(table.name)}
+            assert list(kept) == [column.name for column in table.columns], table.name
+            for column in table.columns:
+                assert kept[column.name]["nullable"] == column.nullable, column
+                affinity = kept[column.name]["type"]._type_affinity
+                assert affinity is column.type._type_affinity, column
+            keys = found.get_pk_constraint(table.name)["constrained_columns"]
+            assert keys == [column.name for column in table.primary_key]
+            indexes = {index["name"]: index for index in found.get_indexes(table.name)}
+            assert set(indexes) == {index.name for index in table.indexes}
+            for index in table.indexes:
+                assert indexes[index.name]["column_names"] == [c.name for c in index.columns]
+                assert bool(indexes[index.name]["unique"]) == index.unique
+    storage.close()
 
 
 def test_every_version_has_a_golden_database() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from standout.cli.study_common import AsJson, print_json, problem_of
+from standout.cli.study_common import AsJson, Unordered, print_json, problem_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -61,6 +61,7 @@ def run(
     method: Annotated[str | None, typer.Option(help="How pulls are chosen.")] = None,
     budget: Annotated[int | None, typer.Option(help="At most so many pulls.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the method's own random choices.")] = 0,
+    unordered: Unordered = False,
     name: Annotated[str, typer.Option("--name", help="The study's name.")] = "main",
     server: Annotated[
         str | None,
@@ -107,6 +108,7 @@ def run(
         name=name,
         budget=budget,
         seed=seed,
+        ordered=not unordered,
     )
     with _executor(dask, jobs) as (executor, count), here:
         check = here.problem.noise.check_reward

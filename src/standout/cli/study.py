@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,13 +13,16 @@ from standout.cli.study_common import (
     AsJson,
     Name,
     Place,
+    Unordered,
     Worker,
     open_study,
     print_json,
     problem_of,
+    waiting_line,
 )
 
 if TYPE_CHECKING:
+    from standout.errors import StandoutError
     from standout.study import Status, Study
     from standout.study.telling import Receipt
 
@@ -53,9 +57,7 @@ def create(
     pause_after: Annotated[
         int | None, typer.Option(help="Pause an arm after so many failures in a row.")
     ] = None,
-    ordered: Annotated[
-        bool, typer.Option("--ordered", help="Count an arm's rewards in the order of asking.")
-    ] = False,
+    unordered: Unordered = False,
     page: Annotated[
         str | None,
         typer.Option(help="JSON file: question, buttons or scale, ... of the rating page."),
@@ -78,7 +80,7 @@ def create(
         seed=seed,
         lease=seconds_of(lease),
         pause_after=pause_after,
-        ordered=ordered,
+        ordered=not unordered,
         items=read_items(*listed),
         page=None if page is None else read_page(*read_text(page)),
         name=name,
@@ -129,6 +131,8 @@ def why_nothing(status: Status) -> str:
         return "nothing to measure now: the rest of the budget is pending"
     if status.paused:
         return f"nothing to measure now: {len(status.paused)} arms are paused"
+    if status.waiting:
+        return f"nothing to measure now: {waiting_line(status.waiting)}"
     return "nothing to measure now: wait for what is pending"
 
 
@@ -148,24 +152,40 @@ def tell(
     skip_blank: Annotated[
         bool, typer.Option("--skip-blank", help="Pass over lines without a reward.")
     ] = False,
+    again: Annotated[
+        bool,
+        typer.Option("--again", help="Count a file that was told before once more."),
+    ] = False,
+    key: Annotated[
+        str | None,
+        typer.Option(help="A text for this telling: with the same key it counts only once."),
+    ] = None,
     worker: Worker = None,
     as_json: AsJson = False,
     name: Name = None,
 ) -> None:
-    """Tell rewards: a whole file or, with one bad line, nothing of it."""
+    """Tell rewards: a whole file or, with one bad line, nothing of it.
+
+    A file with rewards that have no ticket is told once: the same rows again are
+    refused, unless --again says that they were measured once more. A ticket
+    counts once in any case. A script that may have to repeat itself gives --key.
+    """
     from standout.errors import StudyError
 
     if (results is None) == (value is None) or (value is None) != (ticket is None and arm is None):
         raise StudyError("tell a file of results, or --ticket (or --arm) with --value")
+    if again and (results is None or key is not None):
+        raise StudyError("--again goes with a file of results, and not with --key")
     with open_study(place, name) as study:
         if value is not None:
-            receipt = study.tell(ticket, value, arm=arm, worker=worker)
+            receipt = study.tell(ticket, value, arm=arm, worker=worker, key=key)
         else:
-            receipt = _tell_file(study, str(results), skip_blank, worker)
+            receipt = _tell_file(study, str(results), skip_blank, worker, key, again)
     if as_json:
         print_json(vars(receipt))
     else:
-        parts = [f"{receipt.counted} counted"]
+        parts = ["told before with this key, not again"] * receipt.again
+        parts += [f"{receipt.counted} counted"]
         parts += [f"{receipt.repeated} told before"] * bool(receipt.repeated)
         parts += [f"{receipt.surplus} beyond the budget (kept, not counted)"] * bool(
             receipt.surplus
@@ -173,18 +193,44 @@ def tell(
         typer.echo(", ".join(parts))
 
 
-def _tell_file(study: Study, path: str, skip_blank: bool, worker: str | None) -> Receipt:
-    from standout.errors import BatchError, StudyError
+def _tell_file(
+    study: Study, path: str, skip_blank: bool, worker: str | None, key: str | None, again: bool
+) -> Receipt:
+    from standout.errors import BatchError, KeyUsedError, StudyError
     from standout.study.options import read_text
-    from standout.study.tables import read_results
+    from standout.study.tables import fingerprint, read_results
 
     text, label = read_text(path)
     rows = read_results(text, label, skip_blank=skip_blank)
+    is_once = key is None and not again and any(isinstance(row.key, str) for row in rows)
     try:
-        return study.tell_many([(row.key, row.reward) for row in rows], worker=worker)
+        receipt = study.tell_many(
+            [(row.key, row.reward) for row in rows],
+            worker=worker,
+            key=fingerprint(rows) if is_once else key,
+        )
+    except KeyUsedError as error:
+        if is_once:  # The same rows in another order.
+            raise _told_before(label, len(rows), error.time) from None
+        raise
     except BatchError as error:
         line = rows[error.index].line
         raise StudyError(f"{label}, line {line}: {error}; nothing of it was counted") from None
+    if is_once and receipt.again:
+        raise _told_before(label, len(rows), receipt.time)
+    return receipt
+
+
+def _told_before(label: str, count: int, moment: float | None) -> StandoutError:
+    from standout.errors import KeyUsedError
+
+    when = "" if moment is None else time.strftime(" on %Y-%m-%d at %H:%M", time.localtime(moment))
+    return KeyUsedError(
+        f"{label}: these {count:,} rewards were told before{when}; nothing was changed. "
+        "If they were measured once more, add --again",
+        moment,
+        count,
+    )
 
 
 @app.command()

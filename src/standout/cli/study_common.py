@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,6 +11,7 @@ import typer
 if TYPE_CHECKING:
     from standout.core.problem import Problem
     from standout.study import Study
+    from standout.study.status import Waiting
 
 Place = Annotated[
     str,
@@ -20,6 +22,14 @@ Place = Annotated[
 ]
 Name = Annotated[str | None, typer.Option("--name", help="Which study, if there are several.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]
+Unordered = Annotated[
+    bool,
+    typer.Option(
+        "--unordered",
+        help="Count rewards as they come. Only if how long a measurement takes has nothing to "
+        "do with its value; else the answer may be wrong.",
+    ),
+]
 Worker = Annotated[str | None, typer.Option(help="Who measures; machine and process by default.")]
 
 
@@ -32,6 +42,20 @@ def open_study(place: str, name: str | None) -> Study:
     if study.remark is not None:
         typer.echo(f"warning: {study.remark}", err=True)
     return study
+
+
+def waiting_line(waiting: Sequence[Waiting]) -> str:
+    """What waits for what, in one line."""
+    from standout.study.picture import printable
+
+    count = sum(one.rewards for one in waiting)
+    first = waiting[0]
+    late = "overdue, the next to ask gets it" if first.expired else "out"
+    more = f", and {len(waiting) - 1:,} more" if len(waiting) > 1 else ""
+    return (
+        f"{count:,} told rewards wait for earlier pulls of their arms: for ticket {first.ticket} "
+        f"of {printable(first.worker, 40)} ({late}){more}"
+    )
 
 
 def print_json(value: Any) -> None:

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from standout.cli.study_common import AsJson, Name, Place, open_study, print_json
+from standout.cli.study_common import AsJson, Name, Place, open_study, print_json, waiting_line
 
 if TYPE_CHECKING:
     from standout.study import Study
@@ -53,6 +53,8 @@ def overview(study: Study) -> list[str]:
     else:
         left = study.forecast()
         lines.append("pulls left: " + ("not known yet" if left is None else f"about {left:,}"))
+    if now.waiting:
+        lines.append(waiting_line(now.waiting))
     if now.note:
         lines.append(now.note)
     if now.surplus:

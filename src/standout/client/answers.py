@@ -28,6 +28,8 @@ class Receipt:
     counted: int = 0
     repeated: int = 0
     surplus: int = 0
+    again: bool = False
+    time: float | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,17 @@ def _or(value: float | None, instead: float) -> float:
 
 
 @dataclass(frozen=True)
+class Waiting:
+    """Told rewards of an arm that are counted as soon as `ticket` is told or given back."""
+
+    arm: str
+    rewards: int
+    ticket: int
+    worker: str
+    expired: bool
+
+
+@dataclass(frozen=True)
 class Status:
     """How a study stands, as in `standout.study.Status`."""
 
@@ -81,6 +94,8 @@ class Status:
     note: str | None
     failures: dict[str, int]
     paused: dict[str, str]
+    waiting: tuple[Waiting, ...]
+    head: str
     data: dict[str, Any]
     """The whole answer, with the problem and the method."""
 
@@ -91,7 +106,9 @@ class Status:
     @classmethod
     def read(cls, data: dict[str, Any]) -> Self:
         """From JSON."""
-        return cls(**_named(cls, data), data=data)
+        known = _named(cls, data)
+        known["waiting"] = tuple(Waiting(**one) for one in known["waiting"])
+        return cls(**known, data=data)
 
 
 @dataclass(frozen=True)

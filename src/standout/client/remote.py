@@ -7,13 +7,14 @@ import secrets
 import socket
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 from urllib.parse import quote
 
 from standout.client.answers import Answer, Pending, Receipt, Status, Ticket
 from standout.client.parts import counted_from, parts
 from standout.client.wire import Wire
-from standout.errors import BatchError, RewardError, StudyError, TicketError
+from standout.errors import BatchError, RewardError, StudyError, TicketError, UncertainError
 
 Key = Ticket | int | str
 
@@ -39,9 +40,9 @@ class _Hand:
 class RemoteStudy:
     """Ask, tell and look; a method returns when the server has it on disk.
 
-    An answer that gets lost is asked for again: a ticket counts once, however
-    often it is told, and tickets that never arrived are handed out again to
-    their worker.
+    An answer that gets lost is asked for again: every telling has a key and
+    counts once, however often it is sent, and tickets that never arrived are
+    handed out again to their worker.
     """
 
     def __init__(self, wire: Wire, name: str) -> None:
@@ -97,20 +98,28 @@ class RemoteStudy:
         *,
         arm: str | None = None,
         worker: str | None = None,
+        key: str | None = None,
     ) -> Receipt:
-        """Tell the reward of a ticket or, without asking, of an arm (`arm=`)."""
+        """Tell the reward of a ticket or, without asking, of an arm (`arm=`).
+
+        `key` is that of `tell_many`.
+        """
         if (ticket is None) == (arm is None):
             raise TicketError("tell the reward of a ticket or of an arm")
         if reward is None:
             raise RewardError("no reward given")
-        key: Any = arm if ticket is None else ticket
+        pair: Any = (arm if ticket is None else ticket, reward)
         try:
-            return self.tell_many([(key, reward)], worker=worker)
+            return self.tell_many([pair], worker=worker, key=key)
         except BatchError as error:
             raise (error.__cause__ or TicketError(str(error))) from None
 
     def tell_many(
-        self, rewards: Iterable[tuple[Key, float]], *, worker: str | None = None
+        self,
+        rewards: Iterable[tuple[Key, float]],
+        *,
+        worker: str | None = None,
+        key: str | None = None,
     ) -> Receipt:
         """Tell many rewards at once: all are counted or, if one is bad, none.
 
@@ -118,15 +127,16 @@ class RemoteStudy:
         parts, each of which is counted as a whole or not at all; the error then
         says how many were counted before.
 
-        Those told of an arm, without a ticket, are not sent a second time when
-        the connection breaks: they might be counted twice.
+        `key` is a text that stands for this call, made at random unless given:
+        whatever breaks on the way, the rewards are sent again with it and count
+        once. An `UncertainError` has the key to tell them with later.
         """
         pairs = list(rewards)
         if not pairs:
             return Receipt()
         hand = self._hand(worker)
         with hand.lock:
-            *before, last = self._tell_in_parts({"worker": hand.who}, {}, pairs, hand)
+            *before, last = self._tell_in_parts({"worker": hand.who}, {}, pairs, hand, key)
             return _receipt(last, before)
 
     def tell_and_ask(
@@ -137,15 +147,16 @@ class RemoteStudy:
         worker: str | None = None,
         lease: float | None = None,
         items: bool = False,
+        key: str | None = None,
     ) -> tuple[Receipt, list[Ticket]]:
-        """Tell rewards and ask for the next pulls, in one request."""
+        """Tell rewards and ask for the next pulls, in one request; `key` as in `tell_many`."""
         pairs = list(rewards)
         if not pairs:
             return Receipt(), self.ask(n, worker=worker, lease=lease, items=items)
         hand = self._hand(worker)
         asking = _given(ask=int(n), lease=lease, items=items or None)
         with hand.lock:
-            *before, last = self._tell_in_parts({"worker": hand.who}, asking, pairs, hand)
+            *before, last = self._tell_in_parts({"worker": hand.who}, asking, pairs, hand, key)
             return _receipt(last, before), hand.take(last)
 
     def _tell_in_parts(
@@ -154,19 +165,29 @@ class RemoteStudy:
         last: dict[str, Any],
         pairs: list[tuple[Key, float]],
         hand: _Hand,
+        key: str | None,
     ) -> list[Any]:
-        """The answers to all parts; what `last` holds is sent with the last of them."""
+        """The answers to all parts; what `last` holds is sent with the last of them.
+
+        Each part has a key of its own, made from that of the call: the parts of
+        a call that is made again are recognised one by one.
+        """
+        key = key or secrets.token_urlsafe(16)
         rows = _rewards(pairs)
         answers = []
         for part in parts(rows):
             sent = {**body, **(last if part.stop == len(rows) else {}), "rewards": rows[part]}
+            is_whole = part.start == 0 and part.stop == len(rows)
+            sent["key"] = key if is_whole else f"{key} from {part.start}"
             with counted_from(part.start):
                 answers.append(self._tell(sent, pairs[part], hand))
         return answers
 
     def _tell(self, body: dict[str, Any], pairs: list[tuple[Key, float]], hand: _Hand) -> Any:
-        has_tickets = not any(isinstance(key, str) for key, _ in pairs)
-        data = self._wire.post(f"{self._path}/tell", body, is_repeatable=has_tickets)
+        try:
+            data = self._wire.post(f"{self._path}/tell", body)
+        except UncertainError as error:
+            raise UncertainError(f"{error}; its key is {body['key']!r}", body["key"]) from None
         hand.tickets.difference_update(_number(k) for k, _ in pairs if not isinstance(k, str))
         return data
 
@@ -259,4 +280,5 @@ def _reward(value: object) -> float:
 def _receipt(data: Mapping[str, Any], before: Sequence[Mapping[str, Any]] = ()) -> Receipt:
     """What became of all parts."""
     told = (*before, data)
-    return Receipt(*(sum(one[key] for one in told) for key in ("counted", "repeated", "surplus")))
+    names = [field.name for field in fields(Receipt)]
+    return Receipt(**{name: sum(one[name] for one in told) for name in names})

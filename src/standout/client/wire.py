@@ -8,6 +8,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -20,10 +21,13 @@ TIMEOUT = 30.0
 """Seconds to wait for one answer."""
 
 _PASSING = (429, 502, 503, 504)
+_NOT_DONE = ("storage", "unavailable", "too_many_requests")
+"""Codes with which the server itself says that nothing was changed."""
 _KINDS: dict[str, type[errors.StandoutError]] = {
     "no_study": errors.NoStudyError,
     "storage": errors.StorageError,
     "unavailable": errors.StorageError,
+    "key": errors.KeyUsedError,
     "study_exists": errors.StudyExistsError,
     "told": errors.ToldError,
     "ticket": errors.TicketError,
@@ -35,15 +39,15 @@ _KINDS: dict[str, type[errors.StandoutError]] = {
 
 
 class Lost(errors.UnavailableError):
-    """No answer came; `may_be_done` says whether the request may have been carried out."""
+    """No usable answer came; `wait` is how many seconds the server asks to wait.
 
-    def __init__(self, message: str, *, may_be_done: bool) -> None:
-        super().__init__(message)
+    `may_be_done` says whether the request may have been carried out: always,
+    unless it was never sent or the server itself says that nothing was done.
+    """
+
+    def __init__(self, message: str, *, may_be_done: bool, wait: float = 0.0) -> None:
+        super().__init__(message, wait)
         self.may_be_done = may_be_done
-
-
-class Passing(errors.UnavailableError):
-    """The server says that it cannot answer now; nothing was done."""
 
 
 class Wire:
@@ -106,12 +110,27 @@ class Wire:
         return self.patiently(lambda: self.once("POST", path, body), is_repeatable=is_repeatable)
 
     def patiently(self, send: Callable[[], Any], *, is_repeatable: bool = True) -> Any:
-        """Send until an answer comes, or for so long as was said."""
+        """Send until an answer comes, or for so long as was said.
+
+        What is not repeatable is sent again only if it was surely not done.
+        Raises `UncertainError` if it may have been done, this time or before,
+        and `UnavailableError` if it surely was not.
+        """
+        may_be_done = False
 
         def may_repeat(error: errors.UnavailableError) -> bool:
-            return is_repeatable or not (isinstance(error, Lost) and error.may_be_done)
+            nonlocal may_be_done
+            may_be_done |= isinstance(error, Lost) and error.may_be_done
+            return is_repeatable or not may_be_done
 
-        return self._patience.call(send, may_repeat)
+        try:
+            return self._patience.call(send, may_repeat)
+        except errors.UnavailableError as error:
+            if may_be_done:
+                raise errors.UncertainError(
+                    f"{error}; the request may have been carried out"
+                ) from None
+            raise errors.UnavailableError(f"{error}; nothing was changed", error.wait) from None
 
     def once(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
         """Send a request a single time."""
@@ -133,14 +152,18 @@ class Wire:
         except (OSError, http.client.HTTPException) as error:
             connection.close()
             why = str(error) or type(error).__name__
-            raise Lost(f"{self.shown} does not answer: {why}", may_be_done=is_sent) from None
+            may_be_done = is_sent and method != "GET"
+            raise Lost(f"{self.shown} does not answer: {why}", may_be_done=may_be_done) from None
         except BaseException:
             connection.close()
             raise
         self._idle.append(connection)
         if response.status < 300:
             return _read(content, self.shown)
-        raise _error(response, content, self.shown)
+        failed = _error(response, content, self.shown)
+        if isinstance(failed, Lost) and method == "GET":
+            failed.may_be_done = False
+        raise failed
 
 
 def _shown(url: str) -> str:
@@ -155,15 +178,18 @@ def _read(content: bytes, where: str) -> Any:
         raise errors.StudyError(f"{where} answered something that is not JSON") from None
 
 
-def _error(response: http.client.HTTPResponse, content: bytes, where: str) -> errors.StandoutError:
-    """The exception that a `Study` would have raised."""
+def _error(response: http.client.HTTPResponse, content: bytes, where: str) -> Exception:
+    """The exception that a `Study` would have raised; `Lost` for what may pass."""
     try:
         found = json.loads(content)["error"]
         code, message, detail = found["code"], found["message"], found.get("detail") or {}
     except (ValueError, KeyError, TypeError, AttributeError):
         code, message, detail = "", f"{where} answered {response.status}", {}
     if response.status in _PASSING:
-        return Passing(message, _seconds(response.getheader("Retry-After")))
+        # A proxy's 502, 503 or 504 may come after the server is done.
+        is_sure = code in _NOT_DONE or response.status == HTTPStatus.TOO_MANY_REQUESTS
+        wait = _seconds(response.getheader("Retry-After"))
+        return Lost(message, may_be_done=not is_sure, wait=wait)
     error = _KINDS.get(code, errors.StudyError)(message)
     if isinstance(detail.get("index"), int):
         batch = errors.BatchError(message, detail["index"])

@@ -92,7 +92,7 @@ def _late(seen: StudyView, log: Columns) -> Finding:
     level = WARNING if (late + lost) / asked > MANY_LATE else NOTE
     advice = (
         "Late rewards count, but if being late has to do with the value, those in time are not "
-        "a fair sample: give more time (--lease), or use an ordered study."
+        "a fair sample: give more time (--lease)."
     )
     return Finding(
         "late", title, level, text[0].upper() + text[1:] + ".", advice if level == WARNING else ""

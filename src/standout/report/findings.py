@@ -222,7 +222,7 @@ def _delay(arms: Arms, log: Columns) -> list[Finding]:
             f"Quick answers have other values than slow ones, and {count(passed)} rewards were "
             "told before earlier ones of the same arm: those that came in first are not a fair "
             "sample.",
-            "Use an ordered study (standout study create --ordered), which counts an arm's "
-            "rewards in the order of asking.",
+            "Leave out --unordered when creating a study: rewards of an arm are then counted in "
+            "the order of asking.",
         )
     ]  # fmt: skip

@@ -39,7 +39,9 @@ CODES = {
 # The first that fits counts: the narrower before the wider.
 _KINDS: tuple[tuple[type[errors.StandoutError], int, str], ...] = (
     (errors.NoStudyError, 404, "no_study"),
+    (errors.UncertainError, 503, "uncertain"),
     (errors.StorageError, 503, "storage"),
+    (errors.KeyUsedError, 409, "key"),
     (errors.StudyExistsError, 409, "study_exists"),
     (errors.ToldError, 409, "told"),
     (errors.TicketError, 422, "ticket"),
@@ -100,6 +102,11 @@ def translate(error: errors.StandoutError) -> ApiError:
     elif isinstance(error, errors.StorageError):
         log.error("storage: %s", error)
         message = "the database cannot be used at the moment; nothing was changed, try again"
+        if isinstance(error, errors.UncertainError):
+            message = (
+                "the database did not answer; what was sent may have been done. Rewards sent "
+                "again with the same key count once"
+            )
         return ApiError(status, message, code=code, headers={"Retry-After": "2"})
     return ApiError(status, message, code=code)
 

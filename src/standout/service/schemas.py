@@ -133,7 +133,11 @@ class NewStudy(Body):
     seed: Whole = Field(default=0, ge=0, le=BIGGEST)
     lease: Lease = None
     pause_after: Whole | None = Field(default=None, ge=1, le=10**9)
-    ordered: Yes = False
+    ordered: Yes = Field(
+        default=True,
+        description="Count an arm's rewards in the order of asking. Without, the answer is "
+        "only right if how long a measurement takes has nothing to do with its value.",
+    )
     items: dict[str, ItemParts] | None = None
     page: PageSettings | None = None
 
@@ -185,6 +189,16 @@ class ProblemBody(BaseModel):
     noise: str
 
 
+class WaitingBody(BaseModel):
+    """Told rewards of an arm that wait until `ticket` is told or given back."""
+
+    arm: str
+    rewards: Count
+    ticket: int
+    worker: str
+    expired: bool
+
+
 class StatusBody(BaseModel):
     """How a study stands."""
 
@@ -210,6 +224,8 @@ class StatusBody(BaseModel):
     rounds: Count
     failures: dict[str, int]
     paused: dict[str, str]
+    waiting: list[WaitingBody]
+    head: str = Field(description="Digest of all that was told, in hex.")
 
 
 class IdentificationBody(BaseModel):

@@ -25,6 +25,7 @@ from standout.service.schemas import (
     Yes,
 )
 
+LONGEST_KEY = 200
 MOST_TICKETS = 10_000
 MANY, MOST_REWARDS = 1_000, 50_000
 
@@ -103,6 +104,15 @@ class Tell(Body):
     worker: Worker = None
     items: Yes = False
     known: list[TicketNumber] | None = Field(default=None, max_length=MOST_TICKETS)
+    key: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=LONGEST_KEY,
+        description="Stands for this request: the same rewards sent again with the same key "
+        "count once and get the first answer; others are refused (409). Any text of your own, "
+        "a random one for instance.",
+        examples=["plate 12, 3 May"],
+    )
 
 
 class Told(Tickets):
@@ -111,6 +121,8 @@ class Told(Tickets):
     counted: Count
     repeated: Count = Field(description="Told before with the same value: nothing done.")
     surplus: Count = Field(description="Beyond the budget: kept, but in no total.")
+    again: bool = Field(description="Told before with the same key: this is the first answer.")
+    time: float | None = Field(description="When that was, in seconds since 1970.")
 
 
 class Fail(Body):

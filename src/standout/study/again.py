@@ -73,10 +73,19 @@ def same(
     """
     number = next((item.ticket for item in items if item.ticket is not None), None)
     told = _TOLD(connection, {"key": ledger.key, "ticket": number})
-    if not told or told[0].worker != who or ledger.desk.is_stopped:
+    if not told or told[0].worker != who:
         return []
-    moment = {"key": ledger.key, "who": who, "moment": told[0].time}
-    return _tickets(ledger, _OF_MOMENT(connection, moment)[:n])
+    return given_at(connection, ledger, told[0].time, who, n)
+
+
+def given_at(
+    connection: Connection, ledger: Ledger, moment: float, who: str, n: int
+) -> list[Ticket]:
+    """Up to `n` tickets that a worker was given at a moment and that are still pending."""
+    if ledger.desk.is_stopped:
+        return []
+    where = {"key": ledger.key, "who": who, "moment": moment}
+    return _tickets(ledger, _OF_MOMENT(connection, where)[:n])
 
 
 def holder(connection: Connection, ledger: Ledger, number: int) -> str | None:

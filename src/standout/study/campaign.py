@@ -27,14 +27,20 @@ def make_or_find(
     name: str,
     budget: int | None,
     seed: int,
+    ordered: bool = True,
 ) -> Study:
     """The study at `place`: opened if it is there and asks the same, made otherwise."""
     try:
         study = Study.open(place, name)
     except NoStudyError:
-        options: dict[str, Any] = {"name": name, "budget": budget, "seed": seed, "ordered": True}
-        return Study.create(place, arms, problem, method, **options)
+        options: dict[str, Any] = {"name": name, "budget": budget, "seed": seed}
+        return Study.create(place, arms, problem, method, ordered=ordered, **options)
     _check_same(study, arms, problem, as_method(method), budget)
+    if study.ordered != ordered:
+        raise StudyError(
+            f"{study!r} counts rewards in the order of "
+            + ("asking; leave out --unordered" if study.ordered else "telling; add --unordered")
+        )
     return study
 
 

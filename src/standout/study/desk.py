@@ -11,6 +11,7 @@ from standout.core import engine
 from standout.core.doubt import doubt
 from standout.core.given import Given
 from standout.core.identification import Identification, Interval, identification
+from standout.core.kinds import Verdict
 from standout.core.methods import Method
 from standout.core.problem import Problem
 from standout.core.run import NO_LIMIT, start_state
@@ -23,6 +24,8 @@ from standout.core.state import (
     means_of,
 )
 from standout.core.stopping import StopReason
+from standout.core.typing import Codes, Flags, Ints
+from standout.study.chain import Step
 from standout.study.kernels import observe_many
 from standout.study.rounds import LiveRound
 
@@ -38,6 +41,7 @@ class Totals:
     tickets: int = 0
     failed: int = 0
     last_round: int = 0
+    steps: int = 0
 
 
 class Desk:
@@ -68,6 +72,7 @@ class Desk:
         self.state: State = start_state(problem, method, n_arms, rng, given)
         self.certified = np.zeros(n_arms, dtype=np.int8)
         self.pending = np.zeros(n_arms, dtype=np.int64)
+        self.held = np.zeros(n_arms, dtype=np.int64)
         self.failures = np.zeros(n_arms, dtype=np.int64)
         self.streak = np.zeros(n_arms, dtype=np.int64)
         self.paused: dict[int, str] = {}
@@ -75,6 +80,7 @@ class Desk:
         self.totals = Totals()
         self.reason = StopReason.RUNNING
         self.stopped_at: float | None = None
+        self.head = b""
         self.changes = Changes()
 
     @property
@@ -86,6 +92,11 @@ class Desk:
     def out(self) -> int:
         """Pulls handed out and owed a reward."""
         return sum(live.out for live in self.rounds)
+
+    @property
+    def owed(self) -> Ints:
+        """Per arm, the pulls that are not counted yet: pending, or told and waiting."""
+        return self.pending + self.held
 
     @property
     def room(self) -> int:
@@ -113,8 +124,11 @@ class Desk:
             self.changes.closed.extend(live.id for live in over)
         return bool(over)
 
-    def settle(self, now: float, *, update: bool) -> None:
-        """After rewards: bring verdicts up to date where a round has ended, stop if decided."""
+    def settle(self, step: Step, *, update: bool) -> None:
+        """After rewards: bring verdicts up to date where a round has ended, stop if decided.
+
+        What came of it is noted in the `step`, whose time it has.
+        """
         update |= self.close_rounds()
         if self.is_stopped:
             return
@@ -124,11 +138,13 @@ class Desk:
             fresh = (self.certified == 0) & (self.state.verdict != 0)
             self.certified[fresh] = self.state.verdict[fresh]
             self.changes.is_wide = True
-            self.changes.ended = now
+            self.changes.ended = step.time
+            step.ended = True
+            step.decided = split_verdicts(fresh, self.state.verdict)
         if self.state.counters[UNDECIDED] == 0:
-            self.stop(StopReason.DECIDED, now)
+            self.stop(StopReason.DECIDED, step)
         elif spent:
-            self.stop(StopReason.BUDGET, now)
+            self.stop(StopReason.BUDGET, step)
 
     def _is_ready(self, spent: bool) -> bool:
         """Verdicts wait until every arm that can be measured has its first rewards."""
@@ -138,10 +154,11 @@ class Desk:
         waiting[list(self.paused)] = False
         return not waiting.any()
 
-    def stop(self, reason: StopReason, now: float) -> None:
+    def stop(self, reason: StopReason, step: Step) -> None:
         """End the study; pulls that are pending may still come in."""
         self.reason = reason
-        self.stopped_at = now
+        self.stopped_at = step.time
+        step.reason = str(reason)
         for live in self.rounds:
             live.give_up()
         self.close_rounds()
@@ -171,6 +188,17 @@ class Desk:
         found = identification(sticky, self.arms, guess, self.reason, note=note)
         # Means as of the last reward, also within a round.
         return replace(found, means=means_of(self.state))
+
+
+def split_verdicts(fresh: Flags, verdict: Codes) -> tuple[list[int], list[int]] | None:
+    """The arms that became certain: the normal ones and the outliers; None if there are none."""
+    if not fresh.any():
+        return None
+    normal, outlier = (
+        np.flatnonzero(fresh & (verdict == int(kind))).tolist()
+        for kind in (Verdict.NORMAL, Verdict.OUTLIER)
+    )
+    return normal, outlier
 
 
 @dataclass

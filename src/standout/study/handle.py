@@ -43,6 +43,11 @@ class Handle:
         return self._ledger.desk.budget
 
     @property
+    def ordered(self) -> bool:
+        """Whether an arm's rewards are counted in the order of asking."""
+        return self._ledger.desk.ordered
+
+    @property
     def method(self) -> Method:
         """How pulls are chosen."""
         return self._ledger.desk.method

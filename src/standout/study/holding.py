@@ -4,21 +4,31 @@ Where slow measurements have other values than quick ones (timings, say), the
 mean of those that happen to be in is biased, and intervals around it are not
 what they claim. In an ordered study a reward therefore waits for the earlier
 pulls of its arm: what is counted is always the first so many of the arm's own
-sequence, and that is all the intervals ask for. A pull blocks no longer than
-its lease.
+sequence, and that is all the intervals ask for.
+
+A pull keeps its place until it is told or given back. The end of its lease does
+not free the place: who is slow would otherwise be left out, and slowness may go
+with the value. It only lets the next to ask measure the same pull, too; the
+first answer of the two, however late, is the pull's reward. So nothing waits
+for longer than somebody asks and answers, and status says what waits for what.
+
+What is told beyond the pulls handed out (without asking, or of a ticket whose
+pull has its reward already) takes its place behind the pulls of its arm that
+are out at that moment: were it counted at once, whether it comes before or
+after such a pull would depend on how slow that is.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, delete, select
 
 from standout.study import schema
-from standout.study.desk import Desk
+from standout.study.chain import Step
 from standout.study.ledger import Ledger
 from standout.study.schema import TicketStatus
 from standout.study.statements import Statement
@@ -37,8 +47,8 @@ class OpenTicket(NamedTuple):
     round: int
     status: int
     asked: float
-    expires: float
     value: float | None
+    logged: int | None
 
 
 COLUMNS = tuple(_TICKETS.c[name] for name in OpenTicket._fields)
@@ -56,50 +66,69 @@ _DELETE = Statement(
 )
 
 
+class Waiting(NamedTuple):
+    """A told reward that is not counted yet; `logged` is its place in the log."""
+
+    order: int
+    logged: int
+    ticket: int
+    value: float
+
+
 @dataclass
 class Slots:
     """The open pulls of one arm."""
 
-    pending: dict[int, tuple[int, float]] = field(default_factory=dict)
-    """Slot to ticket and the end of its lease."""
-    held: dict[int, tuple[int, float]] = field(default_factory=dict)
-    """Slot to ticket and told value."""
+    pending: dict[int, int] = field(default_factory=dict)
+    """Slot to ticket."""
+    held: list[Waiting] = field(default_factory=list)
 
     def add(self, row: OpenTicket) -> None:
         """Take note of a ticket."""
         if row.status == PENDING:
-            self.pending[row.slot] = (row.id, row.expires)
-        elif row.status == HELD and row.value is not None:
-            self.held[row.slot] = (row.id, row.value)
+            self.pending[row.slot] = row.id
+        elif row.status == HELD and row.value is not None and row.logged is not None:
+            self.held.append(Waiting(order_of(row.slot, row.id), row.logged, row.id, row.value))
 
-    def pop_ready(self, barrier: float) -> list[tuple[int, float]]:
-        """Take out, in order, the told pulls that no pull leased beyond `barrier` comes before."""
-        blocked = min(
-            (slot for slot, (_, expires) in self.pending.items() if expires > barrier),
-            default=math.inf,
-        )
-        return [self.held.pop(slot) for slot in sorted(self.held) if slot < blocked]
-
-
-def barrier(desk: Desk, now: float) -> float:
-    """Leases that end later than this hold back what comes after them."""
-    return now if desk.ordered else math.inf
+    def pop_ready(self) -> list[Waiting]:
+        """Take out, in order, the told pulls that no pending one comes before."""
+        blocked = 2 * min(self.pending, default=math.inf)
+        ready = sorted(one for one in self.held if one.order < blocked)
+        self.held = [one for one in self.held if one.order >= blocked]
+        return ready
 
 
-def release_held(connection: Connection, ledger: Ledger, arm: int, now: float) -> None:
+def order_of(slot: int, ticket: int) -> int:
+    """Where a told reward stands among the pulls of its arm.
+
+    One that fills no pull (its row has a negative number) comes behind the
+    last pull that had been handed out when it was told.
+    """
+    return 2 * slot + (ticket < 0)
+
+
+def read_slots(connection: Connection, key: int, arm: int) -> list[OpenTicket]:
+    """The open pulls of an arm, as rows."""
+    return [OpenTicket._make(row) for row in _OF_ARM(connection, {"key": key, "place": arm})]
+
+
+def release_held(connection: Connection, ledger: Ledger, arm: int, step: Step) -> None:
     """After a pull of `arm` was given up: count what had waited for it."""
-    if not ledger.desk.ordered:
+    if not ledger.desk.held[arm]:
         return
     slots = Slots()
-    for row in _OF_ARM(connection, {"key": ledger.key, "place": arm}):
-        slots.add(OpenTicket._make(row))
-    released = slots.pop_ready(barrier(ledger.desk, now))
+    for row in read_slots(connection, ledger.key, arm):
+        slots.add(row)
+    released = slots.pop_ready()
     if released:
-        ledger.desk.observe([arm] * len(released), [value for _, value in released])
-        drop_tickets(connection, ledger.key, [number for number, _ in released])
+        ledger.desk.observe([arm] * len(released), [one.value for one in released])
+        ledger.desk.held[arm] -= len(released)
+        step.counted.extend(one.logged for one in released)
+        drop_tickets(connection, ledger.key, [one.ticket for one in released])
 
 
-def drop_tickets(connection: Connection, key: int, numbers: Sequence[int]) -> None:
+def drop_tickets(connection: Connection, key: int, numbers: Iterable[int]) -> None:
     """Remove tickets whose rewards are counted: the log has them."""
-    if numbers:
-        _DELETE(connection, [{"key": key, "ticket": number} for number in numbers])
+    rows = [{"key": key, "ticket": number} for number in numbers]
+    if rows:
+        _DELETE(connection, rows)

@@ -122,6 +122,7 @@ class Ledger:
                 desk.paused.pop(position, None)
             else:
                 desk.paused[position] = why
+        desk.held[positions] = columns[9]
         self.layout.unpack_arms(state, positions, columns[8], self.fields)
         self._image[positions] = self._table(positions)
 
@@ -130,6 +131,7 @@ class Ledger:
         desk.totals = Totals(**{name: int(getattr(row, name)) for name in COUNTERS})
         desk.reason = _REASONS[str(row.reason)]
         desk.stopped_at = row.stopped
+        desk.head = bytes(row.head)
         found = self.layout.unpack_run(desk.state, row.scalars)
         desk.state.counters[PULLS] = desk.state.pulls.sum()
         restore_derived(desk.spec, desk.state, found)
@@ -230,11 +232,16 @@ class Ledger:
             desk.state.pulls, desk.state.sums, desk.certified,
             desk.pending, desk.failures, desk.streak,
         )  # fmt: skip
+        held = desk.held
         texts = map(json.dumps, self._image[positions, _OWN:].tolist())
         values = zip(*(column[positions].tolist() for column in columns), strict=True)
         return [
             dict(
-                zip(ARM_VALUES, (*row, desk.paused.get(place), text, desk.totals.seq), strict=True)
+                zip(
+                    ARM_VALUES,
+                    (*row, desk.paused.get(place), text, int(held[place]), desk.totals.seq),
+                    strict=True,
+                )
             )
             for place, row, text in zip(positions.tolist(), values, texts, strict=True)
         ]
@@ -245,6 +252,7 @@ class Ledger:
         row["live"] = json.dumps([live.pack() for live in desk.rounds])
         row["reason"] = str(desk.reason)
         row["stopped"] = desk.stopped_at
+        row["head"] = desk.head
         return row
 
     def _slow_row(self) -> dict[str, Any]:

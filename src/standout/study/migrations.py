@@ -13,46 +13,62 @@ from collections.abc import Callable
 from sqlalchemy import Connection, inspect, text
 
 from standout.errors import StorageError
-from standout.study.schema import metadata, schema, studies
+from standout.study import chain_start
+from standout.study.schema import schema
+from standout.study.versions import (
+    APPEND_ONLY,
+    FIRST,
+    SECOND,
+    THIRD,
+    guard_body,
+    guards,
+    write_for,
+)
 
 Step = Callable[[Connection], None]
 
 
 def _first(connection: Connection) -> None:
     """Version 1: the tables, and a log that refuses to be edited."""
-    metadata.create_all(connection)
-    for table in ("standout_rewards", "standout_failures"):
-        for statement in _append_only(table, connection.dialect.name):
-            connection.exec_driver_sql(statement)
+    _run(connection, ("CREATE TABLE standout_schema (version INTEGER NOT NULL)", *FIRST))
+    _guard(connection, 1)
 
 
 def _second(connection: Connection) -> None:
-    """Version 2: items and a page for raters, a trace of the threshold, tokens.
+    """Version 2: items and a page for raters, a trace of the threshold, tokens."""
+    _run(connection, SECOND)
 
-    A new database has it all from the first step already.
+
+def _third(connection: Connection) -> None:
+    """Version 3: every change is a step with a key and a digest.
+
+    Where a study of an older version stands is kept, as what its steps begin
+    from; their first digest covers it, together with the log so far.
     """
-    metadata.create_all(connection)
-    columns = inspect(connection).get_columns(studies.name)
-    if "page" not in {column["name"] for column in columns}:
-        connection.exec_driver_sql(f"ALTER TABLE {studies.name} ADD COLUMN page TEXT")
+    _run(connection, THIRD)
+    _guard(connection, 3)
+    chain_start.begin_all(connection)
 
 
-def _append_only(table: str, dialect: str) -> list[str]:
-    if dialect == "sqlite":
-        return [
-            f"CREATE TRIGGER {table}_no_{event} BEFORE {event} ON {table} "
-            f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
-            for event in ("update", "delete")
-        ]
-    return [
-        f"CREATE FUNCTION {table}_keep() RETURNS trigger LANGUAGE plpgsql AS "
-        f"'BEGIN RAISE EXCEPTION ''{table} is append-only''; END'",
-        f"CREATE TRIGGER {table}_keep BEFORE UPDATE OR DELETE ON {table} "
-        f"FOR EACH ROW EXECUTE FUNCTION {table}_keep()",
-    ]
+def _run(connection: Connection, statements: tuple[str, ...]) -> None:
+    for statement in statements:
+        connection.exec_driver_sql(write_for(connection.dialect.name, statement))
 
 
-STEPS: tuple[Step, ...] = (_first, _second)
+def _guard(connection: Connection, version: int) -> None:
+    """Let the tables of a version refuse to be edited."""
+    dialect = connection.dialect.name
+    for table in APPEND_ONLY[version]:
+        if dialect != "sqlite":
+            body = guard_body(table).replace("'", "''")
+            connection.exec_driver_sql(
+                f"CREATE FUNCTION {table}_keep() RETURNS trigger LANGUAGE plpgsql AS '{body}'"
+            )
+        for statement in guards(table, dialect).values():
+            connection.exec_driver_sql(statement)
+
+
+STEPS: tuple[Step, ...] = (_first, _second, _third)
 """Step i leads from version i to version i + 1."""
 
 

@@ -103,7 +103,7 @@ def _least_measured(desk: Desk) -> Ints:
     wanted = desk.state.verdict == 0
     wanted[list(desk.paused)] = False
     arms = np.flatnonzero(wanted)
-    pulls = desk.state.pulls[arms] + desk.pending[arms]
+    pulls = desk.state.pulls[arms] + desk.owed[arms]
     return arms[np.argsort(pulls, kind="stable")]
 
 
@@ -123,7 +123,7 @@ class _Ahead:
             wanted = np.ones(len(desk.arms), dtype=np.bool_)
             wanted[list(desk.paused)] = False
             arms = np.flatnonzero(wanted)
-            order = np.argsort((desk.state.pulls + desk.pending)[arms], kind="stable")
+            order = np.argsort((desk.state.pulls + desk.owed)[arms], kind="stable")
             return arms[order], np.ones(len(arms), dtype=np.int64)
         self._catch_up(desk)
         if self.state.counters[UNDECIDED] == 0:
@@ -142,8 +142,9 @@ class _Ahead:
         means = means_of(state)
         known = state.pulls > 0
         means[~known] = np.mean(means[known]) if known.any() else 0.0
-        fresh = np.flatnonzero(desk.pending > self.seen)
-        arms = np.repeat(fresh, (desk.pending - self.seen)[fresh])
+        owed = desk.owed
+        fresh = np.flatnonzero(owed > self.seen)
+        arms = np.repeat(fresh, (owed - self.seen)[fresh])
         observe_many(desk.spec, state, arms, means[arms])
-        self.seen = desk.pending.copy()
+        self.seen = owed
         engine.end_round(desk.spec, state)

@@ -55,6 +55,8 @@ class LiveRound:
         One worker alone gets the plan's own order; workers side by side, and
         the tickets of one batch, get different arms.
         """
+        if self.first == len(self.arms):
+            return None  # Without a look at its arrays: many rounds may wait for a straggler.
         left = self._left()
         if not len(left):
             return None

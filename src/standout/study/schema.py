@@ -1,10 +1,14 @@
 """The tables of a study database: one definition for SQLite and PostgreSQL.
 
 A database may hold several studies. What grows with the rewards (`rewards`,
-`failures`) is an append-only log; what is needed to go on (`runs`, `arms`,
-`tickets`, `rounds`) grows with the arms and with what is pending. `trace` is
-thinned as it grows; `items` and the page are for people who rate, `tokens` for
-whoever comes over HTTP.
+`failures`, `steps`) is an append-only log; what is needed to go on (`runs`,
+`arms`, `tickets`, `rounds`) grows with the arms and with what is pending.
+`trace` is thinned as it grows; `items` and the page are for people who rate,
+`tokens` for whoever comes over HTTP; `bases` and `base_arms` are how a study of
+an older version stood when its steps began to be kept.
+
+These definitions are for reading and writing; tables are made by the frozen
+statements of `versions`, and a test compares the two.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from sqlalchemy import (
     Double,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     SmallInteger,
     String,
@@ -85,6 +90,9 @@ runs = Table(
     Column("live", Text, nullable=False),
     Column("reason", String(32), nullable=False),
     Column("stopped", Double),
+    # How many steps there are, and the digest of the last one (version 3).
+    Column("steps", BigInteger, nullable=False, server_default="0"),
+    Column("head", LargeBinary),
 )
 
 arms = Table(
@@ -102,6 +110,8 @@ arms = Table(
     Column("paused", Text),
     Column("memory", Text, nullable=False),
     Column("seq", BigInteger, nullable=False),
+    # Told rewards that wait for an earlier pull (version 3).
+    Column("held", Integer, nullable=False, server_default="0"),
     Index("standout_arms_seq", "study", "seq"),
     sqlite_with_rowid=False,
 )
@@ -120,6 +130,8 @@ tickets = Table(
     Column("asked", Double, nullable=False),
     Column("expires", Double, nullable=False),
     Column("value", Double),
+    # Place in the log of a reward that waits (version 3).
+    Column("logged", BigInteger),
     Index("standout_tickets_arm", "study", "arm"),
     Index("standout_tickets_expires", "study", "status", "expires"),
     sqlite_with_rowid=False,
@@ -203,4 +215,69 @@ tokens = Table(
     Column("hash", String(64), nullable=False),
     Column("created", Double, nullable=False),
     Column("revoked", Double),
+)
+
+# Since version 3 ------------------------------------------------------------------
+
+steps = Table(
+    "standout_steps",
+    metadata,
+    Column("study", Integer, primary_key=True, autoincrement=False),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("time", Double, nullable=False),
+    Column("kind", SmallInteger, nullable=False),
+    # By which version of the numbers it was worked out (`chain.ENGINE`).
+    Column("engine", SmallInteger, nullable=False),
+    # Who sends the same key again gets this step's receipt, and nothing is done.
+    Column("key", Text),
+    # Digest of what was sent with a key.
+    Column("request", LargeBinary),
+    # Place in the log of its first reward, and how many it has there.
+    Column("first", BigInteger, nullable=False),
+    Column("logged", Integer, nullable=False),
+    Column("repeated", Integer, nullable=False),
+    Column("surplus", Integer, nullable=False),
+    # Places in the order in which they were counted; null: its own, in order.
+    Column("counted", Text),
+    # Positions that became certain, as JSON: the normal ones, the outliers.
+    Column("decided", Text),
+    # Whether intervals and verdicts were brought up to date at its end.
+    Column("ended", Boolean, nullable=False),
+    # Why the study stopped, if it did so here.
+    Column("reason", String(32)),
+    # What was paused or resumed, as JSON.
+    Column("note", Text),
+    # Covers the digest before, this row and its rewards (see `chain`).
+    Column("digest", LargeBinary, nullable=False),
+    Index("standout_steps_key", "study", "key", unique=True),
+    sqlite_with_rowid=False,
+)
+
+bases = Table(
+    "standout_bases",
+    metadata,
+    Column("study", Integer, primary_key=True, autoincrement=False),
+    Column("fields", Text, nullable=False),
+    Column("scalars", Text, nullable=False),
+    Column("pulls", BigInteger, nullable=False),
+    Column("surplus", BigInteger, nullable=False),
+    Column("log", BigInteger, nullable=False),
+    Column("failed", BigInteger, nullable=False),
+    Column("reason", String(32), nullable=False),
+    Column("stopped", Double),
+)
+
+base_arms = Table(
+    "standout_base_arms",
+    metadata,
+    Column("study", Integer, primary_key=True, autoincrement=False),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("pulls", BigInteger, nullable=False),
+    Column("total", Double, nullable=False),
+    Column("verdict", SmallInteger, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("streak", Integer, nullable=False),
+    Column("paused", Text),
+    Column("memory", Text, nullable=False),
+    sqlite_with_rowid=False,
 )

@@ -16,7 +16,7 @@ from standout.core.methods import Method, as_method, parse_method
 from standout.core.problem import Problem
 from standout.core.run import check_arms, check_budget
 from standout.errors import NoStudyError, ProblemError, StorageError, StudyError, StudyExistsError
-from standout.study import schema
+from standout.study import chain_start, schema
 from standout.study.desk import Desk
 from standout.study.ledger import Ledger
 from standout.study.page import Parts, check_items, check_page, write_items
@@ -106,11 +106,12 @@ def create(connection: Connection, storage: Storage, plan: Plan) -> Ledger:
         )
     key = 1 + (connection.execute(select(func.max(_STUDIES.c.id))).scalar() or 0)
     ledger = Ledger(key, desk)
+    now = storage.now(connection)
     connection.execute(
         insert(_STUDIES).values(
             id=key,
             name=plan.name,
-            created=storage.now(connection),
+            created=now,
             problem=json.dumps(desk.problem.to_dict()),
             method=desk.method.label(),
             fields=json.dumps(ledger.fields),
@@ -123,6 +124,7 @@ def create(connection: Connection, storage: Storage, plan: Plan) -> Ledger:
     )
     ledger.create(connection)
     write_items(connection, key, plan.items)
+    chain_start.begin(connection, key, now, chain_start.drawn_bytes(desk.state), 0)
     return ledger
 
 

@@ -22,7 +22,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from standout.errors import NoStudyError, StorageError
+from standout.errors import NoStudyError, StorageError, UncertainError
 from standout.study import sqlite_file
 from standout.study.migrations import STEPS, check_version, migrate, stored_version
 from standout.study.places import check_file, check_length, locate, shown
@@ -31,6 +31,15 @@ from standout.study.storage_errors import explain
 
 PATIENCE = 60.0
 """Seconds to wait for other processes before giving up."""
+_SQLITE_IO = 10
+
+
+def _is_broken(connection: Connection | None) -> bool:
+    """Whether PostgreSQL's side of a connection is gone."""
+    if connection is None or connection.closed or connection.invalidated:
+        return True
+    driver: Any = connection.connection.driver_connection
+    return bool(driver is None or driver.closed)
 
 
 class Storage:
@@ -59,6 +68,7 @@ class Storage:
         self._engine = self._make_engine()
         self._connection: Connection | None = None
         self._owner = os.getpid()
+        self._is_committing = False
         with self.closed_on_error():
             self._prepare(create)
         self._is_ready = True
@@ -160,6 +170,7 @@ class Storage:
             )
         with self._translated():
             connection = self._connect()
+            self._is_committing = False
             with self._pipeline(connection, is_small), connection.begin():
                 if self.file is not None:
                     if not self.file.has_log:
@@ -167,6 +178,8 @@ class Storage:
                     self.file.begin_immediate(self._raw())
                     self.file.check()
                 yield connection
+                self._is_committing = True
+            self._is_committing = False
             if self.file is not None:
                 # Moved away in between: then it was written into a file that nobody looks at.
                 self.file.check(is_done=True)
@@ -209,16 +222,36 @@ class Storage:
         try:
             yield
         except DBAPIError as error:
-            found = explain(self, error.orig)
+            found = self._error(error.orig)
             self._drop_if_broken()
             raise found from None
         except SQLAlchemyError as error:
             self._drop_if_broken()
             raise StorageError(f"{self.shown}: {error}") from None
         except self._driver_error as error:  # From what goes past SQLAlchemy.
-            found = explain(self, error)
+            found = self._error(error)
             self._drop_if_broken()
             raise found from None
+
+    def _error(self, cause: BaseException | None) -> StorageError:
+        """A driver's error as ours; says whether what was under way may have been done."""
+        found = explain(self, cause)
+        was_committing, self._is_committing = self._is_committing, False
+        if was_committing and self._may_be_done(cause):
+            return UncertainError(
+                f"{found}; this may have been done or not. To tell again with the same key is "
+                "safe: it counts once"
+            )
+        if "nothing was changed" in str(found).lower():
+            return found
+        return type(found)(f"{found}; nothing was changed")
+
+    def _may_be_done(self, cause: BaseException | None) -> bool:
+        """Whether a commit that failed may have gone through all the same."""
+        if self.is_sqlite:
+            return getattr(cause, "sqlite_errorcode", 0) & 0xFF == _SQLITE_IO
+        # An error that the server reports has undone the transaction.
+        return _is_broken(self._connection)
 
     def _drop_if_broken(self) -> None:
         with suppress(SQLAlchemyError, self._driver_error):

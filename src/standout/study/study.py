@@ -8,38 +8,33 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
-from sqlalchemy import bindparam, func, select
 
 from standout.core.identification import Identification
 from standout.core.methods import DEFAULT_METHOD, Method
 from standout.core.problem import Problem
-from standout.core.state import ROUNDS
-from standout.errors import BatchError, RewardError, StandoutError, StorageError, TicketError
-from standout.study import again, schema, setup
+from standout.errors import (
+    BatchError,
+    RewardError,
+    StandoutError,
+    StorageError,
+    TicketError,
+    UnavailableError,
+    UncertainError,
+)
+from standout.study import again, setup
 from standout.study.bulk import without_collector
 from standout.study.items import make_items
-from standout.study.schema import TicketStatus
-from standout.study.status import Status
+from standout.study.status import Status, read_status
 from standout.study.storage import PATIENCE, Storage
 from standout.study.telling import Receipt
 from standout.study.tending import Tending
 from standout.study.tickets import Ticket, ticket_id
-from standout.study.turn import Turn, check_count, worker_of
+from standout.study.turn import Mark, Turn, check_count, worker_of
 
 Clock = Callable[[], float]
 T = TypeVar("T")
 MOMENT = 1e-6
 """Seconds between two requests of one transaction, so that their tickets can be told apart."""
-_TICKETS = schema.tickets
-_EXPIRED = (
-    select(func.count())
-    .select_from(_TICKETS)
-    .where(
-        _TICKETS.c.study == bindparam("key"),
-        _TICKETS.c.status == int(TicketStatus.PENDING),
-        _TICKETS.c.expires <= bindparam("now"),
-    )
-)
 
 
 class Study(Tending):
@@ -70,7 +65,7 @@ class Study(Tending):
         seed: int | np.random.Generator = 0,
         lease: float = setup.DAY,
         pause_after: int | None = None,
-        ordered: bool = False,
+        ordered: bool = True,
         costs: Mapping[str, float] | None = None,
         items: Mapping[str, Mapping[str, str]] | None = None,
         page: Mapping[str, Any] | None = None,
@@ -80,10 +75,11 @@ class Study(Tending):
         """Begin a study in a file, or in a PostgreSQL database given by its URL.
 
         A ticket is handed out again `lease` seconds after it was asked for;
-        `pause_after` failures of an arm in a row pause it. With `ordered`, an
-        arm's rewards are counted in the order in which its pulls were handed
-        out: needed for the guarantee when workers measure in parallel and slow
-        measurements have other values than quick ones. `costs` are those of a
+        `pause_after` failures of an arm in a row pause it. An arm's rewards are
+        counted in the order in which its pulls were handed out, and wait for
+        each other if need be. With `ordered=False` they are counted as they
+        come: right only if measurements are made one after the other, or if
+        how long one takes has nothing to do with its value. `costs` are those of a
         pull, by arm (1 where not given); `seed` drives the method's own random
         choices. `items` are what a rating page shows for an arm (`text`,
         `image`, `html`), `page` how it asks (see `standout.study.page`).
@@ -148,33 +144,66 @@ class Study(Tending):
         *,
         arm: str | None = None,
         worker: str | None = None,
+        key: str | None = None,
     ) -> Receipt:
-        """Tell the reward of a ticket or, without asking, of an arm (`arm=`)."""
+        """Tell the reward of a ticket or, without asking, of an arm (`arm=`).
+
+        `key` is that of `tell_many`.
+        """
         if (ticket is None) == (arm is None):
             raise TicketError("tell the reward of a ticket or of an arm")
         if reward is None:
             raise RewardError("no reward given")
         try:
-            return self.tell_many([(arm if ticket is None else ticket, reward)], worker=worker)  # type: ignore[list-item]
+            pair: Any = (arm if ticket is None else ticket, reward)
+            return self.tell_many([pair], worker=worker, key=key)
         except BatchError as error:
             raise (error.__cause__ or TicketError(str(error))) from None
 
     def tell_many(
-        self, rewards: Iterable[tuple[Ticket | int | str, float]], *, worker: str | None = None
+        self,
+        rewards: Iterable[tuple[Ticket | int | str, float]],
+        *,
+        worker: str | None = None,
+        key: str | None = None,
     ) -> Receipt:
         """Tell many rewards at once: all are counted or, if one is bad, none.
 
         Each is a pair of a ticket (or its number) and a reward; an arm's name
         in place of the ticket tells a reward that was measured without asking.
+
+        `key` is a text of your own that stands for this call (up to 200
+        characters). The same rewards told again with the same key give the
+        first receipt again, marked `again`, and change nothing; other rewards
+        are refused with a `KeyUsedError`. Without one a key is made, so that
+        a connection that breaks at the end can be mended here: the rewards are
+        sent once more and count once. If that fails too, the `UncertainError`
+        has the key to tell them with later.
         """
-        pairs = list(rewards)
+        pairs, mark, who = list(rewards), Mark.of(key), worker_of(worker)
         with without_collector(len(pairs)):
             # Looked at before others have to wait for it.
             items = make_items(pairs, self._ledger.desk)
             if not items:
                 return Receipt()
-            with self._turn(len(items)) as turn:
-                return turn.tell_items(items, worker_of(worker))
+
+            def attempt(mark: Mark) -> Receipt:
+                with self._turn(len(items)) as turn:
+                    return turn.tell_items(items, who, mark)
+
+            return self._insist(attempt, mark)
+
+    def _insist(self, attempt: Callable[[Mark], T], mark: Mark) -> T:
+        """Try once more if the connection breaks; the key shows whether it had been done."""
+        try:
+            return attempt(mark)
+        except UnavailableError:
+            return attempt(mark)
+        except UncertainError as error:
+            try:
+                return attempt(mark._replace(is_new=False))
+            except StorageError:
+                raise UncertainError(str(error), mark.key) from None
 
     def tell_and_ask(
         self,
@@ -184,15 +213,24 @@ class Study(Tending):
         worker: str | None = None,
         lease: float | None = None,
         known: Collection[int] | None = None,
+        key: str | None = None,
     ) -> tuple[Receipt, list[Ticket]]:
         """Tell rewards and ask for the next pulls: one transaction, one wait for the disk.
 
         Told a second time, it gives the tickets of the first time again, as far
-        as they are still pending. `known` is that of `ask`.
+        as they are still pending. `known` is that of `ask`, `key` that of
+        `tell_many`.
         """
         pairs = list(rewards)
-        with without_collector(len(pairs)), self._turn(len(pairs) + check_count(n)) as turn:
-            return turn.tell_and_ask(pairs, n, worker=worker, lease=lease, known=known)
+
+        def attempt(mark: Mark) -> tuple[Receipt, list[Ticket]]:
+            with self._turn(len(pairs) + check_count(n)) as turn:
+                return turn.tell_and_ask(
+                    pairs, n, worker=worker, lease=lease, known=known, mark=mark
+                )
+
+        with without_collector(len(pairs)):
+            return self._insist(attempt, Mark.of(key))
 
     def together(
         self, requests: Sequence[Callable[[Turn], T]], size: int
@@ -228,31 +266,7 @@ class Study(Tending):
     def status(self) -> Status:
         """How the study stands; costs O(arms), whatever the number of rewards."""
         with self._reading() as (connection, now):
-            key = self._ledger.key
-            expired = connection.execute(_EXPIRED, {"key": key, "now": now}).scalar_one()
-            desk = self._ledger.desk
-            found = desk.identification()
-            return Status(
-                name=self.name,
-                pulls=desk.totals.pulls,
-                pending=desk.out,
-                expired=int(expired),
-                surplus=desk.totals.surplus,
-                budget=desk.budget,
-                outliers=found.outliers,
-                normal=found.normal,
-                undecided=found.undecided,
-                threshold=found.threshold,
-                threshold_low=found.threshold_low,
-                note=found.note,
-                stopped=desk.is_stopped,
-                reason=str(desk.reason),
-                rounds=int(desk.state.counters[ROUNDS]),
-                failures={
-                    desk.arms[i]: int(desk.failures[i]) for i in np.flatnonzero(desk.failures)
-                },
-                paused={desk.arms[i]: why for i, why in sorted(desk.paused.items())},
-            )
+            return read_status(connection, self._ledger, self.name, now)
 
     def identification(self) -> Identification:
         """The answer so far, as `identify` gives it."""

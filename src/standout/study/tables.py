@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from standout.errors import StudyError
@@ -45,6 +46,18 @@ def unguarded(text: str) -> str:
     ('=1+1', "'=1+1", "'tis")
     """
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
+
+
+def fingerprint(rows: Sequence[Result]) -> str:
+    """A key for a file of results: the same rows, in whatever order and form, have the same.
+
+    Columns, quotes, blank lines and how a number is written make no difference.
+    """
+    parts = []
+    for key, reward, _ in rows:
+        whose = key.id if isinstance(key, Ticket) else key
+        parts.append(json.dumps([whose, reward + 0.0]))
+    return "file " + hashlib.sha256("\n".join(sorted(parts)).encode()).hexdigest()[:32]
 
 
 def quoted(text: str) -> str:

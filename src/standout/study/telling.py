@@ -15,8 +15,8 @@ pulls counted + pulls pending never exceed the budget.
 
 In an ordered study the rewards of an arm are counted in the order in which its
 pulls were handed out: one that overtakes an earlier pull of the same arm is
-logged at once, but waits until that one is told, given back or its lease has
-run out (see `holding`).
+logged at once, but waits until that one is told or given back. A reward that
+fills no pull waits for those of its arm that are out (see `holding`).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, select, update
 
-from standout.study import schema
+from standout.study import schema, steps
 from standout.study.bulk import FEW, insert_columns
-from standout.study.holding import HELD, OpenTicket, Slots, barrier, drop_tickets
+from standout.study.chain import Logged, Step
+from standout.study.holding import HELD, OpenTicket, Slots, Waiting, drop_tickets, order_of
 from standout.study.ledger import Ledger
 from standout.study.schema import TicketStatus
 from standout.study.tickets import set_status
@@ -41,7 +41,7 @@ _MINE = _TICKETS.c.study == bindparam("key")
 _HOLD = (
     update(_TICKETS)
     .where(_MINE, _TICKETS.c.id == bindparam("ticket"))
-    .values(status=int(TicketStatus.HELD), value=bindparam("told"))
+    .values(status=int(TicketStatus.HELD), value=bindparam("told"), logged=bindparam("place"))
 )
 _DROP_TOLD = delete(_TICKETS).where(
     _MINE,
@@ -53,6 +53,10 @@ _DROP_TOLD = delete(_TICKETS).where(
     ),
 )
 _LOG = ("study", "seq", "time", "arm", "value", "ticket", "asked", "worker", "counted")
+_WAIT = (
+    "study", "id", "arm", "slot", "round", "status", "worker", "asked", "expires", "value",
+    "logged",
+)  # fmt: skip
 
 
 @dataclass
@@ -65,20 +69,35 @@ class Receipt:
     """Told before with the same value: nothing done."""
     surplus: int = 0
     """Beyond the budget: logged, but in no total."""
+    again: bool = False
+    """Whether all of it was told before with the same key: this is what was answered then."""
+    time: float | None = None
+    """When that was, in seconds since 1970."""
 
 
 def tell(
-    connection: Connection, ledger: Ledger, items: Sequence[Item], worker: str, now: float
+    connection: Connection, ledger: Ledger, items: Sequence[Item], worker: str, step: Step
 ) -> Receipt:
-    """Count all items or, with one bad one among them, none."""
+    """Count all items or, with one bad one among them, none; keeps the `step`."""
     asked = [item.ticket for item in items if item.ticket is not None]
-    rows = find_tickets(connection, ledger.key, asked)
+    rows = find_tickets(connection, ledger.key, asked, _busy_arms(ledger, items))
     told = find_told(connection, ledger.key, [t for t in asked if may_be_told(rows.get(t))])
     fresh = check(ledger, items, rows, told)
-    receipt = Receipt(repeated=len(items) - len(fresh))
+    step.first, step.repeated = ledger.desk.totals.log + 1, len(items) - len(fresh)
+    receipt = Receipt(repeated=step.repeated)
     if fresh:
-        _Telling(connection, ledger, rows, worker, now).run(fresh, receipt)
+        _Telling(connection, ledger, rows, worker, step).run(fresh, receipt)
+    steps.write(connection, ledger, step)
     return receipt
+
+
+def _busy_arms(ledger: Ledger, items: Sequence[Item]) -> set[int]:
+    """Arms told without asking whose rewards may have to wait for a pull that is out."""
+    desk = ledger.desk
+    if not desk.ordered:
+        return set()
+    arms = {item.arm for item in items if item.ticket is None and item.arm is not None}
+    return {arm for arm in arms if desk.pending[arm]}
 
 
 class _Telling:
@@ -90,103 +109,149 @@ class _Telling:
         ledger: Ledger,
         rows: dict[int, OpenTicket],
         worker: str,
-        now: float,
+        step: Step,
     ) -> None:
         self.connection, self.ledger, self.desk = connection, ledger, ledger.desk
-        self.rows, self.worker, self.now = rows, worker, now
+        self.rows, self.worker, self.step = rows, worker, step
         self.slots: dict[int, Slots] = defaultdict(Slots)
         for row in rows.values():
             self.slots[row.arm].add(row)
-        self.held_before = {t for slots in self.slots.values() for t, _ in slots.held.values()}
-        self.barrier = barrier(self.desk, now)
-        self.log: list[tuple[Any, ...]] = []
+        self.held_before = {one.ticket for slots in self.slots.values() for one in slots.held}
         self.cancelled: list[int] = []
         self.gone: list[int] = []
+        step.detail = worker
 
     def run(self, items: Sequence[Item], receipt: Receipt) -> None:
         """Log, count, and bring rounds and verdicts up to date."""
+        extra = self._fill(items)
+        filled = len(self.step.rewards)
+        self.desk.totals.pulls += filled
+        counted = self._take_extra(extra)
+        receipt.counted = filled + counted
+        receipt.surplus = self.step.surplus = len(extra) - counted
+        arms = {reward.arm for reward in self.step.rewards}
+        if self.desk.ordered:
+            self._release(sorted(arms))
+        else:
+            self._count_all()
+        self.desk.changes.arms.update(arms)
+        self._write()
+        self.desk.settle(self.step, update=counted > 0 and len(self.step.counted) > 0)
+
+    def _fill(self, items: Sequence[Item]) -> list[Item]:
+        """Take the rewards of pulls that have none yet; the items that are left."""
         extra: list[Item] = []
         rounds: dict[int, int] = defaultdict(int)
-        filled_by_arm: dict[int, int] = defaultdict(int)
+        by_arm: dict[int, int] = defaultdict(int)
         for item in items:
             row = self.rows.get(item.ticket) if item.ticket is not None else None
             pulled = None if row is None else self.slots[row.arm].pending.pop(row.slot, None)
             if row is None or pulled is None:
                 extra.append(item)
                 continue
-            if pulled[0] != row.id:
-                self.cancelled.append(pulled[0])
-            self.slots[row.arm].held[row.slot] = (row.id, item.value)
+            if pulled != row.id:
+                self.cancelled.append(pulled)
             rounds[row.round] += 1
-            filled_by_arm[row.arm] += 1
-            self._log(item.value, row.arm, row, True)
-        for arm, count in filled_by_arm.items():
+            by_arm[row.arm] += 1
+            if not self.desk.ordered:
+                self.gone.append(row.id)
+            self._log(item.value, row.arm, row, True, order_of(row.slot, row.id))
+        for arm, count in by_arm.items():
             self.desk.pending[arm] -= count
         for number, filled in rounds.items():
             live = self.desk.live_round(number)
             if live is not None:
                 live.out -= filled
-        filled = len(self.log)
-        self.desk.totals.pulls += filled
-        counted = self._take_extra(extra)
-        receipt.counted = filled + counted
-        receipt.surplus = len(extra) - counted
-        self._release(sorted(filled_by_arm))
-        self._write()
-        self.desk.settle(self.now, update=counted > 0)
+        return extra
 
-    def _log(self, value: float, arm: int, row: OpenTicket | None, counted: bool) -> None:
-        totals = self.desk.totals
-        totals.log += 1
+    def _log(
+        self, value: float, arm: int, row: OpenTicket | None, counted: bool, order: int
+    ) -> None:
+        self.desk.totals.log += 1
         ticket, asked = (None, None) if row is None else (row.id, row.asked)
-        self.log.append(
-            (self.ledger.key, totals.log, self.now, arm, value, ticket, asked, self.worker, counted)
-        )
+        self.step.rewards.append(Logged(arm, value, ticket, asked, counted))
+        if counted and self.desk.ordered:
+            place = self.desk.totals.log
+            number = -place if order % 2 or ticket is None else ticket
+            self.slots[arm].held.append(Waiting(order, place, number, value))
 
     def _take_extra(self, items: Sequence[Item]) -> int:
         """Rewards that fill no pending pull: one more pull each, while the budget has room."""
         room = self.desk.room
-        counted: list[tuple[int, float]] = []
+        count = 0
+        behind = order_of(self.desk.totals.tickets, -1)
         for item in items:
             row = self.rows.get(item.ticket) if item.ticket is not None else None
             arm = item.arm if row is None else row.arm
             assert arm is not None
-            fits = len(counted) < room
-            if fits:
-                counted.append((arm, item.value))
-            self._log(item.value, arm, row, fits)
+            fits = count < room
+            count += fits
+            self._log(item.value, arm, row, fits, behind)
             if row is not None:
                 self.gone.append(row.id)
-        self.desk.totals.pulls += len(counted)
-        self.desk.totals.surplus += len(items) - len(counted)
+        self.desk.totals.pulls += count
+        self.desk.totals.surplus += len(items) - count
+        return count
+
+    def _count_all(self) -> None:
+        """In the order of telling."""
+        counted = [reward for reward in self.step.rewards if reward.counted]
+        self.step.counted = self.step.own_places()
         if counted:
-            self.desk.observe(*zip(*counted, strict=True))
-        return len(counted)
+            self.desk.observe([r.arm for r in counted], [r.value for r in counted])
 
     def _release(self, arms: Sequence[int]) -> None:
         """Count what no longer waits for an earlier pull; remember what still does."""
-        order: list[tuple[int, float]] = []
-        holds: list[dict[str, Any]] = []
+        ready: list[tuple[int, Waiting]] = []
+        is_sorted = True
         for arm in arms:
-            for number, value in self.slots[arm].pop_ready(self.barrier):
-                order.append((arm, value))
-                self.gone.append(number)
-            for number, value in self.slots[arm].held.values():
-                if number not in self.held_before:
-                    holds.append({"key": self.ledger.key, "ticket": number, "told": value})
-        self.desk.changes.arms.update(arms)
-        if order:
-            self.desk.observe(*zip(*order, strict=True))
-        if holds:
-            self.connection.execute(_HOLD, holds)
+            found = self.slots[arm].pop_ready()
+            ready += [(arm, one) for one in found]
+            places = [one.logged for one in found]
+            is_sorted = is_sorted and places == sorted(places)
+            self.desk.held[arm] = len(self.slots[arm].held)
+            self._hold(arm)
+        if is_sorted:
+            # Only the order within an arm matters; that of the log is the shortest to write.
+            ready.sort(key=lambda pair: pair[1].logged)
+        if ready:
+            self.desk.observe([arm for arm, _ in ready], [one.value for _, one in ready])
+        self.step.counted = [one.logged for _, one in ready]
+        own = range(self.step.first, self.step.first + len(self.step.rewards))
+        # A reward of this batch that filled no pull never had a row under this number.
+        self.gone += [one.ticket for _, one in ready if one.ticket > 0 or one.logged not in own]
+
+    def _hold(self, arm: int) -> None:
+        """Keep what has to wait."""
+        fresh = [one for one in self.slots[arm].held if one.ticket not in self.held_before]
+        key = self.ledger.key
+        filled = [
+            {"key": key, "ticket": one.ticket, "told": one.value, "place": one.logged}
+            for one in fresh
+            if one.ticket > 0
+        ]
+        if filled:
+            self.connection.execute(_HOLD, filled)
+        now = self.step.time
+        rows = [
+            (key, one.ticket, arm, one.order // 2, 0, HELD, self.worker, now, now, one.value,
+             one.logged)
+            for one in fresh
+            if one.ticket < 0
+        ]  # fmt: skip
+        if rows:
+            insert_columns(self.connection, _TICKETS, _WAIT, rows, len(rows))
 
     def _write(self) -> None:
-        key = self.ledger.key
-        insert_columns(self.connection, _REWARDS, _LOG, self.log, len(self.log))
+        key, step = self.ledger.key, self.step
+        rows = [
+            (key, place, step.time, arm, value, ticket, asked, self.worker, counted)
+            for place, (arm, value, ticket, asked, counted) in enumerate(step.rewards, step.first)
+        ]
+        insert_columns(self.connection, _REWARDS, _LOG, rows, len(rows))
         set_status(self.connection, key, self.cancelled, TicketStatus.CANCELLED)
         gone = self.gone
         if len(gone) > FEW:
-            before = self.desk.totals.log - len(self.log)
-            self.connection.execute(_DROP_TOLD, {"key": key, "before": before})
+            self.connection.execute(_DROP_TOLD, {"key": key, "before": step.first - 1})
             gone = [number for number in gone if number in self.held_before]
         drop_tickets(self.connection, key, gone)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
 from sqlalchemy import bindparam, update
 
-from standout.study import schema, setup, tickets
+from standout.study import schema, setup, steps, tickets
+from standout.study.chain import Kind, Step
 from standout.study.schema import TicketStatus
 from standout.study.shown import Shown
 from standout.study.tickets import Ticket, ticket_id
@@ -46,15 +48,23 @@ class Tending(Shown):
     def pause(self, arm: str, reason: str = "paused by hand") -> None:
         """Hand out no more pulls of `arm`, until `resume`."""
         position = self._position(arm)
-        with self._writing() as (_, now):
-            self._ledger.desk.pause(position, tickets.clean(reason))
-            self._ledger.desk.settle(now, update=False)
+        why = tickets.clean(reason)
+        with self._writing() as (connection, now):
+            desk = self._ledger.desk
+            step = Step(Kind.PAUSE, now, first=desk.totals.log + 1)
+            step.note = json.dumps([position, why])
+            desk.pause(position, why)
+            desk.settle(step, update=False)
+            steps.write(connection, self._ledger, step)
 
     def resume(self, arm: str) -> None:
         """Hand out pulls of a paused arm again."""
         position = self._position(arm)
-        with self._writing():
+        with self._writing() as (connection, now):
             desk = self._ledger.desk
+            step = Step(Kind.RESUME, now, first=desk.totals.log + 1)
+            step.note = json.dumps([position])
+            steps.write(connection, self._ledger, step)
             desk.paused.pop(position, None)
             desk.streak[position] = 0
             desk.changes.arms.add(position)

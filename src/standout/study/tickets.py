@@ -11,8 +11,9 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, select, update
 
 from standout.errors import TicketError, ToldError
-from standout.study import schema
+from standout.study import schema, steps
 from standout.study.bulk import insert_columns
+from standout.study.chain import Kind, Step
 from standout.study.desk import Desk
 from standout.study.holding import release_held
 from standout.study.ledger import Ledger
@@ -22,6 +23,8 @@ from standout.study.statements import Statement
 
 _TICKETS = schema.tickets
 _PENDING = int(TicketStatus.PENDING)
+MOST = 2**62
+"""No study gets so far; databases hold no larger numbers."""
 _NAMES = ("study", "id", "arm", "slot", "round", "status", "worker", "asked", "expires")
 _EXPIRED = Statement(
     select(_TICKETS.c.id, _TICKETS.c.arm, _TICKETS.c.slot, _TICKETS.c.round)
@@ -116,6 +119,8 @@ def ticket_id(ticket: Ticket | int) -> int:
     number = ticket.id if isinstance(ticket, Ticket) else ticket
     if isinstance(number, bool) or not isinstance(number, int):
         raise TicketError(f"{ticket!r} is not a ticket")
+    if not 1 <= number <= MOST:
+        raise TicketError(f"there is no ticket {number if abs(number) <= MOST else 'so large'}")
     return number
 
 
@@ -173,17 +178,19 @@ def _take_expired(
     found = _EXPIRED(connection, {"key": ledger.key, "now": now, "count": count})
     set_status(connection, ledger.key, [row.id for row in found], TicketStatus.EXPIRED)
     again: list[tuple[int, int | None, int]] = []
+    step = Step(Kind.ASK, now, first=desk.totals.log + 1)
     for row in found:
         if row.arm in desk.paused:
-            close_slot(connection, ledger, row, now)
+            close_slot(connection, ledger, row, step)
         else:
             again.append((row.arm, row.slot, row.round))
     if len(again) < len(found):
-        desk.settle(now, update=False)
+        desk.settle(step, update=False)
+        steps.write(connection, ledger, step)
     return again
 
 
-def close_slot(connection: Connection, ledger: Ledger, row: Any, now: float) -> None:
+def close_slot(connection: Connection, ledger: Ledger, row: Any, step: Step) -> None:
     """A pull will bring no reward: whatever waited behind it is counted now."""
     desk = ledger.desk
     desk.pending[row.arm] -= 1
@@ -191,7 +198,7 @@ def close_slot(connection: Connection, ledger: Ledger, row: Any, now: float) -> 
     live = desk.live_round(row.round)
     if live is not None:
         live.out -= 1
-    release_held(connection, ledger, row.arm, now)
+    release_held(connection, ledger, row.arm, step)
 
 
 def fail(
@@ -213,17 +220,19 @@ def fail(
     values = (ledger.key, desk.totals.failed, now, row.arm, number, worker, clean(reason))
     names = ("study", "seq", "time", "arm", "ticket", "worker", "reason")
     insert_columns(connection, schema.failures, names, [values], 1)
+    step = Step(Kind.FAIL, now, detail=list(values[1:]), first=desk.totals.log + 1)
     desk.failures[row.arm] += 1
     desk.streak[row.arm] += 1
     desk.changes.arms.add(row.arm)
     _pause_if_often(desk, row.arm, reason)
-    if row.status != TicketStatus.PENDING:
-        return  # The pull was handed out again or has its reward: nothing to give back.
-    live = desk.live_round(row.round)
-    if live is not None and row.arm not in desk.paused and not desk.is_stopped:
-        live.returned.append(row.arm)
-    close_slot(connection, ledger, row, now)
-    desk.settle(now, update=False)
+    if row.status == TicketStatus.PENDING:
+        # Else the pull was handed out again or has its reward: nothing to give back.
+        live = desk.live_round(row.round)
+        if live is not None and row.arm not in desk.paused and not desk.is_stopped:
+            live.returned.append(row.arm)
+        close_slot(connection, ledger, row, step)
+        desk.settle(step, update=False)
+    steps.write(connection, ledger, step)
 
 
 def _pause_if_often(desk: Desk, arm: int, reason: str) -> None:

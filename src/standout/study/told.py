@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, or_, select
@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, or_, select
 from standout.errors import BatchError, ToldError
 from standout.study import schema
 from standout.study.bulk import FEW
-from standout.study.holding import COLUMNS, HELD, IS_OPEN, OpenTicket
+from standout.study.holding import COLUMNS, HELD, IS_OPEN, OpenTicket, read_slots
 from standout.study.ledger import Ledger
 from standout.study.statements import Statement
 
@@ -43,11 +43,13 @@ def may_be_told(row: OpenTicket | None) -> bool:
     return row is None or row.status == HELD
 
 
-def find_tickets(connection: Connection, key: int, numbers: Sequence[int]) -> dict[int, OpenTicket]:
-    """The tickets and their arms' other open ones (all tickets, when many are told)."""
-    if not numbers:
+def find_tickets(
+    connection: Connection, key: int, numbers: Sequence[int], arms: Collection[int]
+) -> dict[int, OpenTicket]:
+    """The tickets, their arms' other open ones and those of `arms` (all tickets, for many)."""
+    if not numbers and not arms:
         return {}
-    if len(numbers) > FEW:
+    if len(numbers) + len(arms) > FEW:
         # Straight from the driver: these columns need no conversion, and there may be many.
         cursor: Any = connection.execute(_ALL, {"key": key}).cursor
         return {row[0]: OpenTicket._make(row) for row in cursor.fetchall()}
@@ -55,6 +57,8 @@ def find_tickets(connection: Connection, key: int, numbers: Sequence[int]) -> di
     for number in numbers:
         for row in _OF_SAME_ARM(connection, {"key": key, "ticket": number}):
             rows[row[0]] = OpenTicket._make(row)
+    for arm in arms:
+        rows.update((row.id, row) for row in read_slots(connection, key, arm))
     return rows
 
 

@@ -7,11 +7,12 @@ request among several in a transaction leaves the others as they are.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
 from sqlalchemy import Connection
 
 from standout.errors import StudyError
-from standout.study import again, setup, telling, tickets
+from standout.study import again, chain, setup, steps, telling, tickets
 from standout.study.items import Key, make_items
 from standout.study.ledger import Ledger
 from standout.study.telling import Receipt
@@ -29,6 +30,21 @@ def check_count(n: int) -> int:
 def worker_of(given: str | None) -> str:
     """Who asks or tells."""
     return tickets.clean(given or worker_name())
+
+
+class Mark(NamedTuple):
+    """A key as it comes with rewards: given by the caller, or made here and so surely new."""
+
+    key: str
+    is_given: bool
+    is_new: bool
+
+    @classmethod
+    def of(cls, key: str | None) -> Mark:
+        """From what a caller gave."""
+        if key is None:
+            return cls(chain.new_key(), is_given=False, is_new=True)
+        return cls(chain.check_key(key), is_given=True, is_new=False)
 
 
 class Turn:
@@ -54,16 +70,33 @@ class Turn:
         return found + self._hand_out(count - len(found), who, seconds)
 
     def tell_many(
-        self, rewards: Iterable[tuple[Key, float]], *, worker: str | None = None
+        self,
+        rewards: Iterable[tuple[Key, float]],
+        *,
+        worker: str | None = None,
+        mark: Mark | None = None,
     ) -> Receipt:
-        """As `Study.tell_many`."""
-        return self.tell_items(make_items(list(rewards), self._ledger.desk), worker_of(worker))
+        """As `Study.tell_many`, with its key as a `mark`."""
+        items = make_items(list(rewards), self._ledger.desk)
+        return self.tell_items(items, worker_of(worker), mark or Mark.of(None))
 
-    def tell_items(self, items: Sequence[Item], who: str) -> Receipt:
+    def tell_items(self, items: Sequence[Item], who: str, mark: Mark) -> Receipt:
         """Tell rewards that have been looked at already."""
+        return self._tell(items, who, mark)[0]
+
+    def _tell(self, items: Sequence[Item], who: str, mark: Mark) -> tuple[Receipt, float]:
+        """The receipt, and when they were told (before now if the key was used before)."""
         if not items:
-            return Receipt()
-        return telling.tell(self._connection, self._ledger, items, who, self._now)
+            return Receipt(), self._now
+        request = chain.digest_request(items) if mark.is_given else None
+        if not mark.is_new:
+            found = steps.find(self._connection, self._ledger, mark.key, request)
+            if found is not None:
+                counted = found.logged - found.surplus
+                receipt = Receipt(counted, found.repeated, found.surplus, True, found.time)
+                return receipt, found.time
+        step = chain.Step(chain.Kind.TELL, self._now, key=mark.key, request=request)
+        return telling.tell(self._connection, self._ledger, items, who, step), self._now
 
     def tell_and_ask(
         self,
@@ -73,11 +106,15 @@ class Turn:
         worker: str | None = None,
         lease: float | None = None,
         known: Collection[int] | None = None,
+        mark: Mark | None = None,
     ) -> tuple[Receipt, list[Ticket]]:
-        """As `Study.tell_and_ask`."""
+        """As `Study.tell_and_ask`, with its key as a `mark`."""
         count, who, seconds = check_count(n), worker_of(worker), self._seconds(lease)
         items = make_items(list(rewards), self._ledger.desk)
-        receipt = self.tell_items(items, who)
+        receipt, moment = self._tell(items, who, mark or Mark.of(None))
+        if receipt.again:
+            found = again.given_at(self._connection, self._ledger, moment, who, count)
+            return receipt, found or self._hand_out(count, who, seconds)
         if items and receipt.repeated == len(items):
             # What was told again brings no more than it brought the first time.
             found = again.same(self._connection, self._ledger, items, who, count)

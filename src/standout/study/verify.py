@@ -132,7 +132,9 @@ class _Checks:
                 (_TICKETS.c.study == _REWARDS.c.study) & (_TICKETS.c.id == _REWARDS.c.ticket),
             )
         ).where(_TICKETS.c.study == self.ledger.key)  # fmt: skip
-        held = self._scalar(func.count(), _TICKETS, _TICKETS.c.status == int(TicketStatus.HELD))
+        held = self._scalar(
+            func.count(), _TICKETS, _TICKETS.c.status == int(TicketStatus.HELD), _TICKETS.c.id > 0
+        )
         self._expect(
             "told tickets that are held", held, int(self.connection.execute(both).scalar() or 0)
         )

@@ -226,6 +226,7 @@ def _twin(desk: Desk) -> Desk:
     twin.state = copy_state(desk.state)
     twin.rng = copy.deepcopy(desk.rng)
     twin.pending = desk.pending.copy()
+    twin.held = desk.held.copy()
     twin.totals = replace(desk.totals)
     twin.changes = Changes()
     twin.rounds = [

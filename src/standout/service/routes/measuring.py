@@ -1,7 +1,7 @@
 """Asking and telling.
 
-Telling the same ticket twice with the same value is harmless and gives the same
-next tickets; another value is refused.
+Telling the same ticket twice with the same value, or anything twice with the
+same key, is harmless and gives the same next tickets; another value is refused.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from standout.service.service import Service, ServiceOf
 from standout.study import Study, Ticket
 from standout.study.telling import Receipt
 from standout.study.tokens import Role
-from standout.study.turn import Turn
+from standout.study.turn import Mark, Turn
 
 router = APIRouter(prefix="/studies/{name}", tags=["measuring"], route_class=LongRoute)
 T = TypeVar("T")
@@ -137,15 +137,19 @@ async def tell(service: ServiceOf, who: Answerer, name: str, body: Tell) -> Resp
     pairs = [(_key(reward), reward.reward) for reward in rewards]
     worker = _worker(who, body.worker)
     count = min(body.ask, 1) if who.role is Role.RATER else body.ask
+    mark = Mark.of(body.key)
 
     def request(study: Study, turn: Turn) -> tuple[Receipt, list[Ticket]]:
         _check_own(turn, who, [reward.ticket for reward in rewards])
         if not count:
-            return turn.tell_many(pairs, worker=worker), []
+            return turn.tell_many(pairs, worker=worker, mark=mark), []
         lease = _lease(service, study, who, body.lease)
         if who.role is Role.RATER:
-            return turn.tell_many(pairs, worker=worker), _one(service, turn, who, lease)
-        return turn.tell_and_ask(pairs, count, worker=worker, lease=lease, known=body.known)
+            told = turn.tell_many(pairs, worker=worker, mark=mark)
+            return told, _one(service, turn, who, lease)
+        return turn.tell_and_ask(
+            pairs, count, worker=worker, lease=lease, known=body.known, mark=mark
+        )
 
     study, (receipt, found) = await _change(service, name, request, len(pairs) + count)
     content = {

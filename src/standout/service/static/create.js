@@ -104,7 +104,7 @@ function moreFields() {
   const budget = number("", { min: 1, step: 1, placeholder: "none" });
   const lease = number("24", { min: 0.01 });
   const pause = number("", { min: 1, step: 1, placeholder: "never" });
-  const ordered = make("input", { type: "checkbox", id: "new-ordered" });
+  const ordered = make("input", { type: "checkbox", id: "new-ordered", checked: true });
   const node = make(
     "details",
     { class: "whole" },
@@ -114,7 +114,7 @@ function moreFields() {
       field("budget", "Budget", budget, "At most so many pulls."),
       field("lease", "Lease in hours", lease, "A ticket without an answer is handed out again after this."),
       field("pause", "Pause an arm after failures in a row", pause),
-      make("div", { class: "check whole" }, ordered, make("label", { for: "new-ordered", text: "Count an arm’s rewards in the order of asking (where slow measurements have other values than quick ones)" }))),
+      make("div", { class: "check whole" }, ordered, make("label", { for: "new-ordered", text: "Count an arm’s rewards in the order of asking. Without, the answer is only right if how long a measurement takes has nothing to do with its value." }))),
   );
   const read = () => ({
     tolerance: Number(tolerance.value || 0),

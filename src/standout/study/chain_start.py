@@ -1,0 +1,118 @@
+"""The first digest of a study: its settings, its arms, and how it stood when steps began.
+
+The statements are of version 3 of the schema and stay as they are: whoever
+verifies works out the same digest again from the same columns.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection
+
+from standout.core.state import State
+from standout.study.chain import ENGINE, Kind, link
+
+_SETTINGS = (
+    "SELECT name, created, problem, method, budget, lease, pause_after, ordered, page "
+    "FROM standout_studies WHERE id = {key}"
+)
+_PARTS = (
+    "SELECT position, name FROM standout_arms WHERE study = {key} ORDER BY position",
+    "SELECT position, content FROM standout_items WHERE study = {key} ORDER BY position",
+    "SELECT fields, scalars, pulls, surplus, log, failed, reason, stopped "
+    "FROM standout_bases WHERE study = {key}",
+    "SELECT position, pulls, total, verdict, failures, streak, paused, memory "
+    "FROM standout_base_arms WHERE study = {key} ORDER BY position",
+    "SELECT seq, time, arm, ticket, worker, reason FROM standout_failures WHERE study = {key} "
+    "AND seq <= (SELECT failed FROM standout_bases WHERE study = {key}) ORDER BY seq",
+)
+_LOG = (
+    "SELECT seq, time, arm, value, ticket, asked, worker, counted FROM standout_rewards "
+    "WHERE study = {key} AND seq > {after} "
+    "AND seq <= (SELECT log FROM standout_bases WHERE study = {key}) ORDER BY seq LIMIT 20000"
+)
+DRAWN = ("stage", "costs")
+"""What a state has from its beginning and keeps: drawn at random, or given."""
+
+
+def settings_digest(connection: Connection, key: int, drawn: bytes) -> bytes:
+    """Covers everything that a study begins with; `drawn` is that of `drawn_bytes`."""
+    found = hashlib.sha256(b"standout study 3\n" + drawn + b"\n")
+    (row,) = _rows(connection, _SETTINGS.format(key=int(key)))
+    settings = list(row)
+    settings[7] = bool(settings[7])
+    found.update(json.dumps(settings).encode() + b"\n")
+    for statement in _PARTS:
+        for row in _rows(connection, statement.format(key=int(key))):
+            found.update(json.dumps(list(row)).encode() + b"\n")
+        found.update(b"\n")
+    for row in _old_log(connection, int(key)):
+        found.update(json.dumps([*row[:7], bool(row[7])]).encode() + b"\n")
+    return found.digest()
+
+
+def _old_log(connection: Connection, key: int) -> Iterator[Any]:
+    after = 0
+    while rows := _rows(connection, _LOG.format(key=key, after=after)):
+        yield from rows
+        after = rows[-1][0]
+
+
+def _rows(connection: Connection, statement: str) -> list[Any]:
+    # Straight from the driver: SQLAlchemy's own results do not wait for a pipeline.
+    cursor: Any = connection.connection.cursor()
+    try:
+        cursor.execute(statement)
+        return list(cursor.fetchall())
+    finally:
+        cursor.close()
+
+
+def drawn_bytes(state: State) -> bytes:
+    """The parts of a state that never change."""
+    return b"".join(np.asarray(getattr(state, name), dtype="<f8").tobytes() for name in DRAWN)
+
+
+def begin(connection: Connection, key: int, now: float, drawn: bytes, log: int) -> bytes:
+    """Write a study's step 0; its digest."""
+    row: dict[str, Any] = {
+        "number": 0,
+        "time": now,
+        "kind": int(Kind.BEGIN),
+        "engine": ENGINE,
+        "key": None,
+        "request": None,
+        "first": log + 1,
+        "logged": 0,
+        "repeated": 0,
+        "surplus": 0,
+        "counted": None,
+        "decided": None,
+        "ended": False,
+        "reason": None,
+        "note": None,
+    }
+    row["digest"] = link(settings_digest(connection, key, drawn), row, None, b"")
+    mark = "?" if connection.dialect.name == "sqlite" else "%s"
+    names = ", ".join(["study", *row])
+    marks = ", ".join([mark] * (len(row) + 1))
+    connection.exec_driver_sql(
+        f"INSERT INTO standout_steps ({names}) VALUES ({marks})", (key, *row.values())
+    )
+    digest: bytes = row["digest"]
+    connection.exec_driver_sql(
+        f"UPDATE standout_runs SET steps = 1, head = {mark} WHERE study = {mark}", (digest, key)
+    )
+    return digest
+
+
+def begin_all(connection: Connection) -> None:
+    """Begin the steps of the studies that have none: those of an older version."""
+    for key, log in _rows(connection, "SELECT study, log FROM standout_bases ORDER BY study"):
+        begin(connection, key, time.time(), b"", log)
