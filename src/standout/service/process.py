@@ -30,14 +30,15 @@ def main() -> None:
     settings = Settings(**given)
     # Ctrl-C goes to the whole group of processes; the parent then says when to end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    warm_up()
-    server = make_server(told["place"], settings, told["level"])
 
     def watch() -> None:
         sys.stdin.read()
         os.kill(os.getpid(), signal.SIGTERM)
 
+    # Before anything slow: a parent may go while its child is still coming up.
     threading.Thread(target=watch, daemon=True).start()
+    warm_up()
+    server = make_server(told["place"], settings, told["level"])
     server.run(sockets=[socket.socket(fileno=told["socket"])])
 
 
