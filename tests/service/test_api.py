@@ -232,7 +232,7 @@ def test_looking_while_it_goes_on(client: TestClient) -> None:
     forecast = client.get(f"{url}/forecast").json()
     assert 0 <= forecast["lower"] <= forecast["pulls_left"] <= forecast["upper"]
     trace = client.get(f"{url}/trace").json()
-    assert trace["pulls"] == [10]
+    assert trace["pulls"] == [13]
     assert trace["lower_low"] == [None]
     for path in ("pause", "resume"):
         answer = client.post(f"{url}/{path}", json={"arm": "palm"})

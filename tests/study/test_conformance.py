@@ -193,7 +193,7 @@ def test_rewards_without_asking(place: str) -> None:
 
 
 def test_a_verdict_never_flips_and_a_stop_stays(place: str) -> None:
-    study = make(place)
+    study = make(place, ordered=False)
     spare = study.ask(5) + study.ask(5)
     study.tell_many([(t, MEANS[t.arm]) for t in spare[:5]])
     finish(study, batch=3)

@@ -245,6 +245,29 @@ def test_asking_turns_to_other_arms_while_one_waits(place: str, clock: Clock) ->
     assert study.verify().problems == ()
 
 
+@pytest.mark.parametrize("told", [0, 3])
+def test_a_straggler_of_every_arm_makes_asking_wait(place: str, clock: Clock, told: int) -> None:
+    """Measuring without end would only add to what waits; who asks after its lease goes on."""
+    study = make(place, clock=clock, lease=100)
+    for _ in range(told):
+        study.tell_many([(arm, MEANS[arm]) for arm in ARMS])
+    stragglers = study.ask(5)
+    assert {t.arm for t in stragglers} == set(ARMS) or told
+    asked = 0
+    while tickets := study.ask(3, lease=1e6):
+        asked += len(tickets)
+        assert asked < 500
+        study.tell_many([(t, MEANS[t.arm]) for t in tickets])
+    status = study.status()
+    assert (status.stopped, status.pending) == (False, 5)
+    assert {one.ticket for one in status.waiting} <= {t.id for t in stragglers}
+    clock.now += 101
+    finish(study, batch=3)
+    assert study.status().outliers == ("yew",)
+    assert study.status().waiting == ()
+    assert study.verify().problems == ()
+
+
 def test_an_unordered_study_counts_as_told(place: str, clock: Clock) -> None:
     study = make(place, clock=clock, ordered=False)
     assert not study.ordered

@@ -134,21 +134,41 @@ def _opened(path: Path, kind: str) -> IO[Any]:
     return path.open("w", encoding="utf-8", newline="")
 
 
-def verify(place: Place, as_json: AsJson = False, name: Name = None) -> None:
-    """Recompute all totals from the log and compare; exit 1 if anything is wrong."""
+def verify(
+    place: Place,
+    head: Annotated[
+        str | None,
+        typer.Option(help="A digest printed earlier: what it covers must still be the same."),
+    ] = None,
+    as_json: AsJson = False,
+    name: Name = None,
+) -> None:
+    """Work a study out anew from its log and compare; exit 1 if anything is wrong.
+
+    Prints a digest that covers all that was told so far. Keep it elsewhere:
+    with --head a later check shows whether any of it was changed since.
+    """
     with open_study(place, name) as study:
-        found = study.verify()
+        found = study.verify(head)
     if as_json:
         print_json(
             {
                 "ok": found.is_ok,
                 "rewards": found.rewards,
                 "tickets": found.tickets,
+                "steps": found.steps,
+                "head": found.head,
                 "problems": list(found.problems),
+                "notes": list(found.notes),
             }
         )
     elif found.is_ok:
-        typer.echo(f"all well: {found.rewards:,} rewards, {found.tickets:,} tickets")
+        typer.echo(
+            f"all well: {found.rewards:,} rewards, {found.tickets:,} tickets, "
+            f"{found.steps:,} steps; digest {found.head}"
+        )
+        for note in found.notes:
+            typer.echo(note)
     else:
         typer.echo("\n".join(found.problems), err=True)
     if not found.is_ok:

@@ -7,7 +7,6 @@ import secrets
 import socket
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 from urllib.parse import quote
 
@@ -280,5 +279,5 @@ def _reward(value: object) -> float:
 def _receipt(data: Mapping[str, Any], before: Sequence[Mapping[str, Any]] = ()) -> Receipt:
     """What became of all parts."""
     told = (*before, data)
-    names = [field.name for field in fields(Receipt)]
-    return Receipt(**{name: sum(one[name] for one in told) for name in names})
+    sums = {name: sum(one[name] for one in told) for name in ("counted", "repeated", "surplus")}
+    return Receipt(**sums, again=all(one["again"] for one in told), time=data["time"])

@@ -75,6 +75,8 @@ class Step:
     reason: str | None = None
     note: str | None = None
     engine: int = ENGINE
+    is_due: bool = False
+    """Whether rewards of no round were counted: verdicts are brought up to date at once."""
 
     @property
     def is_empty(self) -> bool:

@@ -124,12 +124,12 @@ class Desk:
             self.changes.closed.extend(live.id for live in over)
         return bool(over)
 
-    def settle(self, step: Step, *, update: bool) -> None:
+    def settle(self, step: Step) -> None:
         """After rewards: bring verdicts up to date where a round has ended, stop if decided.
 
         What came of it is noted in the `step`, whose time it has.
         """
-        update |= self.close_rounds()
+        update = self.close_rounds() or step.is_due
         if self.is_stopped:
             return
         spent = self.budget is not None and self.totals.pulls >= self.budget

@@ -74,6 +74,11 @@ class Waiting(NamedTuple):
     ticket: int
     value: float
 
+    @property
+    def is_extra(self) -> bool:
+        """Whether it fills no pull that was handed out."""
+        return self.ticket < 0
+
 
 @dataclass
 class Slots:
@@ -124,6 +129,7 @@ def release_held(connection: Connection, ledger: Ledger, arm: int, step: Step) -
         ledger.desk.observe([arm] * len(released), [one.value for one in released])
         ledger.desk.held[arm] -= len(released)
         step.counted.extend(one.logged for one in released)
+        step.is_due |= any(one.is_extra for one in released)
         drop_tickets(connection, ledger.key, [one.ticket for one in released])
 
 

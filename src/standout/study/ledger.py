@@ -34,7 +34,7 @@ from standout.study.memory import Layout, restore_derived
 from standout.study.rounds import LiveRound, new_round
 from standout.study.trace import TraceLog
 
-_REASONS = {str(reason): reason for reason in StopReason}
+REASONS = {str(reason): reason for reason in StopReason}
 _OWN = 3
 
 
@@ -129,7 +129,7 @@ class Ledger:
     def _read_run(self, connection: Connection, row: Any) -> None:
         desk = self.desk
         desk.totals = Totals(**{name: int(getattr(row, name)) for name in COUNTERS})
-        desk.reason = _REASONS[str(row.reason)]
+        desk.reason = REASONS[str(row.reason)]
         desk.stopped_at = row.stopped
         desk.head = bytes(row.head)
         found = self.layout.unpack_run(desk.state, row.scalars)

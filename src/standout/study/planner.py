@@ -23,6 +23,8 @@ CARRIED_FIELDS = ("quota",)
 """Where a rule stands in its schedule: planning ahead moves it on for good."""
 
 
+EARLY = 5
+"""Times the initial pulls of each arm that are handed out while the first round waits."""
 STEPS = 64
 """A large batch is planned in about so many steps, each of a round's arms many times over."""
 
@@ -66,7 +68,8 @@ def _plan(desk: Desk, ahead: _Ahead | None, wanted: int) -> bool:
     else:
         arms, amounts = ahead.begin(desk)
     arms, amounts = _without_paused(desk, arms, amounts)
-    if not len(arms):
+    if not len(arms) and not desk.held.any():
+        # Where rewards wait for a straggler, more of them would only wait, too.
         arms = _least_measured(desk)
         amounts = np.ones(len(arms), dtype=np.int64)
     if not len(arms):
@@ -122,6 +125,10 @@ class _Ahead:
             # Nothing is known yet: go round all arms once more.
             wanted = np.ones(len(desk.arms), dtype=np.bool_)
             wanted[list(desk.paused)] = False
+            if desk.held.any():
+                # The first verdicts wait for a straggler: no use in measuring without end.
+                enough = EARLY * desk.spec.initial
+                wanted &= desk.state.pulls + desk.owed < enough
             arms = np.flatnonzero(wanted)
             order = np.argsort((desk.state.pulls + desk.owed)[arms], kind="stable")
             return arms[order], np.ones(len(arms), dtype=np.int64)

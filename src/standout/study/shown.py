@@ -153,14 +153,20 @@ class Shown(Handle):
         with self._reading() as (connection, _):
             return write_history(connection, self._ledger, file, form, raw)
 
-    def verify(self) -> Verification:
-        """Recompute all totals from the log and compare; see that the file is whole."""
+    def verify(self, head: str | None = None) -> Verification:
+        """Work everything out anew from the log, and compare with what is stored.
+
+        It also sees that the file is whole.
+
+        `head` is a digest that was noted earlier (`Status.head`, in hex): one of
+        the steps must have it.
+        """
         from standout.study.verify import verify
 
         with self._lock:
             self._ledger.forget()
             with self._reading(is_long=True) as (connection, _):
-                found = verify(connection, self._ledger)
+                found = verify(connection, self._ledger, head)
         if self.remark is None:
             return found
         return replace(found, problems=(*found.problems, self.remark))

@@ -228,6 +228,9 @@ class Storage:
         except SQLAlchemyError as error:
             self._drop_if_broken()
             raise StorageError(f"{self.shown}: {error}") from None
+        except UnicodeDecodeError:
+            self._drop_if_broken()
+            raise StorageError(f"{self.shown} is damaged; restore it from a copy") from None
         except self._driver_error as error:  # From what goes past SQLAlchemy.
             found = self._error(error)
             self._drop_if_broken()

@@ -133,10 +133,11 @@ class _Telling:
         if self.desk.ordered:
             self._release(sorted(arms))
         else:
+            self.step.is_due = counted > 0
             self._count_all()
         self.desk.changes.arms.update(arms)
         self._write()
-        self.desk.settle(self.step, update=counted > 0 and len(self.step.counted) > 0)
+        self.desk.settle(self.step)
 
     def _fill(self, items: Sequence[Item]) -> list[Item]:
         """Take the rewards of pulls that have none yet; the items that are left."""
@@ -217,6 +218,7 @@ class _Telling:
         if ready:
             self.desk.observe([arm for arm, _ in ready], [one.value for _, one in ready])
         self.step.counted = [one.logged for _, one in ready]
+        self.step.is_due = any(one.is_extra for _, one in ready)
         own = range(self.step.first, self.step.first + len(self.step.rewards))
         # A reward of this batch that filled no pull never had a row under this number.
         self.gone += [one.ticket for _, one in ready if one.ticket > 0 or one.logged not in own]

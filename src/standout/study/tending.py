@@ -54,7 +54,7 @@ class Tending(Shown):
             step = Step(Kind.PAUSE, now, first=desk.totals.log + 1)
             step.note = json.dumps([position, why])
             desk.pause(position, why)
-            desk.settle(step, update=False)
+            desk.settle(step)
             steps.write(connection, self._ledger, step)
 
     def resume(self, arm: str) -> None:

@@ -185,7 +185,7 @@ def _take_expired(
         else:
             again.append((row.arm, row.slot, row.round))
     if len(again) < len(found):
-        desk.settle(step, update=False)
+        desk.settle(step)
         steps.write(connection, ledger, step)
     return again
 
@@ -224,18 +224,19 @@ def fail(
     desk.failures[row.arm] += 1
     desk.streak[row.arm] += 1
     desk.changes.arms.add(row.arm)
-    _pause_if_often(desk, row.arm, reason)
+    pause_if_often(desk, row.arm, reason)
     if row.status == TicketStatus.PENDING:
         # Else the pull was handed out again or has its reward: nothing to give back.
         live = desk.live_round(row.round)
         if live is not None and row.arm not in desk.paused and not desk.is_stopped:
             live.returned.append(row.arm)
         close_slot(connection, ledger, row, step)
-        desk.settle(step, update=False)
+        desk.settle(step)
     steps.write(connection, ledger, step)
 
 
-def _pause_if_often(desk: Desk, arm: int, reason: str) -> None:
+def pause_if_often(desk: Desk, arm: int, reason: str) -> None:
+    """Pause an arm that has failed too often in a row."""
     often = desk.pause_after is not None and desk.streak[arm] >= desk.pause_after
     if often and arm not in desk.paused:
         why = f"{desk.streak[arm]} failures in a row"

@@ -65,18 +65,16 @@ class TraceLog:
     def add(self, connection: Connection, desk: Desk, now: float) -> None:
         """After a round has ended: write a row if one is due."""
         pulls = desk.totals.pulls
-        if not self._is_due(pulls, desk.is_stopped):
+        if not is_due(pulls, self._last, desk.is_stopped):
             return
         # Others may have written since: ask only now, which is seldom.
         self._last = int(_LAST(connection, {"key": self.key})[0].pulls or 0)
-        if self._is_due(pulls, desk.is_stopped):
-            _ADD(connection, self._row(desk, now))
+        if is_due(pulls, self._last, desk.is_stopped):
+            _ADD(connection, self.row(desk, now))
             self._last = pulls
 
-    def _is_due(self, pulls: int, is_stopped: bool) -> bool:
-        return pulls > self._last and (is_stopped or pulls >= GROWTH * self._last)
-
-    def _row(self, desk: Desk, now: float) -> dict[str, Any]:
+    def row(self, desk: Desk, now: float) -> dict[str, Any]:
+        """A row for how the desk stands now."""
         high = desk.threshold(0)
         row: dict[str, Any] = {
             "study": self.key,
@@ -93,6 +91,11 @@ class TraceLog:
             row["lower_low"] = _or(low.lower, -math.inf)
             row["upper_low"] = _or(low.upper, math.inf)
         return row
+
+
+def is_due(pulls: int, last: int, is_stopped: bool) -> bool:
+    """Whether a round that ends at `pulls` gets a row, the last having been at `last`."""
+    return pulls > last and (is_stopped or pulls >= GROWTH * last)
 
 
 def _or(value: float, instead: float) -> float:

@@ -1,30 +1,45 @@
-"""Recompute every total from the append-only log, and compare."""
+"""Work a study out anew from its log, and compare with everything that is stored."""
 
 from __future__ import annotations
 
+import math
+import struct
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, func, select
 
-from standout.core.state import PULLS
-from standout.core.typing import Floats, Ints
+from standout.core.state import PULLS, ROUNDS, UNDECIDED
 from standout.study import schema
+from standout.study.check_tickets import check_tickets
+from standout.study.guards import check_guards
 from standout.study.ledger import Ledger
-from standout.study.memory import copy_state
+from standout.study.replay import RULE_MEMORY, Replay, sums_of
 from standout.study.schema import TicketStatus
+from standout.study.trace import read_trace
 
-_REWARDS, _TICKETS, _FAILURES = schema.rewards, schema.tickets, schema.failures
+_REWARDS, _TICKETS = schema.rewards, schema.tickets
+_NEAR = 1e-9
+"""Machines may differ in the last digits of the same sum."""
+_COUNTERS = {"pulls of all arms": PULLS, "rounds": ROUNDS, "undecided arms": UNDECIDED}
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What a check of the whole study found; `problems` is empty when all is well."""
+    """What a check of the whole study found; `problems` is empty when all is well.
+
+    `head` is the digest that covers all `steps`: keep it elsewhere, and a later
+    check can tell whether what it covers is still the same. `notes` say what
+    could not be checked, and why.
+    """
 
     rewards: int
     tickets: int
     problems: tuple[str, ...] = field(default=())
+    steps: int = 0
+    head: str = ""
+    notes: tuple[str, ...] = field(default=())
 
     @property
     def is_ok(self) -> bool:
@@ -35,23 +50,71 @@ class Verification:
         return self.is_ok
 
 
-def verify(connection: Connection, ledger: Ledger) -> Verification:
-    """Check the log against the totals, the tickets, the rounds and the budget."""
+def verify(connection: Connection, ledger: Ledger, head: str | None = None) -> Verification:
+    """Check settings, log, totals, verdicts, tickets, rounds and budget.
+
+    With `head`, a digest noted earlier, it must be that of one of the steps.
+    """
     checks = _Checks(connection, ledger)
     checks.integrity()
+    checks.problems += check_guards(connection)
     checks.log()
-    checks.totals()
-    checks.tickets()
-    checks.rounds()
-    checks.failures()
+    try:
+        checks.steps(head)
+    except (ValueError, TypeError, LookupError, ArithmeticError, struct.error) as error:
+        checks.problems.append(f"the steps cannot be read ({error})")
+    checks.problems += check_tickets(connection, ledger)
     totals = ledger.desk.totals
-    return Verification(totals.log, totals.tickets, tuple(checks.problems))
+    return Verification(
+        totals.log,
+        totals.tickets,
+        tuple(checks.problems),
+        totals.steps,
+        ledger.desk.head.hex(),
+        tuple(checks.notes()),
+    )
 
 
 class _Checks:
     def __init__(self, connection: Connection, ledger: Ledger) -> None:
         self.connection, self.ledger, self.desk = connection, ledger, ledger.desk
         self.problems: list[str] = []
+        self.replay: Replay
+
+    def steps(self, head: str | None) -> None:
+        """Go through all steps, and compare what comes out with what is stored."""
+        self.replay = replay = Replay(self.connection, self.ledger)
+        try:
+            replay.run()
+        finally:
+            self.problems += replay.problems
+        if head is not None and head.strip().lower() not in replay.heads:
+            self.problems.append(
+                f"no step has the digest {head.strip()[:80]}: this is not the study that had it, "
+                "or its log was rewritten since"
+            )
+        self.answer()
+        self.arms()
+        self.before_the_steps()
+        self.trace()
+
+    def notes(self) -> list[str]:
+        """What could not be checked."""
+        found: list[str] = []
+        if self.problems:
+            return found
+        base = self.replay.base
+        if base is not None and base.log:
+            found.append(
+                f"the first {base.log:,} rewards were told before steps were kept: their number "
+                "and sums are checked, what was decided from them is not"
+            )
+        if not self.replay.is_exact:
+            found.append(
+                "some steps were worked out by another version of standout: their verdicts are "
+                "checked against the steps, not against the rewards"
+            )
+        return found
 
     def _expect(self, what: str, found: Any, expected: Any) -> None:
         if found != expected:
@@ -76,92 +139,130 @@ class _Checks:
         self._expect(
             "last place in the log", self._scalar(func.max(_REWARDS.c.seq), _REWARDS), count
         )
-        surplus = self._scalar(func.count(), _REWARDS, _REWARDS.c.counted.is_(False))
-        self._expect("surplus rewards", totals.surplus, surplus)
-        self._expect("pulls", totals.pulls, count - surplus)
         budget = self.desk.budget
         if budget is not None and totals.pulls + self.desk.out > budget:
             self.problems.append(
                 f"budget: {totals.pulls} pulls and {self.desk.out} pending exceed {budget}"
             )
 
-    def totals(self) -> None:
-        """Every arm's pulls and sum, from the log without what is held back."""
-        state = self.desk.state
-        pulls, sums = self._sums()
-        self._expect("pulls of all arms", int(state.counters[PULLS]), int(pulls.sum()))
-        scale = np.maximum(1.0, np.maximum(np.abs(sums), pulls))
-        totals = state.sums + state.pulls * state.origin
-        wrong = (pulls != state.pulls) | (np.abs(sums - totals) > 1e-9 * scale)
-        for arm in np.flatnonzero(wrong)[:10]:
-            kept, logged = float(totals[arm]), float(sums[arm])
-            self.problems.append(
-                f"arm {self.desk.arms[arm]!r}: {state.pulls[arm]} pulls, sum {kept!r}, "
-                f"but {pulls[arm]} and {logged!r} by the log"
-            )
+    def answer(self) -> None:
+        """Counters, verdicts and the stop."""
+        kept, found = self.desk, self.replay.desk
+        for name in ("pulls", "surplus", "failed", "steps"):
+            self._expect(name, getattr(kept.totals, name), getattr(found.totals, name))
+        if kept.head != found.head:
+            self.problems.append("the study's last digest is not that of its last step")
+        self._expect("reason of the stop", str(kept.reason), str(found.reason))
+        self._expect("time of the stop", kept.stopped_at, found.stopped_at)
+        self._each("verdict", kept.certified, found.certified)
+        self._each("failures", kept.failures, found.failures)
+        self._each("failures in a row", kept.streak, found.streak)
+        held = np.zeros_like(kept.held)
+        for arm, _ in self.replay.waiting.values():
+            held[arm] += 1
+        if self.replay.base is None:
+            self._each("rewards that wait", kept.held, held)
+        if kept.paused != found.paused:
+            arms = {arm for arm, _ in kept.paused.items() ^ found.paused.items()}
+            names = ", ".join(repr(kept.arms[arm]) for arm in sorted(arms)[:10])
+            self.problems.append(f"the pauses of {names} are not those of the log")
 
-    def _sums(self) -> tuple[Ints, Floats]:
-        state = copy_state(self.desk.state)
-        pulls, sums = state.pulls, state.sums
-        pulls[:], sums[:] = 0, 0.0
+    def _each(self, what: str, kept: Any, found: Any) -> None:
+        for arm in np.flatnonzero(kept != found)[:10]:
+            self._expect(f"{what} of {self.desk.arms[arm]!r}", int(kept[arm]), int(found[arm]))
+
+    def arms(self) -> None:
+        """Every arm's pulls, sum and interval, and the threshold."""
+        if not self.replay.is_exact:
+            return
+        kept, found = self.desk.state, self.replay.desk.state
+        mine, yours = sums_of(kept), sums_of(found)
+        scale = np.maximum(1.0, np.maximum(np.abs(yours), found.pulls))
+        wrong = (kept.pulls != found.pulls) | ~(np.abs(mine - yours) <= _NEAR * scale)
+        for arm in np.flatnonzero(wrong)[:10]:
+            self.problems.append(
+                f"arm {self.desk.arms[arm]!r}: {kept.pulls[arm]} pulls, "
+                f"sum {float(mine[arm])!r}, but {found.pulls[arm]} and "
+                f"{float(yours[arm])!r} by the log"
+            )
+        for what, place in _COUNTERS.items():
+            self._expect(what, int(kept.counters[place]), int(found.counters[place]))
+        for name, axis in self.ledger.layout.per_arm:
+            if name in RULE_MEMORY:
+                continue
+            pair = (np.moveaxis(getattr(state, name), axis, 0) for state in (kept, found))
+            for arm in np.flatnonzero(_differ(*pair))[:10]:
+                self.problems.append(
+                    f"arm {self.desk.arms[arm]!r}: its {name} is not what follows from the log"
+                )
+        for name in self.ledger.layout.per_run:
+            if name in RULE_MEMORY or name == "counters":
+                continue
+            if _differ(getattr(kept, name), getattr(found, name)).any():
+                self.problems.append(f"the run's {name} is not what follows from the log")
+
+    def before_the_steps(self) -> None:
+        """Pulls and sums of the rewards that were told before steps were kept."""
+        base, replay = self.replay.base, self.replay
+        if base is None:
+            return
+        counts, sums = np.zeros(len(self.desk.arms), int), np.zeros(len(self.desk.arms))
         query = (
             select(_REWARDS.c.arm, func.count(), func.sum(_REWARDS.c.value))
             .where(_REWARDS.c.study == self.ledger.key, _REWARDS.c.counted.is_(True))
+            .where(_REWARDS.c.seq <= base.log)
             .group_by(_REWARDS.c.arm)
         )
         for arm, count, total in self.connection.execute(query):
-            pulls[arm], sums[arm] = count, total
+            counts[arm], sums[arm] = count, total
         held = select(_TICKETS.c.arm, _TICKETS.c.value).where(
-            _TICKETS.c.study == self.ledger.key, _TICKETS.c.status == int(TicketStatus.HELD)
+            _TICKETS.c.study == self.ledger.key,
+            _TICKETS.c.status == int(TicketStatus.HELD),
+            _TICKETS.c.logged <= base.log,
         )
-        for arm, value in self.connection.execute(held):
-            pulls[arm] -= 1
+        waited = [*replay.taken.values(), *self.connection.execute(held)]
+        for arm, value in waited:
+            counts[arm] -= 1
             sums[arm] -= value
-        return pulls, sums
+        for arm, (pulls, total) in enumerate(replay.begun):
+            near = _NEAR * max(1.0, abs(total), pulls)
+            if pulls != counts[arm] or not abs(total - sums[arm]) <= near:
+                self.problems.append(
+                    f"arm {self.desk.arms[arm]!r}: {pulls} pulls, sum {total!r} when its steps "
+                    f"began, but {counts[arm]} and {float(sums[arm])!r} by the log"
+                )
 
-    def tickets(self) -> None:
-        """Every ticket is open, closed or told: exactly one of them."""
-        open_count = self._scalar(
-            func.count(), _TICKETS, _TICKETS.c.status != int(TicketStatus.HELD)
-        )
-        told = self._scalar(func.count(_REWARDS.c.ticket), _REWARDS)
-        self._expect("tickets", self.desk.totals.tickets, open_count + told)
-        both = select(func.count()).select_from(
-            _TICKETS.join(
-                _REWARDS,
-                (_TICKETS.c.study == _REWARDS.c.study) & (_TICKETS.c.id == _REWARDS.c.ticket),
-            )
-        ).where(_TICKETS.c.study == self.ledger.key)  # fmt: skip
-        held = self._scalar(
-            func.count(), _TICKETS, _TICKETS.c.status == int(TicketStatus.HELD), _TICKETS.c.id > 0
-        )
-        self._expect(
-            "told tickets that are held", held, int(self.connection.execute(both).scalar() or 0)
-        )
-        pending = (
-            select(_TICKETS.c.arm, func.count())
-            .where(
-                _TICKETS.c.study == self.ledger.key,
-                _TICKETS.c.status == int(TicketStatus.PENDING),
-            )
-            .group_by(_TICKETS.c.arm)
-        )
-        counts = np.zeros_like(self.desk.pending)
-        for arm, count in self.connection.execute(pending):
-            counts[arm] = count
-        for arm in np.flatnonzero(counts != self.desk.pending)[:10]:
-            self._expect(
-                f"pending pulls of {self.desk.arms[arm]!r}",
-                int(self.desk.pending[arm]),
-                int(counts[arm]),
-            )
+    def trace(self) -> None:
+        """The trace has the rows that rounds have left, and no others."""
+        if not self.replay.is_exact:
+            return
+        begin = 0 if self.replay.base is None else self.replay.base.pulls
+        trace = read_trace(self.connection, self.ledger.key)
+        names = ("pulls", "time", "lower", "upper", "lower_low", "upper_low", "undecided")
+        kept = [
+            row
+            for row in zip(*(getattr(trace, name).tolist() for name in names), strict=True)
+            if row[0] > begin
+        ]
+        found = [tuple(row[name] for name in names) for row in self.replay.trace]
+        for mine, yours in zip(kept, found, strict=False):
+            ends = zip(mine[2:6], yours[2:6], strict=True)
+            is_same = (*mine[:2], mine[6]) == (*yours[:2], yours[6])
+            if not is_same or not all(_is_near(a, b) for a, b in ends):
+                self.problems.append(f"the trace at {yours[0]} pulls is not what the log gives")
+        self._expect("rows of the trace", len(kept), len(found))
 
-    def rounds(self) -> None:
-        """What the rounds wait for is what is pending."""
-        self._expect("pulls that rounds wait for", self.desk.out, int(self.desk.pending.sum()))
 
-    def failures(self) -> None:
-        """The failures counted per arm are those in the log."""
-        count = self._scalar(func.count(), _FAILURES)
-        self._expect("failures logged", self.desk.totals.failed, count)
-        self._expect("failures of all arms", int(self.desk.failures.sum()), count)
+def _differ(kept: Any, found: Any) -> Any:
+    """Along the first axis, where two arrays are not the same but for their last digits."""
+    if kept.size == 0:
+        return np.zeros(len(kept), dtype=np.bool_)
+    mine, yours = np.asarray(kept, dtype=float), np.asarray(found, dtype=float)
+    same = np.isclose(mine, yours, rtol=_NEAR, atol=_NEAR, equal_nan=True)
+    return ~same.reshape(len(same), -1).all(axis=1)
+
+
+def _is_near(kept: float, found: float | None) -> bool:
+    if found is None or math.isnan(kept):
+        return found is None and math.isnan(kept)
+    return kept == found or math.isclose(kept, found, rel_tol=_NEAR, abs_tol=_NEAR)

@@ -1,0 +1,282 @@
+"""A study worked out anew from its log, step by step, through the core.
+
+What comes out is what a study must have stored if its steps are true. The
+digests of the steps are checked on the way. What a rule remembers of its own
+choices (`RULE_MEMORY`) is not worked out: it decides what is asked next, and
+nothing of the answer rests on it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, select
+
+from standout.core import engine
+from standout.core.run import start_state
+from standout.core.state import PULLS, UNDECIDED, State
+from standout.core.stopping import StopReason
+from standout.core.typing import Floats
+from standout.study import schema
+from standout.study.chain import ENGINE, Kind, Logged, link, pack, read_places
+from standout.study.chain_start import drawn_bytes, settings_digest
+from standout.study.desk import Desk, split_verdicts
+from standout.study.history import read_part
+from standout.study.kernels import observe_many
+from standout.study.ledger import REASONS, Ledger
+from standout.study.memory import restore_derived
+from standout.study.step_log import Log, read_steps
+from standout.study.tickets import pause_if_often
+from standout.study.trace import TraceLog, is_due
+
+RULE_MEMORY = ("guesses", "quota", "active")
+MOST_PROBLEMS = 20
+
+
+class Replay:
+    """Goes through all steps; afterwards `desk` is how the study must stand.
+
+    `problems` says what does not fit, `waiting` are the places of told rewards
+    that are not counted yet, `trace` the rows that a trace must have.
+    """
+
+    def __init__(self, connection: Connection, ledger: Ledger) -> None:
+        self.connection, self.ledger = connection, ledger
+        self.problems: list[str] = []
+        self.desk = _twin(ledger)
+        self.waiting: dict[int, tuple[int, float]] = {}
+        self.taken: dict[int, tuple[int, float]] = {}
+        """Rewards from before the steps that were counted in one of them."""
+        self.trace: list[dict[str, Any]] = []
+        self.heads: set[str] = set()
+        self.begun: list[tuple[int, float]] = []
+        """Per arm, pulls and sum of rewards when the steps began."""
+        self.is_exact = True
+        self.base = _read_base(connection, ledger.key)
+        self._trace_log, self._last_trace = TraceLog(ledger.key), 0
+        self._rewards: list[tuple[int, float]] = []
+        if self.base is not None:
+            self._begin_from_base()
+
+    def _begin_from_base(self) -> None:
+        """Stand as the study stood when its steps began to be kept."""
+        desk, base, table = self.desk, self.base, schema.base_arms
+        query = select(table).where(table.c.study == self.ledger.key).order_by(table.c.position)
+        rows = self.connection.execute(query).all()
+        if len(rows) != len(desk.arms):
+            self.problems.append("how the study stood when its steps began is incomplete")
+            return
+        desk.state.pulls[:] = [row.pulls for row in rows]
+        desk.state.sums[:] = [row.total for row in rows]
+        desk.certified[:] = [row.verdict for row in rows]
+        desk.failures[:] = [row.failures for row in rows]
+        desk.streak[:] = [row.streak for row in rows]
+        desk.paused = {row.position: row.paused for row in rows if row.paused is not None}
+        layout, everyone = self.ledger.layout, np.arange(len(rows))
+        fields = json.loads(base.fields)
+        layout.unpack_arms(desk.state, everyone, [row.memory for row in rows], fields)
+        found = layout.unpack_run(desk.state, base.scalars)
+        desk.state.counters[PULLS] = desk.state.pulls.sum()
+        restore_derived(desk.spec, desk.state, found)
+        sums = sums_of(desk.state)
+        self.begun = list(zip(desk.state.pulls.tolist(), sums.tolist(), strict=True))
+        desk.totals.pulls, desk.totals.surplus = base.pulls, base.surplus
+        desk.totals.log, desk.totals.failed = base.log, base.failed
+        desk.reason, desk.stopped_at = REASONS[base.reason], base.stopped
+        kept = schema.trace
+        before = (kept.c.study == self.ledger.key, kept.c.pulls <= base.pulls)
+        self._last_trace = max(
+            self.connection.execute(select(kept.c.pulls).where(*before)).scalars(), default=0
+        )
+
+    def run(self) -> None:
+        """Go through all steps."""
+        drawn = b"" if self.base is not None else drawn_bytes(self.ledger.desk.state)
+        digest = settings_digest(self.connection, self.ledger.key, drawn)
+        log = Log(self.connection, self.ledger.key, self.desk.totals.log)
+        number = 0
+        for row in read_steps(self.connection, self.ledger.key):
+            if row["number"] != number:
+                self._complain(f"step {number} is missing")
+                number = row["number"]
+            rewards = log.take(int(row["logged"]))
+            detail = self._detail(row, rewards)
+            logged = [Logged(r[2], r[3], r[4], r[5], bool(r[7])) for r in rewards]
+            if link(digest, row, detail, pack(logged)) != row["digest"]:
+                self._complain(_does_not_fit(row))
+            digest = row["digest"]
+            self.heads.add(digest.hex())
+            self._apply(row, detail, rewards)
+            number += 1
+        self._observe()
+        self.desk.totals.steps, self.desk.head = number, digest
+        if log.take(1):
+            self._complain("the log goes on behind the last step")
+
+    def _complain(self, problem: str) -> None:
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(problem)
+
+    def _detail(self, row: dict[str, Any], rewards: list[Any]) -> Any:
+        """What a step's digest covers besides its row and its rewards."""
+        if row["kind"] == Kind.FAIL:
+            table = schema.failures
+            query = select(table).where(
+                table.c.study == self.ledger.key, table.c.seq == self.desk.totals.failed + 1
+            )
+            found = self.connection.execute(query).one_or_none()
+            return None if found is None else list(found)[1:]
+        for place, reward in enumerate(rewards, row["first"]):
+            alike = reward[1] == row["time"] and reward[6] == rewards[0][6]
+            if reward[0] != place or not alike:
+                self._complain(
+                    f"place {reward[0]} of the log: place, time or worker is not that of its step"
+                )
+                break
+        return rewards[0][6] if rewards else None
+
+    # What a step does ---------------------------------------------------------------
+
+    def _apply(self, row: dict[str, Any], detail: Any, rewards: list[Any]) -> None:
+        desk = self.desk
+        if row["engine"] != ENGINE:
+            self.is_exact = False
+        for reward in rewards:
+            if reward[7]:
+                self.waiting[reward[0]] = (reward[2], reward[3])
+        surplus = sum(not reward[7] for reward in rewards)
+        desk.totals.log += len(rewards)
+        desk.totals.pulls += len(rewards) - surplus
+        desk.totals.surplus += surplus
+        self._tend(row, detail)
+        self._count(row, rewards)
+        if row["ended"]:
+            self._end_round(row)
+        self._stop(row)
+
+    def _tend(self, row: dict[str, Any], detail: Any) -> None:
+        """Failures and pauses."""
+        desk = self.desk
+        if row["kind"] == Kind.FAIL and detail is not None:
+            desk.totals.failed += 1
+            _, _, arm, _, _, reason = detail
+            desk.failures[arm] += 1
+            desk.streak[arm] += 1
+            pause_if_often(desk, arm, reason)
+        elif row["kind"] in (Kind.PAUSE, Kind.RESUME) and row["note"] is not None:
+            arm, *why = json.loads(row["note"])
+            if why:
+                desk.paused[arm] = why[0]
+            else:
+                desk.paused.pop(arm, None)
+                desk.streak[arm] = 0
+
+    def _count(self, row: dict[str, Any], rewards: list[Any]) -> None:
+        if row["counted"] is None:
+            places = [reward[0] for reward in rewards if reward[7]]
+        else:
+            places = read_places(row["counted"])
+        for place in places:
+            found = self.waiting.pop(place, None) or self._older(place)
+            if found is None:
+                self._complain(f"step {row['number']} counts place {place}, which it cannot")
+                continue
+            self._rewards.append(found)
+            self.desk.streak[found[0]] = 0
+
+    def _older(self, place: int) -> tuple[int, float] | None:
+        """A reward of the time before the steps that had waited until now."""
+        if self.base is None or place > self.base.log or place in self.taken:
+            return None
+        rows = read_part(self.connection, self.ledger.key, place - 1, place)
+        if not rows or not rows[0][7]:
+            return None
+        self.taken[place] = (rows[0][2], rows[0][3])
+        return self.taken[place]
+
+    def _observe(self) -> None:
+        if self._rewards and self.is_exact:
+            arms, values = zip(*self._rewards, strict=True)
+            positions = np.array(arms, dtype=np.int64)
+            observe_many(self.desk.spec, self.desk.state, positions, np.array(values, np.float64))
+        self._rewards.clear()
+
+    def _end_round(self, row: dict[str, Any]) -> None:
+        desk = self.desk
+        self._observe()
+        said = None if row["decided"] is None else json.loads(row["decided"])
+        if self.is_exact:
+            engine.end_round(desk.spec, desk.state)
+            fresh = (desk.certified == 0) & (desk.state.verdict != 0)
+            found = split_verdicts(fresh, desk.state.verdict)
+            if (None if found is None else list(found)) != said:
+                self._complain(
+                    f"step {row['number']}: what it decided does not follow from the rewards"
+                )
+        for verdict, arms in enumerate(said or (), start=1):
+            desk.certified[arms] = verdict
+
+    def _stop(self, row: dict[str, Any]) -> None:
+        """Whether the study stopped here, and why; and the trace's row, where one is due."""
+        desk, reason = self.desk, row["reason"]
+        if desk.reason is StopReason.RUNNING:
+            if self.is_exact and (row["ended"] or row["logged"]):
+                spent = desk.budget is not None and desk.totals.pulls >= desk.budget
+                decided = desk.state.counters[UNDECIDED] == 0
+                due = StopReason.DECIDED if decided else StopReason.BUDGET if spent else None
+                if reason != (None if due is None else str(due)):
+                    self._complain(
+                        f"step {row['number']}: it says that the study stopped ({reason}), but "
+                        f"by the rewards it is {due or 'running'}"
+                    )
+            if reason is not None:
+                desk.reason, desk.stopped_at = REASONS[reason], row["time"]
+        elif reason is not None or row["ended"]:
+            self._complain(f"step {row['number']}: the study had stopped before")
+        if row["ended"] and is_due(desk.totals.pulls, self._last_trace, desk.is_stopped):
+            self._last_trace = desk.totals.pulls
+            self.trace.append(self._trace_log.row(desk, row["time"]))
+
+
+def _read_base(connection: Connection, key: int) -> Any:
+    query = select(schema.bases).where(schema.bases.c.study == key)
+    return connection.execute(query).one_or_none()
+
+
+def _twin(ledger: Ledger) -> Desk:
+    """A desk of the same study before its first reward."""
+    desk = ledger.desk
+    rng = np.random.default_rng(0)
+    twin = Desk(
+        desk.problem, desk.method, desk.arms, desk.budget, desk.pause_after, desk.ordered, rng
+    )
+    twin.state = _fresh_state(desk, rng)
+    return twin
+
+
+def _fresh_state(desk: Desk, rng: np.random.Generator) -> State:
+    """A state with what this study has drawn at random or was given."""
+    state = start_state(desk.problem, desk.method, len(desk.arms), rng, desk.state.costs)
+    state.stage[:] = desk.state.stage
+    restore_derived(desk.spec, state, set())
+    return state
+
+
+def sums_of(state: State) -> Floats:
+    """Each arm's sum of rewards, as they were told."""
+    return np.asarray(state.sums + state.pulls * state.origin)
+
+
+def _does_not_fit(row: dict[str, Any]) -> str:
+    if row["number"] == 0:
+        return (
+            "the settings, arms or items are not those that the study began with "
+            "(its first digest does not fit)"
+        )
+    what = Kind(row["kind"]).name.lower() if row["kind"] in list(Kind) else "unknown"
+    places = ""
+    if row["logged"]:
+        places = f", places {row['first']} to {row['first'] + row['logged'] - 1} of the log"
+    return f"step {row['number']} ({what}{places}) was changed: its digest does not fit"
