@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from standout.errors import (
         BatchError,
         InstanceError,
+        KeyUsedError,
         MeasureError,
         MethodError,
         MovedError,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         TicketError,
         ToldError,
         UnavailableError,
+        UncertainError,
         UndecidableWarning,
     )
     from standout.simulation import Instance, Simulation, simulate
@@ -63,6 +65,7 @@ _HOMES = {
     "standout.errors": (
         "BatchError",
         "InstanceError",
+        "KeyUsedError",
         "MeasureError",
         "MethodError",
         "MovedError",
@@ -76,6 +79,7 @@ _HOMES = {
         "TicketError",
         "ToldError",
         "UnavailableError",
+        "UncertainError",
         "UndecidableWarning",
     ),
     "standout.simulation": ("Instance", "Simulation", "simulate"),
@@ -97,6 +101,7 @@ __all__ = [
     "Instance",
     "InstanceError",
     "Interval",
+    "KeyUsedError",
     "MeasureError",
     "Method",
     "MethodError",
@@ -119,6 +124,7 @@ __all__ = [
     "TicketError",
     "ToldError",
     "UnavailableError",
+    "UncertainError",
     "UndecidableWarning",
     "identify",
     "simulate",

@@ -306,7 +306,8 @@ def test_verify_finds_a_tampered_total(place: str) -> None:
     with study._storage.write() as connection:
         connection.exec_driver_sql("UPDATE standout_arms SET total = 7.5 WHERE position = 2")
     (problem,) = study.verify().problems
-    assert "arm 'fir': 1 pulls, sum 7.5, but 1 and 1.0 by the log" in problem
+    # Sums are kept relative to the first reward, 1.0.
+    assert "arm 'fir': 1 pulls, sum 8.5, but 1 and 1.0 by the log" in problem
 
 
 @pytest.mark.parametrize(

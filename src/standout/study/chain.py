@@ -136,12 +136,13 @@ def pack(rewards: Sequence[Logged]) -> bytes:
         return b""
     if len(rewards) == 1:
         arm, value, ticket, asked, counted = rewards[0]
-        return _ONE.pack(arm, value, ticket or 0, float("nan") if asked is None else asked, counted)
+        time = float("nan") if asked is None else asked
+        return _ONE.pack(arm, value + 0.0, ticket or 0, time, counted)
     arms, values, tickets, times, flags = zip(*rewards, strict=True)
     numbers = tickets if None not in tickets else [ticket or 0 for ticket in tickets]
     parts = (
         np.array(arms, dtype="<i8"),
-        np.array(values, dtype="<f8"),
+        np.array(values, dtype="<f8") + 0.0,  # SQLite keeps no negative zero.
         np.array(numbers, dtype="<i8"),
         np.array(times, dtype="<f8"),  # None becomes NaN.
         np.array(flags, dtype=np.bool_),
@@ -195,7 +196,7 @@ def check_key(key: object) -> str:
 def digest_request(items: Iterable[tuple[float, int | None, int | None]]) -> bytes:
     """What was told, in short: of each reward its value, its ticket or else its arm."""
     rewards = [
-        Logged(-1 if arm is None or ticket is not None else arm, value + 0.0, ticket, None, True)
+        Logged(-1 if arm is None or ticket is not None else arm, value, ticket, None, True)
         for value, ticket, arm in items
     ]
     return hashlib.sha256(pack(rewards)).digest()[:16]

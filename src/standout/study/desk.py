@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -138,13 +139,28 @@ class Desk:
             fresh = (self.certified == 0) & (self.state.verdict != 0)
             self.certified[fresh] = self.state.verdict[fresh]
             self.changes.is_wide = True
-            self.changes.ended = step.time
             step.ended = True
             step.decided = split_verdicts(fresh, self.state.verdict)
         if self.state.counters[UNDECIDED] == 0:
             self.stop(StopReason.DECIDED, step)
         elif spent:
             self.stop(StopReason.BUDGET, step)
+        if step.ended:
+            self.changes.ended.append((self.moment(step.time), self.is_stopped))
+
+    def moment(self, now: float) -> dict[str, Any]:
+        """How the threshold and the arms stand, as a row of the trace."""
+        high = self.threshold(0)
+        low = self.threshold(1) if len(self.state.signs) > 1 else None
+        return {
+            "pulls": self.totals.pulls,
+            "time": now,
+            "lower": high.lower,
+            "upper": high.upper,
+            "lower_low": None if low is None else low.lower,
+            "upper_low": None if low is None else low.upper,
+            "undecided": int(np.count_nonzero(self.certified == 0)),
+        }
 
     def _is_ready(self, spent: bool) -> bool:
         """Verdicts wait until every arm that can be measured has its first rewards."""
@@ -212,5 +228,5 @@ class Changes:
     """Whether any arm may have changed."""
     is_planned: bool = False
     """Whether the random numbers have moved on."""
-    ended: float | None = None
-    """When a round ended, if one did."""
+    ended: list[tuple[dict[str, Any], bool]] = field(default_factory=list)
+    """How things stood when a round ended, and whether that was the end of the study."""

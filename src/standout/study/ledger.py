@@ -198,8 +198,8 @@ class Ledger:
             WRITE_RUN(connection, {"key": self.key, **row})
         else:
             WRITE_COUNTERS(connection, {"key": self.key, **self._run_row()})
-        if changes.ended is not None:
-            self.trace.add(connection, desk, changes.ended)
+        for moment, is_last in changes.ended:
+            self.trace.add(connection, moment, is_last)
 
     def renew_fields(self, connection: Connection) -> None:
         """A later version remembers more or less of an arm: write all of them anew."""

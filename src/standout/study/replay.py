@@ -29,7 +29,7 @@ from standout.study.ledger import REASONS, Ledger
 from standout.study.memory import restore_derived
 from standout.study.step_log import Log, read_steps
 from standout.study.tickets import pause_if_often
-from standout.study.trace import TraceLog, is_due
+from standout.study.trace import is_due
 
 RULE_MEMORY = ("guesses", "quota", "active")
 MOST_PROBLEMS = 20
@@ -55,7 +55,7 @@ class Replay:
         """Per arm, pulls and sum of rewards when the steps began."""
         self.is_exact = True
         self.base = _read_base(connection, ledger.key)
-        self._trace_log, self._last_trace = TraceLog(ledger.key), 0
+        self._last_trace = 0
         self._rewards: list[tuple[int, float]] = []
         if self.base is not None:
             self._begin_from_base()
@@ -237,7 +237,7 @@ class Replay:
             self._complain(f"step {row['number']}: the study had stopped before")
         if row["ended"] and is_due(desk.totals.pulls, self._last_trace, desk.is_stopped):
             self._last_trace = desk.totals.pulls
-            self.trace.append(self._trace_log.row(desk, row["time"]))
+            self.trace.append(desk.moment(row["time"]))
 
 
 def _read_base(connection: Connection, key: int) -> Any:

@@ -29,6 +29,8 @@ LOCKED = (5, 6)
 """SQLite's codes for a database or a table that somebody else has locked."""
 
 _HEADER, _MODES = 20, slice(18, 20)
+_LEAVING = 50
+"""How often those who leave at once try to be the last."""
 
 Identity = tuple[int, int]
 
@@ -68,6 +70,7 @@ class SqliteFile:
         self._frozen: tuple[int, int] | None = None
         # How it is before anything of ours could have changed it.
         self.had_log = self.log.exists()
+        self._is_left_whole = False
         self._before = self._stamp()
 
     def _stamp(self) -> tuple[int, int]:
@@ -257,8 +260,28 @@ class SqliteFile:
             return True
         if not self.is_current:
             return False
-        self.make_whole(raw)
+        self._is_left_whole = self.make_whole(raw)
         return True
+
+    def settle(self) -> None:
+        """After closing: see that the last one to leave has left a whole file.
+
+        Two who leave at once may each find the other still there, and SQLite then
+        removes the log without a word in the header.
+        """
+        if self.is_read_only or self._is_left_whole:
+            return
+        for _ in range(_LEAVING):
+            if self.log.exists() or _identity(self.path) != self._file:
+                return  # Somebody else is at work, and leaves later.
+            with suppress(sqlite3.Error):
+                raw = sqlite3.connect(f"file:{quote(str(self.path))}?mode=rw", uri=True, timeout=0)
+                try:
+                    if raw.execute("PRAGMA journal_mode=DELETE").fetchone() == ("delete",):
+                        return
+                finally:
+                    raw.close()
+            time.sleep(random.uniform(0.001, 0.01))
 
     def make_whole(self, raw: sqlite3.Connection) -> bool:
         """Work the log in and end it; False if others use the file, who will do it."""

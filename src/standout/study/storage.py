@@ -269,7 +269,8 @@ class Storage:
             return
         # One that was refused is left alone, but for a log that SQLite would work in anyway.
         is_ours = self.file is not None and (self._is_ready or self.file.had_log)
-        if self.file is not None and is_ours and not connection.invalidated:
+        is_left = self.file is not None and is_ours and not connection.invalidated
+        if self.file is not None and is_left:
             raw: Any = connection.connection.driver_connection
             if not self.file.leave(raw):
                 sqlite_file.keep_for_ever(connection)
@@ -278,6 +279,8 @@ class Storage:
             connection.close()
         except SQLAlchemyError:
             connection.invalidate()
+        if self.file is not None and is_left:
+            self.file.settle()
 
     def now(self, connection: Connection) -> float:
         """Seconds since 1970: the server's clock where machines may differ."""

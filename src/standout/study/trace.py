@@ -7,7 +7,6 @@ the stop. A million pulls make a few hundred rows.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,6 @@ from sqlalchemy import Connection, bindparam, func, insert, select
 
 from standout.core.typing import Floats, Ints
 from standout.study import schema
-from standout.study.desk import Desk
 from standout.study.statements import Statement
 
 GROWTH = 1.02
@@ -62,44 +60,21 @@ class TraceLog:
         """After a failed write: the last row seen may not be there."""
         self._last = 0
 
-    def add(self, connection: Connection, desk: Desk, now: float) -> None:
-        """After a round has ended: write a row if one is due."""
-        pulls = desk.totals.pulls
-        if not is_due(pulls, self._last, desk.is_stopped):
+    def add(self, connection: Connection, moment: dict[str, Any], is_last: bool) -> None:
+        """Write how a study stood when a round ended (`Desk.moment`), if a row is due."""
+        pulls = moment["pulls"]
+        if not is_due(pulls, self._last, is_last):
             return
         # Others may have written since: ask only now, which is seldom.
         self._last = int(_LAST(connection, {"key": self.key})[0].pulls or 0)
-        if is_due(pulls, self._last, desk.is_stopped):
-            _ADD(connection, self.row(desk, now))
+        if is_due(pulls, self._last, is_last):
+            _ADD(connection, {"study": self.key, **moment})
             self._last = pulls
-
-    def row(self, desk: Desk, now: float) -> dict[str, Any]:
-        """A row for how the desk stands now."""
-        high = desk.threshold(0)
-        row: dict[str, Any] = {
-            "study": self.key,
-            "pulls": desk.totals.pulls,
-            "time": now,
-            "lower": _or(high.lower, -math.inf),
-            "upper": _or(high.upper, math.inf),
-            "lower_low": None,
-            "upper_low": None,
-            "undecided": int(np.count_nonzero(desk.certified == 0)),
-        }
-        if len(desk.state.signs) > 1:
-            low = desk.threshold(1)
-            row["lower_low"] = _or(low.lower, -math.inf)
-            row["upper_low"] = _or(low.upper, math.inf)
-        return row
 
 
 def is_due(pulls: int, last: int, is_stopped: bool) -> bool:
     """Whether a round that ends at `pulls` gets a row, the last having been at `last`."""
     return pulls > last and (is_stopped or pulls >= GROWTH * last)
-
-
-def _or(value: float, instead: float) -> float:
-    return instead if math.isnan(value) else value
 
 
 def read_trace(connection: Connection, key: int) -> Trace:
