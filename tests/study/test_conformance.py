@@ -252,7 +252,7 @@ def test_bad_settings(place: str) -> None:
     with pytest.raises(ProblemError, match="named twice"):
         Study.create(place, ["a", "b", "a"], PROBLEM)
     study = make(place)
-    with pytest.raises(StudyError, match="at least 1"):
+    with pytest.raises(StudyError, match="from 1 to 1,000,000"):
         study.ask(0)
     with pytest.raises(StudyError, match="positive"):
         study.ask(lease=-1)
@@ -306,7 +306,7 @@ def test_verify_finds_a_tampered_total(place: str) -> None:
     with study._storage.write() as connection:
         connection.exec_driver_sql("UPDATE standout_arms SET total = 7.5 WHERE position = 2")
     (problem,) = study.verify().problems
-    assert "arm 'fir': 1 pulls, sum 7.5, but 1 and 1.0 by the log" in problem
+    assert "arm 'fir': 1 pulls, sum 8.5, but 1 and 1.0 by the log" in problem
 
 
 @pytest.mark.parametrize(
