@@ -252,7 +252,7 @@ def test_bad_settings(place: str) -> None:
     with pytest.raises(ProblemError, match="named twice"):
         Study.create(place, ["a", "b", "a"], PROBLEM)
     study = make(place)
-    with pytest.raises(StudyError, match="at least 1"):
+    with pytest.raises(StudyError, match="from 1 to 1,000,000"):
         study.ask(0)
     with pytest.raises(StudyError, match="positive"):
         study.ask(lease=-1)

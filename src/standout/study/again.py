@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, select
 
+from standout.errors import StudyError
 from standout.study import schema
 from standout.study.ledger import Ledger
 from standout.study.schema import TicketStatus
@@ -45,7 +46,10 @@ def lost(
     if ledger.desk.is_stopped:
         return []
     rows = _OF_WORKER(connection, {"key": ledger.key, "who": who, "now": now})
-    seen = set(known)
+    try:
+        seen = set(known)
+    except TypeError:
+        raise StudyError("known must be the numbers of tickets") from None
     return _tickets(ledger, [row for row in rows if row.id not in seen][:n])
 
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from standout.errors import StudyError
+from standout.errors import StudyError, shown
 
 ENGINE = 1
 """Goes up with every change of the core that gives other intervals for the same rewards.
@@ -188,7 +188,7 @@ def check_key(key: object) -> str:
     """A key as given by a caller: a short text."""
     if not isinstance(key, str) or not 1 <= len(key) <= LONGEST_KEY or not key.isprintable():
         raise StudyError(
-            f"a key must be a text of 1 to {LONGEST_KEY} printable characters, not {key!r:.60}"
+            f"a key must be a text of 1 to {LONGEST_KEY} printable characters, not {shown(key)}"
         )
     return key
 

@@ -34,24 +34,32 @@ def make_items(pairs: Sequence[tuple[Key, float]], desk: Desk) -> list[Item]:
 def _are_plainly_fine(rewards: list[float], noise: Noise) -> bool:
     """Whether many plain numbers can be passed without looking at each.
 
-    Only for families whose rewards are all numbers of a range.
+    Only for families whose rewards are all numbers of a range: the smallest and
+    the largest speak for the others.
     """
     if len(rewards) <= FEW or type(noise).check_reward is not Noise.check_reward:
         return False
     if set(map(type, rewards)) != {float}:
         return False
     values = np.array(rewards)
-    low, high = noise.support
-    return bool(np.isfinite(values).all() and values.min() >= low and values.max() <= high)
+    if not np.isfinite(values).all():
+        return False
+    try:
+        noise.check_reward(float(values.min()))
+        noise.check_reward(float(values.max()))
+    except RewardError:
+        return False
+    return True
 
 
 def _item(key: Key, value: float, place: int, desk: Desk) -> Item:
+    # + 0.0: a negative zero would come back from SQLite as another number than was told.
     try:
         if isinstance(key, Ticket):
-            return Item(value, ticket_id(key), _position(key.arm, desk))
+            return Item(value + 0.0, ticket_id(key), _position(key.arm, desk))
         if isinstance(key, str):
-            return Item(value, None, _position(key, desk))
-        return Item(value, ticket_id(key))
+            return Item(value + 0.0, None, _position(key, desk))
+        return Item(value + 0.0, ticket_id(key))
     except TicketError as error:
         raise BatchError(str(error), place) from error
 

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, insert, update
 from standout.core.state import PULLS
 from standout.core.stopping import StopReason
 from standout.core.typing import Floats, Ints
-from standout.errors import NoStudyError, StorageError
+from standout.errors import NoStudyError, StorageError, StudyError
 from standout.study import schema
 from standout.study.bulk import insert_rows
 from standout.study.desk import Changes, Desk, Totals
@@ -36,6 +36,8 @@ from standout.study.trace import TraceLog
 
 REASONS = {str(reason): reason for reason in StopReason}
 _OWN = 3
+UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, StudyError)
+"""What reading rows raises that somebody has damaged."""
 
 
 class Ledger:
@@ -92,7 +94,7 @@ class Ledger:
         try:
             self._read_arms(connection, since)
             self._read_run(connection, row)
-        except (ValueError, TypeError, LookupError) as error:
+        except UNREADABLE as error:
             raise StorageError(
                 f"the study's rows cannot be read ({error}); restore a copy"
             ) from None

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, select
 
 from standout.core.noise import Noise
-from standout.errors import ProblemError, RewardError
+from standout.errors import ProblemError, RewardError, shown
 from standout.study import schema
 from standout.study.bulk import insert_columns
+from standout.study.numbers import real
 from standout.study.scale import check_steps
 
 PARTS = ("text", "image", "html")
@@ -35,8 +35,10 @@ def check_items(
     items: Mapping[str, Mapping[str, str]] | None, arms: Sequence[str]
 ) -> dict[int, Parts]:
     """Items by the arm's position; refuses unknown arms and parts."""
-    if not items:
+    if items is None:
         return {}
+    if not isinstance(items, Mapping):
+        raise ProblemError(f"items must be a mapping from arms, not {shown(items)}")
     index = {name: place for place, name in enumerate(arms)}
     checked: dict[int, Parts] = {}
     for arm, parts in items.items():
@@ -127,15 +129,15 @@ def _answer(where: str, given: Mapping[str, Any], key: str, noise: Noise) -> flo
 
 
 def _number(where: str, key: str, value: Any) -> float:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value):
-        raise ProblemError(f"{where}: {key} must be a number, not {value!r}")
-    return float(value)
+    number = real(value)
+    if number is None:
+        raise ProblemError(f"{where}: {key} must be a number, not {shown(value)}")
+    return number
 
 
 def _text(where: str, value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise ProblemError(f"{where} must be a text that is not empty, not {value!r}")
+        raise ProblemError(f"{where} must be a text that is not empty, not {shown(value)}")
     if len(value) > LONGEST:
         raise ProblemError(f"{where} has {len(value):,} characters; {LONGEST:,} is the most")
     try:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from standout.core.noise import Noise
-from standout.errors import ProblemError, RewardError
+from standout.errors import ProblemError, RewardError, shown
+from standout.study.numbers import real
 
 USUAL_STEPS = 10
 MOST_STEPS = 100_000
@@ -21,8 +22,6 @@ def check_steps(where: str, low: float, high: float, given: Mapping[str, Any], n
     Raises ProblemError for a step that misses `high`, and for answers that are
     no rewards of this noise.
     """
-    if not math.isfinite(high - low):
-        raise ProblemError(f"{where}: min {low:g} and max {high:g} are too far apart")
     if given.get("steps") is not None and given.get("step") is not None:
         raise ProblemError(f"{where} has both steps and step; keep steps, the number of them")
     if given.get("steps") is not None:
@@ -47,21 +46,21 @@ def check_steps(where: str, low: float, high: float, given: Mapping[str, Any], n
 
 
 def _whole(where: str, steps: Any) -> int:
-    is_number = isinstance(steps, int | float) and not isinstance(steps, bool)
-    if not is_number or not math.isfinite(steps) or steps != int(steps):
-        raise ProblemError(f"{where}: steps must be a whole number, not {steps!r}")
-    if steps < 1:
-        raise ProblemError(f"{where}: steps must be at least 1, not {steps:g}")
-    return int(steps)
+    number = real(steps)
+    if number is None or number != int(number):
+        raise ProblemError(f"{where}: steps must be a whole number, not {shown(steps)}")
+    if number < 1:
+        raise ProblemError(f"{where}: steps must be at least 1, not {number:g}")
+    return int(number)
 
 
-def _from_step(where: str, low: float, high: float, step: Any) -> int:
-    is_number = isinstance(step, int | float) and not isinstance(step, bool)
-    if not is_number or not math.isfinite(step):
-        raise ProblemError(f"{where}: step must be a number, not {step!r}")
+def _from_step(where: str, low: float, high: float, given: Any) -> int:
+    step = real(given)
+    if step is None:
+        raise ProblemError(f"{where}: step must be a number, not {shown(given)}")
     if not 0 < step <= high - low:
         raise ProblemError(f"{where}: step {step:g} must be positive and at most {high - low:g}")
-    exact = (high - low) / float(step)
+    exact = (high - low) / step
     if not math.isfinite(exact) or exact > MOST_STEPS + 1:
         raise ProblemError(f"{where}: step {step:g} makes more than {MOST_STEPS:,} steps")
     steps = round(exact)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,15 +13,23 @@ from sqlalchemy import Connection, case, func, insert, select, true
 from standout.core.kinds import Verdict
 from standout.core.methods import Method, as_method, parse_method
 from standout.core.problem import Problem
-from standout.core.run import check_arms, check_budget
-from standout.errors import NoStudyError, ProblemError, StorageError, StudyError, StudyExistsError
-from standout.study import chain_start, schema
+from standout.core.run import check_arms
+from standout.errors import (
+    NoStudyError,
+    ProblemError,
+    StorageError,
+    StudyError,
+    StudyExistsError,
+    shown,
+)
+from standout.study import chain_start, numbers, schema
 from standout.study.desk import Desk
-from standout.study.ledger import Ledger
+from standout.study.ledger import UNREADABLE, Ledger
 from standout.study.page import Parts, check_items, check_page, write_items
 from standout.study.storage import Storage
 
 DAY = 86400.0
+SMALLEST_COST = 1e-9
 _STUDIES, _ARMS = schema.studies, schema.arms
 
 
@@ -52,18 +59,18 @@ def plan(
     page: Mapping[str, Any] | None = None,
 ) -> Plan:
     """Check everything before a file is touched."""
+    if not isinstance(method, str | Method):
+        raise StudyError(f"method must be a name, not {shown(method)}")
     chosen = as_method(method)
     if parse_method(chosen.label()) != chosen:
         raise StudyError(f"a study keeps its method by name, and {chosen.name!r} differs from it")
-    if pause_after is not None and (pause_after != int(pause_after) or pause_after < 1):
-        raise StudyError(f"pause_after must be a whole number of at least 1, not {pause_after}")
     for arm in arms:
         check_name(str(arm), "arm")
     check_name(name, "study")
-    rng = np.random.default_rng(seed)
-    desk = Desk(
-        problem, chosen, check_arms(arms), check_budget(budget), pause_after, ordered, rng, costs
-    )
+    desk = _desk(
+        problem, chosen, check_arms(arms), budget, pause_after, ordered, numbers.seed_of(seed),
+        _check_costs(costs),
+    )  # fmt: skip
     return Plan(
         desk,
         name,
@@ -73,15 +80,53 @@ def plan(
     )
 
 
+def _desk(
+    problem: Problem,
+    method: Method,
+    arms: Sequence[str],
+    budget: object,
+    pause_after: object,
+    ordered: object,
+    rng: np.random.Generator,
+    costs: Mapping[str, float] | None = None,
+) -> Desk:
+    """A desk with settings that were checked, whether given or read."""
+    numbers.check_method(method)
+    if budget is not None:
+        budget = numbers.whole("budget", budget, 1, numbers.MOST_PULLS)
+    if pause_after is not None:
+        pause_after = numbers.whole("pause_after", pause_after, 1, numbers.MOST_FAILURES)
+    if not isinstance(ordered, bool | np.bool_) and ordered not in (0, 1):
+        raise StudyError(f"ordered must be True or False, not {shown(ordered)}")
+    return Desk(problem, method, arms, budget, pause_after, bool(ordered), rng, costs)
+
+
+def _check_costs(costs: Mapping[str, float] | None) -> dict[str, float] | None:
+    """Costs of a pull, by arm: positive and finite, none so far from the others as to vanish."""
+    if costs is None:
+        return None
+    if not isinstance(costs, Mapping):
+        raise ProblemError(f"costs must be a mapping from arms to numbers, not {shown(costs)}")
+    checked: dict[str, float] = {}
+    for arm, cost in costs.items():
+        number = numbers.real(cost)
+        if number is None or not SMALLEST_COST <= number <= 1 / SMALLEST_COST:
+            raise ProblemError(
+                f"the cost of arm {shown(arm)} must be a number from {SMALLEST_COST:g} to "
+                f"{1 / SMALLEST_COST:g}, not {shown(cost)}"
+            )
+        checked[arm] = number
+    return checked
+
+
 def check_lease(seconds: float) -> float:
     """A lease as a positive number of seconds."""
-    if not (math.isfinite(seconds) and seconds > 0):
-        raise StudyError(f"a lease must be a positive number of seconds, not {seconds!r}")
-    return float(seconds)
+    return numbers.seconds("a lease", seconds)
 
 
 def check_name(name: str, what: str) -> None:
     """Refuse what a database or a command line cannot carry."""
+    numbers.text(f"the name of {what if what == 'arm' else 'the ' + what}", name)
     if not name:
         raise ProblemError(f"the name of {what if what == 'arm' else 'the ' + what} is empty")
     if "\x00" in name:
@@ -135,17 +180,18 @@ def find(connection: Connection, storage: Storage, name: str | None) -> tuple[Le
         select(_ARMS.c.name).where(_ARMS.c.study == row.id).order_by(_ARMS.c.position)
     )
     try:
-        desk = Desk(
+        desk = _desk(
             Problem(**json.loads(row.problem)),
             parse_method(row.method),
-            found.scalars().all(),
+            check_arms(found.scalars().all()),
             row.budget,
             row.pause_after,
             row.ordered,
             np.random.default_rng(0),
         )
-        return Ledger(row.id, desk, json.loads(row.fields)), row.name, row.lease
-    except (ValueError, TypeError) as error:
+        lease = check_lease(row.lease)
+        return Ledger(row.id, desk, json.loads(row.fields)), row.name, lease
+    except UNREADABLE as error:
         raise StorageError(f"{storage.shown}: the study cannot be read ({error})") from None
 
 

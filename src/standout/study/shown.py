@@ -11,11 +11,11 @@ import numpy as np
 from sqlalchemy import select
 
 from standout.core.doubt import doubt
-from standout.errors import StudyError
-from standout.study import schema
+from standout.errors import StudyError, shown
+from standout.study import numbers, schema
 from standout.study.handle import Handle
 from standout.study.page import Parts, read_items
-from standout.study.tickets import Failure, Pending, read_failures, read_pending
+from standout.study.tickets import MOST, Failure, Pending, read_failures, read_pending
 from standout.study.trace import Trace, read_trace
 
 if TYPE_CHECKING:
@@ -96,6 +96,9 @@ class Shown(Handle):
 
     def failures(self, limit: int = 100, before: int | None = None) -> list[Failure]:
         """The tickets given back, newest first; `before` is the `seq` to go on from."""
+        limit = numbers.whole("limit", limit, 1, numbers.MOST_TICKETS)
+        if before is not None:
+            before = numbers.whole("before", before, 0, MOST)
         with self._reading() as (connection, _):
             return read_failures(connection, self._ledger, limit, before)
 
@@ -149,7 +152,7 @@ class Shown(Handle):
         from standout.study.history import FORMS, write_history
 
         if form not in FORMS:
-            raise StudyError(f"no format {form!r}; there are {', '.join(FORMS)}")
+            raise StudyError(f"no format {shown(form)}; there are {', '.join(FORMS)}")
         with self._reading() as (connection, _):
             return write_history(connection, self._ledger, file, form, raw)
 
@@ -163,6 +166,8 @@ class Shown(Handle):
         """
         from standout.study.verify import verify
 
+        if head is not None:
+            numbers.text("head", head)
         with self._lock:
             self._ledger.forget()
             with self._reading(is_long=True) as (connection, _):
@@ -182,7 +187,7 @@ class Shown(Handle):
         from standout.study.history import TEXTS, read_part, text_of
 
         if form not in TEXTS:
-            raise StudyError(f"no format {form!r}; there are {', '.join(TEXTS)}")
+            raise StudyError(f"no format {shown(form)}; there are {', '.join(TEXTS)}")
         text = text_of(form, self.arms, raw)
         with self._reading():
             last = self._ledger.desk.totals.log
@@ -196,7 +201,7 @@ class Shown(Handle):
         yield text.tail()
 
     def _position(self, arm: str) -> int:
-        position = self._ledger.desk.index.get(arm)
+        position = self._ledger.desk.index.get(numbers.text("an arm", arm))
         if position is None:
-            raise StudyError(f"no arm {arm!r} in this study")
+            raise StudyError(f"no arm {shown(arm)} in this study")
         return position

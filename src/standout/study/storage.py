@@ -25,6 +25,7 @@ from sqlalchemy.pool import NullPool
 from standout.errors import NoStudyError, StorageError, UncertainError
 from standout.study import sqlite_file
 from standout.study.migrations import STEPS, check_version, migrate, stored_version
+from standout.study.numbers import seconds
 from standout.study.places import check_file, check_length, locate, shown
 from standout.study.sqlite_file import SqliteFile
 from standout.study.storage_errors import explain
@@ -56,7 +57,7 @@ class Storage:
         self.url = locate(place)
         self.shown = shown(self.url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
-        self.patience = patience
+        self.patience = patience = seconds("patience", patience)
         self.clock = clock
         self.remark: str | None = None
         self.file: SqliteFile | None = None

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sqlalchemy import Connection, bindparam, select, update
 
-from standout.errors import TicketError, ToldError
-from standout.study import schema, steps
+from standout.errors import TicketError, ToldError, shown
+from standout.study import numbers, schema, steps
 from standout.study.bulk import insert_columns
 from standout.study.chain import Kind, Step
 from standout.study.desk import Desk
@@ -117,11 +118,11 @@ def read_failures(
 def ticket_id(ticket: Ticket | int) -> int:
     """The number of a ticket."""
     number = ticket.id if isinstance(ticket, Ticket) else ticket
-    if isinstance(number, bool) or not isinstance(number, int):
-        raise TicketError(f"{ticket!r} is not a ticket")
+    if isinstance(number, bool | np.bool_) or not isinstance(number, int | np.integer):
+        raise TicketError(f"{shown(ticket)} is not a ticket")
     if not 1 <= number <= MOST:
-        raise TicketError(f"there is no ticket {number if abs(number) <= MOST else 'so large'}")
-    return number
+        raise TicketError(f"there is no ticket {shown(number)}")
+    return int(number)
 
 
 def worker_name() -> str:
@@ -131,7 +132,12 @@ def worker_name() -> str:
 
 def clean(text: str) -> str:
     """Free text as both databases can store it."""
-    return text.encode("utf-8", "replace").decode().replace("\x00", "\ufffd")
+    return (
+        numbers.text("a reason or a worker", text)
+        .encode("utf-8", "replace")
+        .decode()
+        .replace("\x00", "\ufffd")
+    )
 
 
 def set_status(

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from standout.errors import StudyError
-from standout.study import again, chain, setup, steps, telling, tickets
+from standout.study import again, chain, numbers, setup, steps, telling, tickets
 from standout.study.items import Key, make_items
 from standout.study.ledger import Ledger
 from standout.study.telling import Receipt
@@ -22,14 +21,14 @@ from standout.study.told import Item
 
 def check_count(n: int) -> int:
     """A number of tickets to ask for."""
-    if n != int(n) or n < 1:
-        raise StudyError(f"ask for a whole number of at least 1 ticket, not {n}")
-    return int(n)
+    return numbers.whole("the number of tickets", n, 1, numbers.MOST_TICKETS)
 
 
 def worker_of(given: str | None) -> str:
     """Who asks or tells."""
-    return tickets.clean(given or worker_name())
+    if given is None or given == "":
+        return tickets.clean(worker_name())
+    return tickets.clean(numbers.text("worker", given))
 
 
 class Mark(NamedTuple):

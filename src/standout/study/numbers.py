@@ -1,0 +1,86 @@
+"""Numbers and texts as users give them: within what the databases and the core can carry.
+
+Each gives the value back in its plain type, or raises a `StudyError` of one line.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+
+import numpy as np
+
+from standout.core.methods import Method
+from standout.errors import MethodError, StudyError, shown
+
+MOST_PULLS = 10**15
+"""Of a budget; floating-point sums count no further."""
+MOST_FAILURES = 10**9
+MOST_TICKETS = 1_000_000
+"""Of one call of ask; whoever needs more asks again."""
+MOST_BATCH = 10**9
+TEN_YEARS = 10 * 366 * 86400.0
+
+
+def whole(what: str, value: object, least: int, most: int) -> int:
+    """A whole number from `least` to `most`; 3.0 is one, True and '3' are not."""
+    number: int | None = None
+    try:
+        if isinstance(value, float | np.floating) and float(value).is_integer():
+            number = int(value)
+        elif not isinstance(value, bool | np.bool_ | np.ndarray):
+            number = operator.index(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        number = None
+    if number is None or not least <= number <= most:
+        raise StudyError(
+            f"{what} must be a whole number from {least} to {most:,}, not {shown(value)}"
+        )
+    return number
+
+
+def seconds(what: str, value: object) -> float:
+    """A positive number of seconds, at most ten years."""
+    number = real(value)
+    if number is None or not 0 < number <= TEN_YEARS:
+        raise StudyError(
+            f"{what} must be a positive number of seconds, at most ten years, not {shown(value)}"
+        )
+    return number
+
+
+def real(value: object) -> float | None:
+    """A finite number as a float, None for anything else."""
+    if isinstance(value, bool | np.bool_ | str | bytes | np.ndarray):
+        return None
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def text(what: str, value: object) -> str:
+    """A text."""
+    if not isinstance(value, str):
+        raise StudyError(f"{what} must be a text, not {shown(value)}")
+    return value
+
+
+def seed_of(value: object) -> np.random.Generator:
+    """A generator from a seed, or the generator that was given."""
+    if isinstance(value, np.random.Generator):
+        return value
+    return np.random.default_rng(whole("seed", value, 0, 2**63 - 1))
+
+
+def check_method(method: Method) -> None:
+    """Refuse options of a method that no study could follow."""
+    if method.batch > MOST_BATCH:
+        raise MethodError(
+            f"batch must be at most {MOST_BATCH:,} in a study, not {shown(method.batch)}"
+        )
+    if method.subset is not None and method.subset[0] > MOST_BATCH:
+        raise MethodError(
+            f"lambda must be at most {MOST_BATCH:,} in a study, not {method.subset[0]:g}"
+        )
