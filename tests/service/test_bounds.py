@@ -6,6 +6,7 @@ import asyncio
 import json
 import math
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -135,7 +136,9 @@ def test_the_same_look_is_shared_only_before_it_begins() -> None:
         assert await threads.share(("study", 1), lambda: make("late")) == b"late"
         assert threads._shared == {}
 
-    asyncio.run(scene())
+    # In a thread of its own: a browser's loop may be running in this one.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, scene()).result()
     assert made == ["other"] * LOOKING + ["early 0", "late"]
 
 

@@ -171,7 +171,7 @@ def test_no_token_and_no_password_is_shown(folder: Path, server: Server) -> None
         said = running.output
     assert "POST /api/v1/studies 201" in said
     assert "postgresql+psycopg://guarded:***@" in said
-    for hidden in (PASSWORD, secret, token, token.rpartition("_")[2]):
+    for hidden in (PASSWORD, secret, token, token[-20:]):
         assert hidden not in said
 
 
