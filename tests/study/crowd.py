@@ -67,9 +67,17 @@ def work_until_spent(place: str, pipe: int, seed: int) -> None:
             say(pipe, ticket.id)
 
 
+def work_open(place: str, pipe: int, seed: int) -> None:
+    """Nothing but opening and closing: the moments in which a file gets and loses its log."""
+    while True:
+        Study.open(place).close()
+        say(pipe, READY)
+
+
 WORK: dict[str, Callable[[str, int, int], None]] = {
     "single": work_single,
     "batch": work_batch,
+    "open": work_open,
     "spend": work_until_spent,
 }
 

@@ -4,6 +4,10 @@ A file that is cleanly closed is one file: the log has been worked in, and the h
 so (rollback mode). While somebody works on it the header says that a log belongs to it.
 So a file that asks for a log where there is none was copied without it, or lost it:
 rewards may be missing. SQLite itself would say nothing.
+
+SQLite changes the header just before it makes the log and just after it removes it. A
+process may be killed in between, so each change is announced by a small file of its own
+(`study.db-mode-…`), which is removed when it is done.
 """
 
 from __future__ import annotations
@@ -11,9 +15,11 @@ from __future__ import annotations
 import ctypes
 import os
 import random
+import secrets
 import sqlite3
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -62,15 +68,16 @@ class SqliteFile:
 
     def __init__(self, path: Path, *, create: bool, patience: float) -> None:
         self.path, self.log, self.patience = path, log_of(path), patience
-        self._may_create = create
-        folder = os.path.dirname(os.path.realpath(path))
-        self.is_read_only = path.exists() and not (_may_write(str(path)) and _may_write(folder))
+        self._may_create, self._real = create, Path(os.path.realpath(path))
+        self.is_read_only = path.exists() and not (
+            _may_write(str(path)) and _may_write(str(self._real.parent))
+        )
         self._file: Identity | None = None
         self._log: Identity | None = None
         self._frozen: tuple[int, int] | None = None
         # How it is before anything of ours could have changed it.
         self.had_log = self.log.exists()
-        self._is_left_whole = False
+        self._was_left_amid = bool(self._announcements())
         self._before = self._stamp()
 
     def _stamp(self) -> tuple[int, int]:
@@ -157,7 +164,7 @@ class SqliteFile:
 
         If it was changed meanwhile, somebody has just opened it, which is no loss.
         """
-        if application != APPLICATION or self.had_log:
+        if application != APPLICATION or self.had_log or self._was_left_amid:
             return False
         if self.is_read_only:
             return self._frozen is not None
@@ -173,13 +180,40 @@ class SqliteFile:
 
         To go on without one is as safe, but slower.
         """
-        mode = self._at_once(raw, "journal_mode=WAL")
-        if mode is None:
-            return
-        if mode != "wal":
-            raise StorageError(f"{self.path} cannot keep a write-ahead log here; use a local disk")
-        raw.execute("PRAGMA schema_version").fetchone()  # With a first look it is there.
-        self._log = _identity(self.log)
+        left = self._announcements()
+        with self._announced():
+            mode = self._at_once(raw, "journal_mode=WAL")
+            if mode is None:
+                return
+            if mode != "wal":
+                raise StorageError(
+                    f"{self.path} cannot keep a write-ahead log here; use a local disk"
+                )
+            raw.execute("PRAGMA schema_version").fetchone()  # With a first look it is there.
+            self._log = _identity(self.log)
+        for each in left:  # Nobody is amid a change while we are in.
+            each.unlink(missing_ok=True)
+
+    def _announcements(self) -> list[Path]:
+        """Changes of the mode under way, or cut short by a kill."""
+        start = f"{self._real.name}-mode-"
+        try:
+            with os.scandir(self._real.parent) as found:
+                return [Path(each.path) for each in found if each.name.startswith(start)]
+        except OSError:
+            return []
+
+    @contextmanager
+    def _announced(self) -> Iterator[None]:
+        """Announce a change of the mode; it ends when the block ends, well or not."""
+        place = self._real.with_name(f"{self._real.name}-mode-{secrets.token_hex(4)}")
+        with suppress(OSError):  # A full disk: then only a kill right now would be misread.
+            place.touch()
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                place.unlink(missing_ok=True)
 
     def _at_once(self, raw: sqlite3.Connection, pragma: str) -> Any:
         """Run a pragma without waiting for anybody; its value, None where a lock forbids it."""
@@ -250,27 +284,29 @@ class SqliteFile:
             "Put it back, or open the study again"
         )
 
-    def leave(self, raw: sqlite3.Connection) -> bool:
-        """Make it one whole file again if nobody else uses it; False if it must stay open.
+    @contextmanager
+    def leaving(self, raw: sqlite3.Connection) -> Iterator[bool]:
+        """Close `raw` within the block: a file that nobody else uses becomes one whole file.
 
-        SQLite removes the log by its name when it closes. If the name belongs
-        to another file by now, that file's rewards would be lost.
+        Gives False if it must stay open: SQLite removes the log by its name when it
+        closes, and if the name belongs to another file by now, that file's rewards
+        would be lost.
         """
-        if self.is_read_only:
-            return True
-        if not self.is_current:
-            return False
-        self._is_left_whole = self.make_whole(raw)
-        return True
+        if self.is_read_only or not self.is_current:
+            yield self.is_read_only
+            return
+        with self._announced():
+            is_whole = self.make_whole(raw)
+            yield True
+            if not is_whole:
+                self._settle()
 
-    def settle(self) -> None:
-        """After closing: see that the last one to leave has left a whole file.
+    def _settle(self) -> None:
+        """See that the last one to leave has left a whole file.
 
         Two who leave at once may each find the other still there, and SQLite then
         removes the log without a word in the header.
         """
-        if self.is_read_only or self._is_left_whole:
-            return
         for _ in range(_LEAVING):
             if self.log.exists() or _identity(self.path) != self._file:
                 return  # Somebody else is at work, and leaves later.

@@ -43,6 +43,13 @@ def _is_broken(connection: Connection | None) -> bool:
     return bool(driver is None or driver.closed)
 
 
+def _end(connection: Connection) -> None:
+    try:
+        connection.close()
+    except SQLAlchemyError:
+        connection.invalidate()
+
+
 class Storage:
     """One database, opened. `remark` says what is to be known about its file, if anything."""
 
@@ -270,18 +277,15 @@ class Storage:
             return
         # One that was refused is left alone, but for a log that SQLite would work in anyway.
         is_ours = self.file is not None and (self._is_ready or self.file.had_log)
-        is_left = self.file is not None and is_ours and not connection.invalidated
-        if self.file is not None and is_left:
-            raw: Any = connection.connection.driver_connection
-            if not self.file.leave(raw):
+        if self.file is None or not is_ours or connection.invalidated:
+            _end(connection)
+            return
+        raw: Any = connection.connection.driver_connection
+        with self.file.leaving(raw) as may_close:
+            if may_close:
+                _end(connection)
+            else:
                 sqlite_file.keep_for_ever(connection)
-                return
-        try:
-            connection.close()
-        except SQLAlchemyError:
-            connection.invalidate()
-        if self.file is not None and is_left:
-            self.file.settle()
 
     def now(self, connection: Connection) -> float:
         """Seconds since 1970: the server's clock where machines may differ."""
