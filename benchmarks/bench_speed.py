@@ -1,17 +1,21 @@
 """Time per pull and per round of every method, against the same step in plain NumPy.
 
-    python benchmarks/bench_speed.py [--quick]
+    python benchmarks/bench_speed.py [--quick] [--against TREE]
 
 Both run in this process, on the same means and the same rewards until then (20
 pulls per arm). Times are processor time, the best of several stretches, so that
 other work on the machine disturbs little. A second table scales ROAILUCB up to
 a million arms, each size in a process of its own to see its peak memory.
+
+With --against another checkout of standout, its compiled steps and these take turns
+in one run instead; the ratio is theirs to ours.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import os
 import resource
 import subprocess
 import sys
@@ -171,12 +175,74 @@ def one(name: str, n: int) -> None:
     print(per_round, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
+class Tree:
+    """A process that measures with the standout of one source tree."""
+
+    def __init__(self, source: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, "--answer"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(source / "src")},
+        )
+
+    def per_round(self, name: str, n: int, noise: str, seconds: float) -> float:
+        """Seconds per round, the best of a stretch of so many seconds."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{name} {n} {noise} {seconds}\n")
+        self._process.stdin.flush()
+        return float(self._process.stdout.readline())
+
+    def end(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+
+def answer() -> None:
+    """Measure what standard input asks for, a line each."""
+    for line in sys.stdin:
+        name, n, noise, seconds = line.split()
+        instance = parse_instance(family(int(n), noise)).draw(np.random.default_rng(0))
+        print(compiled(name, instance, float(seconds))[1], flush=True)
+
+
+def against(other: Path, sizes: tuple[int, ...], seconds: float, turns: int) -> None:
+    """Both trees in turns, the best of each; the ratio is theirs to ours."""
+    trees = [Tree(Path(__file__).resolve().parents[1]), Tree(other.resolve())]
+    print(f"{'method':20} {'noise':9} {'n':>6} {'ours us':>10} {'theirs us':>10} {'ratio':>6}")
+    try:
+        for noise in ("bernoulli", "gaussian"):
+            for n in sizes:
+                for name, method in METHODS.items():
+                    if method.needs_bounded_rewards and noise == "gaussian":
+                        continue
+                    times = [
+                        [tree.per_round(name, n, noise, seconds) * 1e6 for tree in trees]
+                        for _ in range(turns)
+                    ]
+                    ours, theirs = (min(column) for column in zip(*times, strict=True))
+                    row = f"{name:20} {noise:9} {n:6} {ours:10.2f} {theirs:10.2f}"
+                    print(f"{row} {theirs / ours:6.2f}", flush=True)
+    finally:
+        for tree in trees:
+            tree.end()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer sizes, shorter stretches")
     parser.add_argument("--one", nargs=2, metavar=("METHOD", "N"), help=argparse.SUPPRESS)
+    parser.add_argument("--answer", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--against", type=Path, metavar="TREE", help="another checkout")
     given = parser.parse_args()
-    if given.one:
+    if given.answer:
+        answer()
+    elif given.against:
+        against(given.against, SIZES[:2] if given.quick else SIZES, 0.1, 5)
+    elif given.one:
         one(given.one[0], int(given.one[1]))
     elif given.quick:
         compare(SIZES[:2], 0.05)

@@ -77,7 +77,8 @@ def blank_state(method: str, problem: Problem, n: int, omega: Sequence[int] | No
         return state
     stage = np.full(n, NEVER, dtype=np.int8)
     stage[list(omega)] = 0
-    return state._replace(
+    return replace(
+        state,
         omega=np.array(omega, dtype=np.int64),
         stage=stage,
         sampled=np.array([len(omega), 0], dtype=np.int64),

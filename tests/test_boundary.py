@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import collections
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -45,7 +46,7 @@ def cases(draw: st.DrawFn) -> tuple[list[float], Ends, list[int] | None]:
 def test_boundary_arms(case: tuple[list[float], Ends, list[int] | None], seed: int) -> None:
     estimate, ends, omega = case
     state = state_with(estimate, ends, omega)
-    update_threshold(SPEC._replace(n_arms=len(estimate)), state, 0)
+    update_threshold(replace(SPEC, n_arms=len(estimate)), state, 0)
     found = boundary_arms(state, 0, np.random.default_rng(seed))
     chosen = list(range(len(estimate))) if omega is None else omega
     ranges = algorithm1(*ends, PROBLEM.factor, chosen)
@@ -58,7 +59,7 @@ def test_boundary_arms(case: tuple[list[float], Ends, list[int] | None], seed: i
 def test_threshold_arms(case: tuple[list[float], Ends, list[int] | None], seed: int) -> None:
     estimate, ends, omega = case
     state = state_with(estimate, ends, omega)
-    spec = SPEC._replace(n_arms=len(estimate))
+    spec = replace(SPEC, n_arms=len(estimate))
     update_threshold(spec, state, 0)
     pair = threshold_arms(spec, state, 0, np.random.default_rng(seed))
     found = tuple(None if arm < 0 else arm for arm in pair)

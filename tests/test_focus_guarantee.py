@@ -78,7 +78,7 @@ CASES = {
 }  # fmt: skip
 
 
-@kernel
+@kernel("rule", "interval")
 def play(spec, state, kind, means, sd, limit, reward_rng, rule_rng):  # type: ignore[no-untyped-def]
     while state.counters[UNDECIDED] > 0 and state.counters[PULLS] < limit:
         count = begin_round(spec, state, limit - state.counters[PULLS], rule_rng)

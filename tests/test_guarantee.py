@@ -63,7 +63,7 @@ CASES = {
 }
 
 
-@kernel
+@kernel("rule", "interval")
 def watch(spec, state, rewards, means, thetas, limit, reward_rng, rule_rng):  # type: ignore[no-untyped-def]
     """Play to the end; whether each arm's, and theta's, interval held the truth all the time."""
     arms_held = True

@@ -32,7 +32,7 @@ ARMS = 3
 GAUSSIAN, BERNOULLI, BETA, HEAVY, SKEWED, FIXED = range(6)
 
 
-@kernel
+@kernel()
 def draw_reward(kind, mean, sd, rng):  # type: ignore[no-untyped-def]
     """One reward with the given mean and standard deviation (Bernoulli has its own)."""
     if kind == BERNOULLI:
@@ -52,15 +52,15 @@ def draw_reward(kind, mean, sd, rng):  # type: ignore[no-untyped-def]
     return mean + sd * rng.standard_normal()
 
 
-@kernel
+@kernel("interval")
 def is_missed(spec, state, kind, mean, sd, horizon, rng):  # type: ignore[no-untyped-def]
     """Whether the interval of arm 0 ever fails to hold `mean`.
 
     An interval that only looks at the sum is given the sum of all rewards up to
     the next look at once, where that has a distribution with a name.
     """
-    pulls, origin, sums, moments = state.pulls, state.origin, state.sums, state.moments
-    by_sum = moments.shape[1] == 0 and kind in (GAUSSIAN, BERNOULLI)
+    pulls, sums = state.pulls, state.sums
+    by_sum = state.moments.shape[1] == 0 and kind in (GAUSSIAN, BERNOULLI)
     t = 0
     while t < horizon:
         step = 1 if t < 1000 else int(t * 0.002)
@@ -74,7 +74,7 @@ def is_missed(spec, state, kind, mean, sd, horizon, rng):  # type: ignore[no-unt
         else:
             for _ in range(step):
                 reward = draw_reward(kind, mean, sd, rng)
-                count_reward(spec, pulls, origin, sums, moments, 0, reward)
+                count_reward(spec, state, 0, reward)
         t += step
         lower, upper = arm_interval(spec, state, 0)
         if mean < lower or mean > upper:

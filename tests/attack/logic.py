@@ -64,7 +64,7 @@ class Fault:
 def build(case: Case) -> tuple[Spec, State]:
     """Constants and a fresh state, as `start_state` makes them but for the sample."""
     problem, method, n = case.problem, case.method, len(case.truth)
-    spec = method.spec(problem, n)._replace(slack=case.slack)
+    spec = replace(method.spec(problem, n), slack=case.slack)
     costs = np.ones(n)
     costs[case.known] = np.inf
     state = new_state(

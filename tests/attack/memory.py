@@ -26,7 +26,7 @@ class Fence:
         self._buffers: list[tuple[np.ndarray, np.ndarray, np.generic]] = []
         inside: dict[str, np.ndarray] = {}
         kinds: dict[np.dtype, list[tuple[str, np.ndarray]]] = {}
-        for name, values in zip(State._fields, state, strict=True):
+        for name, values in zip(State.names(), state.values(), strict=True):
             kinds.setdefault(values.dtype, []).append((name, values))
         for dtype, fields in kinds.items():
             mark = dtype.type(MARK)
@@ -76,7 +76,7 @@ class Strict:
     """A state in arrays that check their indexes."""
 
     def __init__(self, state: State) -> None:
-        self.state = State(*(values.view(StrictArray) for values in state))
+        self.state = State(*(values.view(StrictArray) for values in state.values()))
 
     def faults(self) -> list[str]:
         """None: they raise."""

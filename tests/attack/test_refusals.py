@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from dataclasses import replace
 
 import numba
 import numpy as np
@@ -69,7 +70,7 @@ def test_an_interval_that_is_empty(label: str, family: str) -> None:
     before = state.verdict.copy()
     observe(spec, state, 3, 0.0)
     with pytest.raises(ValueError, match="interval"):
-        end_round(spec._replace(sigma=-1.0), state)
+        end_round(replace(spec, sigma=-1.0), state)
     assert state.verdict.tolist() == before.tolist()
 
 

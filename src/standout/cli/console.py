@@ -75,28 +75,6 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def compile_kernels() -> None:
-    """Load the compiled kernels; tell the user when they have to be compiled first."""
-    import numba
-
-    from standout.core.jit import is_compiled_before
-    from standout.simulation import simulate
-
-    def first_round() -> None:
-        simulate("fig1", "random", runs=1, budget=1)
-
-    console = messages()
-    words = "compiling, once per version; this takes about a minute"
-    if numba.config.DISABLE_JIT or is_compiled_before():
-        first_round()  # so that loading them does not count as the first run's seconds
-    elif console.is_terminal:
-        with console.status(words + " ..."):
-            first_round()
-    else:
-        console.print(f"standout: {words}")
-        first_round()
-
-
 @contextmanager
 def live_line() -> Iterator[Progress]:
     """A spinner with one line of text and the time, gone when it ends; for terminals only."""

@@ -47,7 +47,6 @@ def demo(
     family = parse_instance("wine")
     problem = default_problem(family)
     uniform = same_but_uniform(chosen)
-    console.compile_kernels()
     with console.live_line() as live:
         found = watch_one(live, family, problem, chosen, seed)
         compared = watch_one(live, family, problem, uniform, seed)

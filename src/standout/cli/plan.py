@@ -162,7 +162,6 @@ def run_forecast(
     from standout.cli import console
     from standout.simulation.forecast import forecast
 
-    console.compile_kernels()
     with console.run_bars() as bars:
         tasks = {m.label(): bars.add_task(m.label(), total=runs) for m in methods}
         return forecast(

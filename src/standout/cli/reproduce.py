@@ -55,7 +55,6 @@ def reproduce(
     names = list(check_figures(figures or []))
     # Refused before the kernels are compiled, which may take a while.
     prepare_folder(out)
-    console.compile_kernels()
     try:
         found = _with_bars(names, settings)
     except KeyboardInterrupt:

@@ -149,18 +149,13 @@ def _serve(
     then: Callable[[str], None] | None = None,
 ) -> None:
     """Serve until told to end; `then` is told the address when the server listens."""
-    from standout.core.jit import is_compiled_before
     from standout.service.crew import Crew
     from standout.service.server import make_server, open_socket
     from standout.service.warm import warm_up
 
     live, made = _check_tokens(place, settings)
     listener = open_socket(settings.host, port)
-    if not is_compiled_before():
-        typer.echo("standout: compiling, once per version; this takes about a minute", err=True)
-        warm_up()  # Here, so that not every process compiles the same.
-    elif workers == 1:
-        warm_up()
+    warm_up()  # Here, so that not every process compiles the same.
     url = _announce(place, settings, listener.getsockname()[1], live, made)
     if then is not None:
         then(url)

@@ -104,7 +104,6 @@ def simulate(
     from standout.cli import console
     from standout.simulation import simulate as play
 
-    console.compile_kernels()
     with console.run_bars() as bars:
         tasks = {m.label(): bars.add_task(m.label(), total=runs) for m in chosen}
         simulation = play(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from standout.core.intervals import reward_variance
-from standout.core.jit import kernel
+from standout.core.jit import part
 from standout.core.kinds import Verdict
 from standout.core.state import SIZE, THRESHOLD, THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
 from standout.core.typing import Flags, Ints
@@ -70,7 +70,7 @@ def _no_spread(spec: Spec, state: State, left: Ints) -> str | None:
     )
 
 
-@kernel
+@part("interval")
 def _count_near(spec: Spec, state: State, median: float) -> int:
     """Arms that make the threshold and whose estimate is the median's but for its noise."""
     count = 0

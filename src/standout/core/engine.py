@@ -15,11 +15,11 @@ from __future__ import annotations
 import numpy as np
 
 from standout.core.intervals import arm_interval, count_reward
-from standout.core.jit import kernel
+from standout.core.jit import hot_part, inlined, kernel, part
 from standout.core.kinds import Verdict
 from standout.core.plug_in import shrunken
 from standout.core.rules import choose
-from standout.core.sample import grow, wants_more
+from standout.core.sample import grow_sample
 from standout.core.sorted import replace_value, sort_ends
 from standout.core.state import (
     PULLS,
@@ -44,7 +44,7 @@ _FEW = 12
 """Changed intervals up to which moving single values beats sorting again."""
 
 
-@kernel
+@inlined("rule", "interval")
 def begin_round(spec: Spec, state: State, room: int, rng: np.random.Generator) -> int:
     """Fill `state.chosen[:count]` and `state.amount[:count]`; at most `room` pulls in all.
 
@@ -77,14 +77,14 @@ def begin_round(spec: Spec, state: State, room: int, rng: np.random.Generator) -
     return count
 
 
-@kernel
+@kernel("interval")
 def observe(spec: Spec, state: State, arm: int, reward: float) -> None:
     """Count one reward of `arm`."""
-    count_reward(spec, state.pulls, state.origin, state.sums, state.moments, arm, reward)
+    count_reward(spec, state, arm, reward)
     touch(state, arm, 1)
 
 
-@kernel
+@inlined()
 def touch(state: State, arm: int, rewards: int) -> None:
     """Note that an arm has had `rewards` more rewards, and so a new interval to come."""
     state.counters[PULLS] += rewards
@@ -94,16 +94,21 @@ def touch(state: State, arm: int, rewards: int) -> None:
         state.counters[TOUCHED] += 1
 
 
-@kernel
+@inlined("interval")
 def end_round(spec: Spec, state: State) -> None:
     """Bring intervals, threshold and verdicts up to date with the rewards of a round."""
-    refresh(spec, state)
+    _refresh(spec, state)
     state.counters[ROUNDS] += 1
 
 
-@kernel
+@inlined("interval")
 def refresh(spec: Spec, state: State) -> None:
     """Bring intervals, threshold and verdicts up to date with what is known."""
+    _refresh(spec, state)
+
+
+@hot_part("interval")
+def _refresh(spec: Spec, state: State) -> None:
     few = state.counters[TOUCHED] <= _FEW
     while state.counters[TOUCHED] > 0:
         # An arm leaves the list when its interval is in: one that is refused stays on it.
@@ -115,12 +120,11 @@ def refresh(spec: Spec, state: State) -> None:
         state.counters[TOUCHED] -= 1
     _update_thresholds(spec, state, spec.sorts and not few)
     _update_verdicts(spec, state)
-    if wants_more(spec, state):
-        grow(spec, state)
+    if grow_sample(spec, state):
         _update_thresholds(spec, state, spec.sorts)
 
 
-@kernel
+@inlined("interval")
 def _update_thresholds(spec: Spec, state: State, sort: bool) -> None:
     """Bring each side's threshold up to date, with its sorted ends where they need it."""
     for side in range(len(state.signs)):
@@ -129,7 +133,7 @@ def _update_thresholds(spec: Spec, state: State, sort: bool) -> None:
         update_threshold(spec, state, side)
 
 
-@kernel
+@hot_part()
 def _set_interval(
     spec: Spec, state: State, side: int, arm: int, lower: float, upper: float, keep_sorted: bool
 ) -> None:
@@ -158,7 +162,7 @@ def _set_interval(
     state.estimate[side, arm] = sign * mean
 
 
-@kernel
+@part()
 def _update_verdicts(spec: Spec, state: State) -> None:
     """Certify each arm whose interval lies apart from the threshold's on every side.
 
@@ -166,7 +170,12 @@ def _update_verdicts(spec: Spec, state: State) -> None:
     touch the threshold's from below. With a tolerance they may overlap by that
     much: an arm so near the threshold may go either way, and goes by its estimate.
     """
+    # Read before the loop: the compiler may not, since it may not come round at all.
     verdict = state.verdict
+    lower = state.lower
+    upper = state.upper
+    bounds = state.bounds
+    estimate = state.estimate
     sides = len(state.signs)
     undecided = 0
     for arm in range(spec.n_arms):
@@ -175,10 +184,10 @@ def _update_verdicts(spec: Spec, state: State) -> None:
         normal = 0
         outlier = False
         for side in range(sides):
-            above = state.lower[side, arm] > state.bounds[side, THRESHOLD_UPPER] - spec.tolerance
-            below = state.upper[side, arm] <= state.bounds[side, THRESHOLD_LOWER] + spec.tolerance
+            above = lower[side, arm] > bounds[side, THRESHOLD_UPPER] - spec.tolerance
+            below = upper[side, arm] <= bounds[side, THRESHOLD_LOWER] + spec.tolerance
             if above and below:
-                above = state.estimate[side, arm] > state.bounds[side, THRESHOLD]
+                above = estimate[side, arm] > bounds[side, THRESHOLD]
                 below = not above
             outlier = outlier or above
             normal += below
@@ -192,7 +201,7 @@ def _update_verdicts(spec: Spec, state: State) -> None:
     state.counters[UNDECIDED] = undecided
 
 
-@kernel
+@kernel()
 def best_guess(spec: Spec, state: State, guess: Flags) -> None:
     """The answer if one had to be given now: certified arms as such, others by estimate."""
     for arm in range(spec.n_arms):
@@ -202,7 +211,7 @@ def best_guess(spec: Spec, state: State, guess: Flags) -> None:
         guess[arm] = False
         for side in range(len(state.signs)):
             estimate = state.estimate[side, arm]
-            if spec.plugs_in:
+            if spec.is_ours:
                 estimate = shrunken(state, side, arm)
             if estimate > state.bounds[side, THRESHOLD]:
                 guess[arm] = True

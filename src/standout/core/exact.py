@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.jit import kernel
+from standout.core.jit import kernel, part
 from standout.core.sample import ranks
 from standout.core.select import kth_largest
 from standout.core.state import (
@@ -52,7 +52,7 @@ _ROUNDING = 1e-9
 """Part of the largest number in a sum that may be lost to rounding."""
 
 
-@kernel
+@kernel()
 def exact_range(spec: Spec, state: State, side: int) -> None:
     """Set the intervals of the median and theta, and the median's value at theta's ends."""
     count = state.sampled[SIZE]
@@ -82,7 +82,7 @@ def exact_range(spec: Spec, state: State, side: int) -> None:
     bounds[THRESHOLD_UPPER] = highest
 
 
-@kernel
+@part()
 def _in_order(lowest: float, highest: float, bounds: Floats) -> tuple[float, float]:
     """The ends of theta's interval, which rounding may have put past each other by a little.
 
@@ -96,7 +96,7 @@ def _in_order(lowest: float, highest: float, bounds: Floats) -> tuple[float, flo
     raise ValueError("the threshold's interval is empty: nothing can be certified from it")
 
 
-@kernel
+@part()
 def _largest_mad(state: State, side: int, rank: int) -> float:
     """Algorithm 1's upper end of the MAD."""
     omega = state.omega
@@ -110,7 +110,7 @@ def _largest_mad(state: State, side: int, rank: int) -> float:
     return kth_largest(state.scratch, count, rank, guess, state.work)
 
 
-@kernel
+@part()
 def _lower_end(
     lower: Floats, upper: Floats, rank: int, factor: float, bounds: Floats
 ) -> tuple[float, float]:
@@ -141,7 +141,7 @@ def _lower_end(
     return best, best_mu
 
 
-@kernel
+@part()
 def _lowest_at(lower: Floats, upper: Floats, rank: int, factor: float, mu: float) -> float:
     """mu + factor * D(mu), D(mu) being the smallest possible MAD when the median is mu."""
     count = len(lower)
@@ -156,7 +156,7 @@ def _lowest_at(lower: Floats, upper: Floats, rank: int, factor: float, mu: float
     return _beyond(mu, end, factor)
 
 
-@kernel
+@part()
 def _beyond(mu: float, end: float, factor: float) -> float:
     """mu + factor * (end - mu), the way that keeps more digits.
 
@@ -167,7 +167,7 @@ def _beyond(mu: float, end: float, factor: float) -> float:
     return factor * end - (factor - 1.0) * mu
 
 
-@kernel
+@part()
 def _upper_end(
     lower: Floats, upper: Floats, low: int, up: int, factor: float, bounds: Floats
 ) -> tuple[float, float]:

@@ -1,57 +1,104 @@
 """The `kernel` decorator: Numba compilation with a cache that is never stale.
 
 Numba's own cache looks only at the file of the compiled function, not at the
-files of the kernels it calls. The compiled code is therefore kept in a folder
-named after the contents of all files that define kernels and of what these
-import; a change to any of them starts a new folder. With `NUMBA_DISABLE_JIT=1` a
-kernel is the plain Python function.
+files of the kernels it calls, and belongs to one place of installation. Ours is
+a folder named after the code of all files that define kernels and their
+constants: a change to any of them starts a new folder, a change to their comments
+does not, and another installation of the same version finds it. With
+`NUMBA_DISABLE_JIT=1` a kernel is the plain Python function.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import logging
+import math
 import os
 import re
 import shutil
+import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba import types
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.registry import CPUDispatcher
+from numba.extending import overload
+
+from standout.core.structs import StructType
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+IS_COMPILED = not numba.config.DISABLE_JIT
+"""Whether kernels are compiled in this process."""
+
 _PACKAGE = Path(__file__).resolve().parents[1]
-_KEPT_FOLDERS = 4
-_DEFINES = re.compile(r"^@(array_)?kernel$", re.MULTILINE)
-_IMPORTS = re.compile(r"^\s*from standout\.([\w.]+) import (\([^)]*\)|.*)$", re.MULTILINE)
-_NAME = re.compile(r"\w+")
+_KEPT_FOLDERS = 8
+_LOGGER = logging.getLogger("standout")
+_WORDS = "compiling what this method and noise need, once per version; some seconds"
+_PAUSE = 10.0
+"""Seconds without compilation after which more of it is news."""
+_last_miss = -math.inf
+_DEFINES = re.compile(r"^@(kernel|part|hot_part|inlined)\(", re.MULTILINE)
+_SHARED = tuple(f"core/{name}.py" for name in ("jit", "kinds", "state", "structs", "typing"))
+"""What kernels are made with, and where their constants are, besides their own files."""
+_OPTIONS = {
+    "nopython": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "_nrt": False,
+    "no_cfunc_wrapper": True,
+}
 
 
 def _kernel_code() -> dict[str, str]:
-    """The files of the core and the simulator that define kernels, and what they import."""
+    """The files of the core and the simulator that say what kernels are."""
     found: dict[str, str] = {}
-    files = [*(_PACKAGE / "core").rglob("*.py"), *(_PACKAGE / "simulation").glob("*.py")]
-    waiting = [path for path in files if _DEFINES.search(path.read_text("utf-8"))]
-    while waiting:
-        path = waiting.pop()
-        name = path.relative_to(_PACKAGE).as_posix()
-        if name in found or not path.is_file():
-            continue
-        found[name] = path.read_text("utf-8")
-        for module, names in _IMPORTS.findall(found[name]):
-            here = _PACKAGE.joinpath(*module.split("."))
-            waiting += [here.with_suffix(".py"), here / "__init__.py"]
-            waiting += [here / f"{part}.py" for part in _NAME.findall(names)]
+    for path in [*(_PACKAGE / "core").rglob("*.py"), *(_PACKAGE / "simulation").glob("*.py")]:
+        name, text = path.relative_to(_PACKAGE).as_posix(), path.read_text("utf-8")
+        if name in _SHARED or _DEFINES.search(text):
+            found[name] = text
     return found
 
 
-def _cache_folder() -> Path:
+def _digest(code: dict[str, str]) -> str:
     digest = hashlib.sha256(f"{numba.__version__} {numba.config.BOUNDSCHECK}".encode())
-    for name, code in sorted(_kernel_code().items()):
-        digest.update(f"{name}\n{code}\n".encode())
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "standout" / f"kernels-{digest.hexdigest()[:16]}"
+    for name, text in sorted(code.items()):
+        digest.update(f"{name}\n{text}\n".encode())
+    return digest.hexdigest()[:16]
+
+
+def _bare(text: str) -> str:
+    """A file's code without comments, docstrings and layout."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            node.value.value = None
+    return ast.dump(tree)
+
+
+def _cache_folder() -> Path:
+    """Where this version's compiled code belongs.
+
+    To take the code apart at every start would take too long, so that a small file
+    remembers the answer for the files as they are.
+    """
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "standout"
+    code = _kernel_code()
+    known = base / "names" / _digest(code)
+    with suppress(OSError):
+        if name := known.read_text("ascii"):
+            return base / name
+    name = "kernels-" + _digest({file: _bare(text) for file, text in code.items()})
+    with suppress(OSError):
+        known.parent.mkdir(parents=True, exist_ok=True)
+        known.write_text(name, "ascii")
+    return base / name
 
 
 def _forget_old_folders(keep: Path) -> None:
@@ -65,55 +112,184 @@ def _forget_old_folders(keep: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _prepare() -> str:
-    """The folder to cache in, or an empty text (Numba's own choice) where none can be made."""
-    if numba.config.CACHE_DIR or numba.config.DISABLE_JIT:
-        return str(numba.config.CACHE_DIR)
+def _prepare() -> Path | None:
+    """The folder to cache in; None where none can be made, or none is needed."""
+    if not IS_COMPILED:
+        return None
     folder = _cache_folder()
     try:
         fresh = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
-        return ""
+        return None
     if fresh:
         _forget_old_folders(folder)
-    return str(folder)
+    return folder
 
 
 _FOLDER = _prepare()
 
 
-def kernel(function: F) -> F:
-    """Compile `function` in nopython mode, cached on disk, releasing the GIL.
+class _Locator(_CacheLocator):  # type: ignore[misc]
+    """Tells Numba where the compiled code of a kernel is kept, and that it is never stale."""
 
-    Without reference counts: a call that passes a State would otherwise count
-    some seventy references up and down, which takes far longer than the work.
-    A kernel must therefore not make arrays (views are fine); see `array_kernel`.
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        self._module, self._py_file = function.__module__, file
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], file: str) -> _Locator:
+        return cls(function, file)
+
+    def get_cache_path(self) -> str:
+        return str(_FOLDER)
+
+    def get_source_stamp(self) -> str:
+        # The folder's name speaks for the core and the simulator.
+        if self._module.startswith(("standout.core.", "standout.simulation.")):
+            return ""
+        return hashlib.sha256(Path(self._py_file).read_bytes()).hexdigest()
+
+    def get_disambiguator(self) -> str:
+        return self._module
+
+
+class _Implementation(CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (_Locator,)
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]
+    _impl_class = _Implementation
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """The compiled code of a signature; None if it has to be compiled now."""
+        found = super().load_overload(signature, context)
+        if found is None:
+            _tell_of_waiting()
+        return found
+
+
+class _EntranceLocator(_Locator):
+    """The code of a part with an entrance for Python is kept apart from that without."""
+
+    def get_disambiguator(self) -> str:
+        return f"{self._module}.entrance"
+
+
+class _EntranceImplementation(CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (_EntranceLocator,)
+
+
+class _EntranceCache(_Cache):
+    _impl_class = _EntranceImplementation
+
+
+def _tell_of_waiting() -> None:
+    """Say that something is being compiled, once for all that is compiled in a row."""
+    global _last_miss
+    before, _last_miss = _last_miss, time.monotonic()
+    if _last_miss - before < _PAUSE:
+        return
+    _LOGGER.info(_WORDS)
+    if sys.stderr.isatty() or "ipykernel" in sys.modules:
+        print(f"standout: {_WORDS}", file=sys.stderr, flush=True)
+
+
+class _Kernel(CPUDispatcher):  # type: ignore[misc]
+    """Numba's dispatcher, but one that compiles less.
+
+    A number that is known beforehand is a number like any other (Numba would compile
+    a function anew for each constant that it is called with), and of a struct's details
+    a kernel is compiled only for those that it sees.
     """
-    return _compile(function, counts_references=False)
+
+    sees: tuple[str, ...] = ()
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """What a call with arguments of these types is."""
+        plain = {name: self._plain(kind) for name, kind in kws.items()}
+        return super().get_call_template([self._plain(kind) for kind in args], plain)
+
+    def typeof_pyval(self, value: Any) -> Any:
+        """The type of an argument that comes from Python."""
+        return self._plain(super().typeof_pyval(value))
+
+    def _plain(self, kind: Any) -> Any:
+        return kind.seen(self.sees) if isinstance(kind, StructType) else types.unliteral(kind)
 
 
-def array_kernel(function: F) -> F:
-    """A kernel that may make arrays, if only inside NumPy's own functions (a sort)."""
-    return _compile(function, counts_references=True)
+class _Part(_Kernel):
+    """A kernel without an entrance for Python; whoever calls it from there gets one made."""
+
+    def __call__(self, *args: Any) -> Any:
+        if not hasattr(self, "entrance"):
+            self.entrance = _compile(_Kernel, self.py_func, self.sees, cache=_EntranceCache)
+        return self.entrance(*args)
 
 
-def _compile(function: F, counts_references: bool) -> F:
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _FOLDER
-    try:
-        compiled: F = numba.njit(
-            cache=True,
-            nogil=True,
-            error_model="numpy",
-            forceinline=True,
-            _nrt=counts_references,
-        )(function)
-    finally:
-        numba.config.CACHE_DIR = before
-    return compiled
+def kernel(*sees: str) -> Callable[[F], F]:
+    """Compile a function in nopython mode, cached on disk, releasing the GIL.
+
+    `sees`: the detailed static fields of a `Struct` that it, or what it calls,
+    dispatches on. Without reference counts: a kernel must not make arrays (views are
+    fine).
+    """
+    return lambda function: _compile(_Kernel, function, sees)
 
 
-def is_compiled_before() -> bool:
-    """Whether kernels of this version have been compiled on this machine already."""
-    return bool(_FOLDER) and any(Path(_FOLDER).rglob("*.nbi"))
+def part(*sees: str) -> Callable[[F], F]:
+    """A kernel that is called by kernels: cheaper to compile, slow to call from Python."""
+    return lambda function: _compile(_Part, function, sees, no_cpython_wrapper=True)
+
+
+def hot_part(*sees: str) -> Callable[[F], F]:
+    """A part that is called so often that the call itself counts: copied into its callers."""
+    return lambda function: _compile(
+        _Part, function, sees, no_cpython_wrapper=True, forceinline=True
+    )
+
+
+def inlined(*sees: str) -> Callable[[F], F]:
+    """A kernel that becomes part of the code of those that call it.
+
+    For what is short itself but stands for much: the compiler would go through all
+    that it calls once more.
+    """
+    return lambda function: _compile(_Kernel, function, sees, inline="always")
+
+
+def _compile(
+    kind: type[_Kernel],
+    function: F,
+    sees: tuple[str, ...],
+    inline: str = "never",
+    cache: type[_Cache] = _Cache,
+    **options: bool,
+) -> F:
+    if not IS_COMPILED:
+        return function
+    compiled = kind(function, targetoptions={**_OPTIONS, **options, "inline": inline})
+    compiled.sees = sees
+    if _FOLDER is not None:
+        compiled._cache = cache(function)
+    made: F = compiled
+    return made
+
+
+def dispatch(select: Callable[[Any], Callable[..., Any]]) -> Callable[..., Any]:
+    """A function for kernels that calls `select(spec)`, `spec` being its first argument.
+
+    `select` looks only at static fields of a `Struct`; it is asked when a caller is
+    compiled, so that only what it gives gets compiled.
+    """
+
+    def call(spec: Any, *rest: Any) -> Any:
+        return select(spec)(spec, *rest)
+
+    def choose(spec: Any, *rest: Any) -> Any:
+        chosen: Any = select(spec)
+        return chosen.py_func
+
+    if IS_COMPILED:
+        options = {**_OPTIONS, "no_cpython_wrapper": True}
+        overload(call, jit_options=options, strict=False)(choose)
+    return call

@@ -135,7 +135,7 @@ class Method:
             rule=int(self.rule),
             interval=int(interval),
             range=int(self.range),
-            uses_levels=self.is_ours,
+            is_ours=self.is_ours,
             sorts=self.is_ours or self.range == RangeKind.EXACT,
             keeps_decisions=self.keeps_decisions,
             intersects=self.intersects,
@@ -147,10 +147,7 @@ class Method:
             rho=float(mixture_rho(alpha, tuned_pulls(problem.factor))),
             low=float(low),
             high=float(high),
-            # The paper's intervals are not clipped; ours are.
-            clips=self.is_ours,
             lattice=1.0 if isinstance(noise, Bernoulli) else 0.0,
-            plugs_in=self.is_ours,
             tolerance=float(problem.tolerance),
             # No arm can be decided with fewer pulls than that, so pull them at once.
             initial=max(1, round(math.log(1 / alpha) / 2)) if self.is_ours else 1,

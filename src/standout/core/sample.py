@@ -23,7 +23,7 @@ import math
 
 import numpy as np
 
-from standout.core.jit import kernel
+from standout.core.jit import dispatch, kernel, part
 from standout.core.kinds import Verdict
 from standout.core.select import kth_largest
 from standout.core.state import (
@@ -74,7 +74,7 @@ def sample_slack(n_arms: int, sides: int, delta: float) -> float:
     return math.sqrt(math.log(counts / delta) / 2)
 
 
-@kernel
+@kernel()
 def ranks(spec: Spec, state: State) -> tuple[int, int]:
     """Ranks of the order statistics below and above the median, counted from the largest.
 
@@ -93,8 +93,8 @@ def ranks(spec: Spec, state: State) -> tuple[int, int]:
     return min(count + 1, low), max(0, up)
 
 
-@kernel
-def wants_more(spec: Spec, state: State) -> bool:
+@part()
+def _wants_more(spec: Spec, state: State) -> bool:
     """Whether the sample's own error is most of what keeps the run from ending."""
     if spec.slack == 0.0 or state.sampled[SIZE] == spec.n_arms:
         return False
@@ -116,7 +116,7 @@ def wants_more(spec: Spec, state: State) -> bool:
     return False
 
 
-@kernel
+@part()
 def _is_measured(state: State) -> bool:
     """Whether every arm of the sample has a finite interval."""
     for j in range(state.sampled[SIZE]):
@@ -126,7 +126,7 @@ def _is_measured(state: State) -> bool:
     return True
 
 
-@kernel
+@part()
 def _error(spec: Spec, state: State, side: int) -> float:
     """How far the sample alone leaves theta open, as if the estimates were the means."""
     count = state.sampled[SIZE]
@@ -146,8 +146,8 @@ def _error(spec: Spec, state: State, side: int) -> float:
     return float(highest - lowest + state.factors[side] * (largest - smallest))
 
 
-@kernel
-def grow(spec: Spec, state: State) -> None:
+@part()
+def _grow(spec: Spec, state: State) -> None:
     """Take the arms of the next stage into the sample."""
     state.sampled[STAGE] += 1
     count = 0
@@ -156,3 +156,20 @@ def grow(spec: Spec, state: State) -> None:
             state.omega[count] = i
             count += 1
     state.sampled[SIZE] = count
+
+
+@part()
+def _grow_if_wanted(spec: Spec, state: State) -> bool:
+    if not _wants_more(spec, state):
+        return False
+    _grow(spec, state)
+    return True
+
+
+@part()
+def _never_grow(spec: Spec, state: State) -> bool:
+    return False
+
+
+grow_sample = dispatch(lambda spec: _grow_if_wanted if spec.samples else _never_grow)
+"""Take more arms into the sample of (spec, state) if they are wanted; whether any were."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.jit import kernel
+from standout.core.jit import kernel, part
 from standout.core.typing import Floats
 
 _WALK_LIMIT = 4
 
 
-@kernel
+@kernel()
 def kth_largest(values: Floats, count: int, rank: int, guess: float, work: Floats) -> float:
     """The `rank`-th largest (1 = largest) of `values[:count]`.
 
@@ -47,7 +47,7 @@ def kth_largest(values: Floats, count: int, rank: int, guess: float, work: Float
     return _quickselect(work, count, rank)
 
 
-@kernel
+@part()
 def _quickselect(work: Floats, count: int, rank: int) -> float:
     """Hoare's selection with a median-of-three pivot; reorders `work[:count]`."""
     target = rank - 1

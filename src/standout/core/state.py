@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from standout.core.typing import Codes, Flags, Floats, Ints
+from standout.core.structs import Struct
+from standout.core.typing import Codes, FlagBlocks, Flags, FloatRows, Floats, Ints
 
 # Columns of State.bounds: ends of the median's, the MAD's and the threshold's interval,
 # and the estimates of the threshold and the median.
@@ -25,13 +27,17 @@ MOST_CANDIDATES = 10
 """Arms that ROAILUCB considers on each side."""
 
 
-class Spec(NamedTuple):
+@dataclass(frozen=True)
+class Spec(Struct):
     """Constants of a run. Nothing here comes from the true means."""
+
+    STATIC: ClassVar[tuple[str, ...]] = ("rule", "interval", "range", "is_ours", "samples")
+    DETAILS: ClassVar[tuple[str, ...]] = ("rule", "interval")
 
     rule: int
     interval: int
     range: int
-    uses_levels: bool
+    is_ours: bool
     sorts: bool
     keeps_decisions: bool
     intersects: bool
@@ -43,9 +49,7 @@ class Spec(NamedTuple):
     rho: float
     low: float
     high: float
-    clips: bool
     lattice: float
-    plugs_in: bool
     tolerance: float
     initial: int
     batch: int
@@ -53,8 +57,14 @@ class Spec(NamedTuple):
     nearly_best: float
     slack: float
 
+    @property
+    def samples(self) -> bool:
+        """Whether a sample of the arms stands for all."""
+        return self.slack > 0.0
 
-class State(NamedTuple):
+
+@dataclass(frozen=True, eq=False)
+class State(Struct):
     """Everything that changes. Row s of a two-dimensional array is a side.
 
     Each side is oriented so that outliers are high: for low outliers the means
@@ -68,25 +78,25 @@ class State(NamedTuple):
     pulls: Ints
     origin: Floats
     sums: Floats
-    moments: Floats
+    moments: FloatRows
     costs: Floats
     signs: Floats
     factors: Floats
-    estimate: Floats
-    lower: Floats
-    upper: Floats
-    deviation_lower: Floats
-    deviation_upper: Floats
-    bounds: Floats
-    guesses: Floats
-    sorted_lower: Floats
-    sorted_upper: Floats
-    binding: Floats
+    estimate: FloatRows
+    lower: FloatRows
+    upper: FloatRows
+    deviation_lower: FloatRows
+    deviation_upper: FloatRows
+    bounds: FloatRows
+    guesses: FloatRows
+    sorted_lower: FloatRows
+    sorted_upper: FloatRows
+    binding: FloatRows
     verdict: Codes
     omega: Ints
     stage: Codes
     sampled: Ints
-    active: Flags
+    active: FlagBlocks
     is_wanted: Flags
     quota: Floats
     touched: Ints

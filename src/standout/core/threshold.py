@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from standout.core.exact import exact_range
-from standout.core.jit import kernel
+from standout.core.jit import dispatch, inlined, kernel, part
 from standout.core.kinds import RangeKind
 from standout.core.mean_std import mean_std_interval
 from standout.core.plug_in import plug_in
@@ -23,17 +23,14 @@ from standout.core.state import (
 )
 from standout.core.typing import Floats, Ints
 
-_MEAN_STD = int(RangeKind.MEAN_STD)
-_EXACT = int(RangeKind.EXACT)
 
-
-@kernel
+@kernel()
 def median_rank(count: int) -> int:
     """m of n = 2m - 1 or n = 2m: the median is the m-th largest, never an average."""
     return (count + 1) // 2
 
 
-@kernel
+@kernel()
 def median_of(values: Floats, omega: Ints, guess: float, state: State) -> float:
     """The median of `values` over the arms in `omega`."""
     count = len(omega)
@@ -44,7 +41,7 @@ def median_of(values: Floats, omega: Ints, guess: float, state: State) -> float:
     return kth_largest(state.scratch, count, median_rank(count), guess, state.work)
 
 
-@kernel
+@kernel()
 def algorithm1(state: State, side: int) -> None:
     """Algorithm 1 of the paper: intervals of the median, the deviations, the MAD, theta."""
     lower = state.lower[side]
@@ -71,23 +68,49 @@ def algorithm1(state: State, side: int) -> None:
     bounds[THRESHOLD_UPPER] = median_upper + state.factors[side] * mad_upper
 
 
-@kernel
+@part()
+def _algorithm1(spec: Spec, state: State, side: int) -> None:
+    algorithm1(state, side)
+
+
+@part()
+def _levels_and_algorithm1(spec: Spec, state: State, side: int) -> None:
+    exact_range(spec, state, side)  # the rule looks at the levels
+    algorithm1(state, side)
+
+
+@part()
+def _deviations_and_exact(spec: Spec, state: State, side: int) -> None:
+    algorithm1(state, side)  # the rule looks at the deviations
+    exact_range(spec, state, side)
+
+
+_RANGES = {
+    (RangeKind.ALGORITHM1, False): _algorithm1,
+    (RangeKind.ALGORITHM1, True): _levels_and_algorithm1,
+    (RangeKind.EXACT, False): _deviations_and_exact,
+    (RangeKind.EXACT, True): exact_range,
+    (RangeKind.MEAN_STD, False): mean_std_interval,
+}
+_update_range = dispatch(lambda spec: _RANGES[spec.range, spec.is_ours])
+
+
+@part()
+def _middle(spec: Spec, state: State, side: int) -> None:
+    """The threshold's estimate of the paper: the middle of its interval."""
+    bounds = state.bounds[side]
+    if np.isfinite(bounds[THRESHOLD_LOWER]) and np.isfinite(bounds[THRESHOLD_UPPER]):
+        bounds[THRESHOLD] = (bounds[THRESHOLD_LOWER] + bounds[THRESHOLD_UPPER]) / 2
+
+
+_update_estimate = dispatch(lambda spec: plug_in if spec.is_ours else _middle)
+
+
+@inlined("interval")
 def update_threshold(spec: Spec, state: State, side: int) -> None:
     """Bring the threshold's interval and estimate up to date with the arms'."""
-    if spec.range == _MEAN_STD:
-        mean_std_interval(spec, state, side)
-    elif spec.range == _EXACT:
-        if not spec.uses_levels:
-            algorithm1(state, side)  # the rule looks at the deviations
-        exact_range(spec, state, side)
-    else:
-        if spec.uses_levels:
-            exact_range(spec, state, side)  # the rule looks at the levels
-        algorithm1(state, side)
+    _update_range(spec, state, side)
     bounds = state.bounds[side]
     if not bounds[THRESHOLD_LOWER] <= bounds[THRESHOLD_UPPER]:
         raise ValueError("the threshold's interval is empty or not a number")
-    if spec.plugs_in:
-        plug_in(spec, state, side)
-    elif np.isfinite(bounds[THRESHOLD_LOWER]) and np.isfinite(bounds[THRESHOLD_UPPER]):
-        bounds[THRESHOLD] = (bounds[THRESHOLD_LOWER] + bounds[THRESHOLD_UPPER]) / 2
+    _update_estimate(spec, state, side)

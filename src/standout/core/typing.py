@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,3 +12,5 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Codes = NDArray[np.int8]
 Array = NDArray[Any]
+FloatRows = Annotated[NDArray[np.float64], 2]
+FlagBlocks = Annotated[NDArray[np.bool_], 3]

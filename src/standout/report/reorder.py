@@ -36,7 +36,7 @@ Statistic = Callable[[Ints], float]
 """The p-value of a formula for the values at these places."""
 
 
-@kernel
+@kernel()
 def deal(
     deck: Ints, first: Ints, number: Ints, count: Ints, slots: Ints, rng: np.random.Generator
 ) -> None:

@@ -12,7 +12,7 @@ from standout.core.typing import Array, Ints
 from standout.simulation.rewards import Rewards, draw
 
 
-@kernel
+@kernel("rule", "interval")
 def play(
     spec: Spec,
     state: State,
@@ -32,10 +32,6 @@ def play(
     left off, so that a caller can look at the clock in between.
     """
     passed = first_checkpoint
-    pulls = state.pulls
-    origin = state.origin
-    sums = state.sums
-    moments = state.moments
     for _ in range(max_rounds):
         if state.counters[UNDECIDED] == 0 or state.counters[PULLS] >= budget:
             break
@@ -51,7 +47,7 @@ def play(
             amount = state.amount[j]
             for _ in range(amount):
                 reward = draw(rewards, arm, reward_rng)
-                count_reward(spec, pulls, origin, sums, moments, arm, reward)
+                count_reward(spec, state, arm, reward)
             touch(state, arm, amount)
         end_round(spec, state)
     if state.counters[UNDECIDED] == 0 or state.counters[PULLS] >= budget:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
-from standout.core.jit import kernel
+from standout.core.jit import dispatch, part
 from standout.core.noise import Bernoulli, Bounded, GaussianUnknown, HeavyTailed, Noise
+from standout.core.structs import Struct
 from standout.core.typing import Floats
 from standout.errors import InstanceError
 
@@ -26,8 +28,11 @@ class RewardKind(IntEnum):
     STUDENT = 3
 
 
-class Rewards(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Rewards(Struct):
     """Where a simulated reward comes from. `first` and `second` are per-arm parameters."""
+
+    STATIC: ClassVar[tuple[str, ...]] = ("kind",)
 
     kind: int
     first: Floats
@@ -37,26 +42,43 @@ class Rewards(NamedTuple):
 
 
 _BERNOULLI = int(RewardKind.BERNOULLI)
-_BETA = int(RewardKind.BETA)
 _STUDENT = int(RewardKind.STUDENT)
 
 
-@kernel
-def draw(rewards: Rewards, arm: int, rng: np.random.Generator) -> float:
-    """One reward of `arm`."""
-    if rewards.kind == _BERNOULLI:
-        return 1.0 if rng.random() < rewards.first[arm] else 0.0
-    if rewards.kind == _BETA:
-        if rewards.second[arm] <= 0.0:
-            share = rewards.first[arm]
-        else:
-            share = rng.beta(rewards.first[arm], rewards.second[arm])
-        return float(rewards.low + rewards.width * share)
-    if rewards.kind == _STUDENT:
-        # A t variable with 3 degrees of freedom has variance 3 and no third moment.
-        off = rng.standard_normal() / math.sqrt(2.0 * rng.standard_gamma(1.5) / 3.0)
-        return float(rewards.first[arm] + rewards.second[arm] * off / math.sqrt(3.0))
+@part()
+def _draw_bernoulli(rewards: Rewards, arm: int, rng: np.random.Generator) -> float:
+    return 1.0 if rng.random() < rewards.first[arm] else 0.0
+
+
+@part()
+def _draw_beta(rewards: Rewards, arm: int, rng: np.random.Generator) -> float:
+    if rewards.second[arm] <= 0.0:
+        share = rewards.first[arm]
+    else:
+        share = rng.beta(rewards.first[arm], rewards.second[arm])
+    return float(rewards.low + rewards.width * share)
+
+
+@part()
+def _draw_student(rewards: Rewards, arm: int, rng: np.random.Generator) -> float:
+    # A t variable with 3 degrees of freedom has variance 3 and no third moment.
+    off = rng.standard_normal() / math.sqrt(2.0 * rng.standard_gamma(1.5) / 3.0)
+    return float(rewards.first[arm] + rewards.second[arm] * off / math.sqrt(3.0))
+
+
+@part()
+def _draw_gaussian(rewards: Rewards, arm: int, rng: np.random.Generator) -> float:
     return float(rewards.first[arm] + rewards.second[arm] * rng.standard_normal())
+
+
+_DRAWS = {
+    RewardKind.GAUSSIAN: _draw_gaussian,
+    RewardKind.BERNOULLI: _draw_bernoulli,
+    RewardKind.BETA: _draw_beta,
+    RewardKind.STUDENT: _draw_student,
+}
+draw = dispatch(lambda rewards: _DRAWS[rewards.kind])
+"""One reward of `arm`, of (rewards, arm, rng)."""
 
 
 def rewards_of(means: Floats, noise: Noise, sigmas: Floats | None) -> Rewards:

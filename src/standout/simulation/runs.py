@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from standout.core.engine import best_guess
+from standout.core.jit import IS_COMPILED
 from standout.core.methods import Method
 from standout.core.problem import Problem
 from standout.core.run import NO_LIMIT, start_state
@@ -68,6 +69,15 @@ def streams(seed: int, run: int) -> list[np.random.Generator]:
 def play_share(share: Share, is_called_off: Callable[[], bool]) -> list[RunRecord]:
     """All runs of a share."""
     return [play_run(share, run, is_called_off) for run in range(share.first, share.last)]
+
+
+def prepare(share: Share) -> None:
+    """Compile, or load, what the runs of a share need.
+
+    So no run's seconds count it, and no two processes do the same work.
+    """
+    if IS_COMPILED:
+        play_run(replace(share, budget=1, checkpoints=()), 0, lambda: False)
 
 
 def play_run(share: Share, run: int, is_called_off: Callable[[], bool]) -> RunRecord:

@@ -14,7 +14,7 @@ from standout.core.run import check_budget
 from standout.core.typing import Floats
 from standout.errors import ProblemError
 from standout.simulation.instances import InstanceFamily, parse_instance
-from standout.simulation.runs import RunRecord, Share, budget_or_none
+from standout.simulation.runs import RunRecord, Share, budget_or_none, prepare
 from standout.simulation.workers import play_all
 
 Progress = Callable[[str, int, int], None]
@@ -145,6 +145,8 @@ def simulate(
         if progress is not None:
             progress(label, len(records[label]), runs)
 
+    for share in shares[:: -(-runs // size)]:  # the first of each method
+        prepare(share)
     play_all(shares, jobs, keep)
     results = []
     for label, played in records.items():

@@ -195,8 +195,8 @@ class Desk:
         """The answer; what was certified once stays so."""
         guess = np.zeros(len(self.arms), dtype=np.bool_)
         engine.best_guess(self.spec, self.state, guess)
-        sticky = self.state._replace(
-            verdict=np.where(self.certified != 0, self.certified, self.state.verdict)
+        sticky = replace(
+            self.state, verdict=np.where(self.certified != 0, self.certified, self.state.verdict)
         )
         guess |= self.certified == 2
         guess &= self.certified != 1

@@ -10,14 +10,14 @@ from standout.core.state import PULLS, UNDECIDED, Spec, State
 from standout.core.typing import Floats, Ints
 
 
-@kernel
+@kernel("interval")
 def observe_many(spec: Spec, state: State, arms: Ints, rewards: Floats) -> None:
     """Count rewards in this order."""
     for j in range(len(arms)):
         observe(spec, state, arms[j], rewards[j])
 
 
-@kernel
+@kernel("rule", "interval")
 def fast_forward(
     spec: Spec,
     state: State,

@@ -48,7 +48,7 @@ class Layout:
         self.per_run: list[str] = []
         self._seen: State | None = None
         self._last: list[Any] = []
-        for name in State._fields:
+        for name in State.names():
             if name in NOT_KEPT or name in OWN_COLUMNS:
                 continue
             shape, other = getattr(small, name).shape, getattr(large, name).shape
@@ -135,5 +135,4 @@ def restore_derived(spec: Spec, state: State, found: set[str]) -> None:
 
 def copy_state(state: State) -> State:
     """A state that can be played with."""
-    copies: list[Any] = [np.array(values) for values in state]
-    return State(*copies)
+    return State(*(np.array(values) for values in state.values()))

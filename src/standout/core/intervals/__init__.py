@@ -1,6 +1,6 @@
 """Intervals for one arm's mean, valid at all times with probability 1 - delta/n.
 
-One file per family; `arm_interval` and `count_reward` pick by `IntervalKind`.
+One file per family; `arm_interval` and `count_reward` take that of the spec.
 """
 
 from __future__ import annotations
@@ -14,61 +14,66 @@ from standout.core.intervals.heavy import heavy_interval, heavy_step
 from standout.core.intervals.hoeffding import hoeffding_radius, released_radius, zhuang_radius
 from standout.core.intervals.mixture import mixture_radius
 from standout.core.intervals.student import student_radius, student_step
-from standout.core.jit import kernel
+from standout.core.jit import dispatch, part
 from standout.core.kinds import IntervalKind
 from standout.core.state import Spec, State
-from standout.core.typing import Floats, Ints
-
-_RELEASED = int(IntervalKind.RELEASED)
-_ZHUANG = int(IntervalKind.ZHUANG)
-_MIXTURE = int(IntervalKind.MIXTURE)
-_BERNOULLI = int(IntervalKind.BERNOULLI)
-_BERNSTEIN = int(IntervalKind.BERNSTEIN)
-_STUDENT = int(IntervalKind.STUDENT)
-_HEAVY = int(IntervalKind.HEAVY)
 
 MOMENTS = {IntervalKind.BERNSTEIN: 1, IntervalKind.STUDENT: 1, IntervalKind.HEAVY: heavy.SIZE}
 """Numbers that a family keeps per arm besides pulls and sum."""
 
 
-@kernel
-def count_reward(
-    spec: Spec,
-    pulls: Ints,
-    origin: Floats,
-    sums: Floats,
-    moments: Floats,
-    arm: int,
-    reward: float,
-) -> None:
+@part("interval")
+def count_reward(spec: Spec, state: State, arm: int, reward: float) -> None:
     """Add one reward to the arm's sums, which are relative to its origin.
 
-    The origin is the arm's first reward, or 0 where rewards are 0 and 1. It takes the
-    arrays that it changes rather than the whole state: this is the innermost loop, and
-    handing on a tuple of thirty arrays costs more than the sums.
+    The origin is the arm's first reward, or 0 where rewards are 0 and 1.
     """
-    count = pulls[arm]
-    total = sums[arm]
-    if count == 0:
-        origin[arm] = 0.0 if spec.lattice > 0.0 else reward
-    off = reward - origin[arm]
-    if spec.interval == _BERNSTEIN:
-        scale = spec.high - spec.low
-        moments[arm, 0] = bernstein_step(
-            count,
-            (total + count * (origin[arm] - spec.low)) / scale,
-            moments[arm, 0],
-            (reward - spec.low) / scale,
-        )
-    elif spec.interval == _STUDENT:
-        moments[arm, 0] = student_step(count, total, moments[arm, 0], off)
-    elif spec.interval == _HEAVY:
-        heavy_step(moments, arm, count, total, off, spec.alpha, spec.sigma)
-    pulls[arm] = count + 1
-    sums[arm] = total + off
+    if state.pulls[arm] == 0:
+        state.origin[arm] = 0.0 if spec.lattice > 0.0 else reward
+    _count_moments(spec, state, arm, reward)
+    state.pulls[arm] += 1
+    state.sums[arm] += reward - state.origin[arm]
 
 
-@kernel
+@part()
+def _count_nothing(spec: Spec, state: State, arm: int, reward: float) -> None:
+    """Pulls and sum are all that most families need."""
+
+
+@part()
+def _count_bernstein(spec: Spec, state: State, arm: int, reward: float) -> None:
+    scale = spec.high - spec.low
+    count = state.pulls[arm]
+    state.moments[arm, 0] = bernstein_step(
+        count,
+        (state.sums[arm] + count * (state.origin[arm] - spec.low)) / scale,
+        state.moments[arm, 0],
+        (reward - spec.low) / scale,
+    )
+
+
+@part()
+def _count_student(spec: Spec, state: State, arm: int, reward: float) -> None:
+    state.moments[arm, 0] = student_step(
+        state.pulls[arm], state.sums[arm], state.moments[arm, 0], reward - state.origin[arm]
+    )
+
+
+@part()
+def _count_heavy(spec: Spec, state: State, arm: int, reward: float) -> None:
+    off = reward - state.origin[arm]
+    heavy_step(state.moments, arm, state.pulls[arm], state.sums[arm], off, spec.alpha, spec.sigma)
+
+
+_COUNTS = {
+    IntervalKind.BERNSTEIN: _count_bernstein,
+    IntervalKind.STUDENT: _count_student,
+    IntervalKind.HEAVY: _count_heavy,
+}
+_count_moments = dispatch(lambda spec: _COUNTS.get(spec.interval, _count_nothing))
+
+
+@part()
 def share_sum(spec: Spec, state: State, arm: int) -> float:
     """Sum of the arm's rewards, each scaled from [low, high] to [0, 1]."""
     above_low = state.sums[arm] + state.pulls[arm] * (state.origin[arm] - spec.low)
@@ -76,57 +81,117 @@ def share_sum(spec: Spec, state: State, arm: int) -> float:
     return float(min(max(above_low / (spec.high - spec.low), 0.0), state.pulls[arm]))
 
 
-@kernel
-def reward_variance(spec: Spec, state: State, arm: int) -> float:
-    """An estimate of the variance of one reward, for guesses only: no guarantee rests on it."""
-    pulls = state.pulls[arm]
-    kind = spec.interval
-    if kind == _STUDENT:
-        return float(state.moments[arm, 0] / max(1, pulls - 1))
-    if kind == _HEAVY or not np.isfinite(spec.high - spec.low):
+@part()
+def _variance_of_shares(spec: Spec, state: State, arm: int) -> float:
+    if not np.isfinite(spec.high - spec.low):
         return spec.sigma**2
+    share = (share_sum(spec, state, arm) + 0.5) / (state.pulls[arm] + 1.0)
+    return float((spec.high - spec.low) ** 2 * share * (1.0 - share))
+
+
+@part()
+def _known_variance(spec: Spec, state: State, arm: int) -> float:
+    return spec.sigma**2
+
+
+@part()
+def _student_variance(spec: Spec, state: State, arm: int) -> float:
+    return float(state.moments[arm, 0] / max(1, state.pulls[arm] - 1))
+
+
+@part()
+def _bernstein_variance(spec: Spec, state: State, arm: int) -> float:
     scale = spec.high - spec.low
-    if kind == _BERNSTEIN:
-        return float(scale**2 * (state.moments[arm, 0] + 0.25) / (pulls + 1.0))
-    share = (share_sum(spec, state, arm) + 0.5) / (pulls + 1.0)
-    return float(scale**2 * share * (1.0 - share))
+    return float(scale**2 * (state.moments[arm, 0] + 0.25) / (state.pulls[arm] + 1.0))
 
 
-@kernel
-def arm_interval(spec: Spec, state: State, arm: int) -> tuple[float, float]:
-    """Ends of the interval of a pulled arm, in the rewards' own orientation."""
-    pulls = state.pulls[arm]
-    off = state.sums[arm] / pulls
-    origin = state.origin[arm]
-    kind = spec.interval
-    if kind == _BERNOULLI:
-        scale = spec.high - spec.low
-        successes = share_sum(spec, state, arm)
-        lower, upper = bernoulli_interval(pulls, successes, spec.alpha, spec.rho)
-        return spec.low + scale * lower, spec.low + scale * upper
-    if kind == _HEAVY:
-        lower, upper = heavy_interval(pulls, off, state.moments, arm, spec.alpha, spec.sigma)
-        return origin + lower, origin + upper
-    if kind == _MIXTURE:
-        radius = mixture_radius(pulls, spec.alpha, spec.sigma, spec.rho)
-    elif kind == _BERNSTEIN:
-        scale = spec.high - spec.low
-        radius = scale * bernstein_radius(pulls, state.moments[arm, 0], spec.alpha)
-    elif kind == _STUDENT:
-        radius = student_radius(pulls, state.moments[arm, 0], spec.alpha, spec.rho)
-    elif kind == _RELEASED:
-        radius = released_radius(pulls, spec.n_arms, spec.delta, spec.sigma)
-    elif kind == _ZHUANG:
-        radius = zhuang_radius(pulls, spec.n_arms, spec.delta, spec.sigma)
-    else:
-        radius = hoeffding_radius(pulls, spec.n_arms, spec.delta, spec.sigma)
-    lower = origin + (off - radius)
-    upper = origin + (off + radius)
-    if spec.clips:
-        # A mean outside the range of the rewards is impossible.
+_VARIANCES = {
+    IntervalKind.BERNSTEIN: _bernstein_variance,
+    IntervalKind.STUDENT: _student_variance,
+    IntervalKind.HEAVY: _known_variance,
+}
+reward_variance = dispatch(lambda spec: _VARIANCES.get(spec.interval, _variance_of_shares))
+"""An estimate of the variance of one reward of (spec, state, arm), for guesses only."""
+
+
+@part()
+def _around_mean(spec: Spec, state: State, arm: int, radius: float) -> tuple[float, float]:
+    """The interval of this half-width around the arm's mean."""
+    off = state.sums[arm] / state.pulls[arm]
+    lower = state.origin[arm] + (off - radius)
+    upper = state.origin[arm] + (off + radius)
+    # The paper's intervals are not clipped; ours are: a mean outside the range of the
+    # rewards is impossible.
+    if spec.is_ours:
         lower = min(max(lower, spec.low), spec.high)
         upper = max(min(upper, spec.high), spec.low)
     return lower, upper
+
+
+@part()
+def _hoeffding(spec: Spec, state: State, arm: int) -> tuple[float, float]:
+    radius = hoeffding_radius(state.pulls[arm], spec.n_arms, spec.delta, spec.sigma)
+    return _around_mean(spec, state, arm, radius)
+
+
+@part()
+def _released(spec: Spec, state: State, arm: int) -> tuple[float, float]:
+    radius = released_radius(state.pulls[arm], spec.n_arms, spec.delta, spec.sigma)
+    return _around_mean(spec, state, arm, radius)
+
+
+@part()
+def _zhuang(spec: Spec, state: State, arm: int) -> tuple[float, float]:
+    radius = zhuang_radius(state.pulls[arm], spec.n_arms, spec.delta, spec.sigma)
+    return _around_mean(spec, state, arm, radius)
+
+
+@part()
+def _mixture(spec: Spec, state: State, arm: int) -> tuple[float, float]:
+    radius = mixture_radius(state.pulls[arm], spec.alpha, spec.sigma, spec.rho)
+    return _around_mean(spec, state, arm, radius)
+
+
+@part()
+def _bernstein(spec: Spec, state: State, arm: int) -> tuple[float, float]:
+    radius = bernstein_radius(state.pulls[arm], state.moments[arm, 0], spec.alpha)
+    return _around_mean(spec, state, arm, (spec.high - spec.low) * radius)
+
+
+@part()
+def _student(spec: Spec, state: State, arm: int) -> tuple[float, float]:
+    radius = student_radius(state.pulls[arm], state.moments[arm, 0], spec.alpha, spec.rho)
+    return _around_mean(spec, state, arm, radius)
+
+
+@part()
+def _bernoulli(spec: Spec, state: State, arm: int) -> tuple[float, float]:
+    scale = spec.high - spec.low
+    successes = share_sum(spec, state, arm)
+    lower, upper = bernoulli_interval(state.pulls[arm], successes, spec.alpha, spec.rho)
+    return spec.low + scale * lower, spec.low + scale * upper
+
+
+@part()
+def _heavy(spec: Spec, state: State, arm: int) -> tuple[float, float]:
+    pulls = state.pulls[arm]
+    off = state.sums[arm] / pulls
+    lower, upper = heavy_interval(pulls, off, state.moments, arm, spec.alpha, spec.sigma)
+    return state.origin[arm] + lower, state.origin[arm] + upper
+
+
+_INTERVALS = {
+    IntervalKind.HOEFFDING: _hoeffding,
+    IntervalKind.RELEASED: _released,
+    IntervalKind.ZHUANG: _zhuang,
+    IntervalKind.MIXTURE: _mixture,
+    IntervalKind.BERNOULLI: _bernoulli,
+    IntervalKind.BERNSTEIN: _bernstein,
+    IntervalKind.STUDENT: _student,
+    IntervalKind.HEAVY: _heavy,
+}
+arm_interval = dispatch(lambda spec: _INTERVALS[spec.interval])
+"""Ends of the interval of a pulled arm of (spec, state, arm), in the rewards' own orientation."""
 
 
 __all__ = ["MOMENTS", "arm_interval", "count_reward", "reward_variance", "share_sum"]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from standout.core.jit import kernel
+from standout.core.jit import part
 
 _EDGE = 1e-12
 _MANY = 1e9
@@ -25,7 +25,7 @@ _PRECISION = 1e-3
 """An end is found to this part of its distance from the mean, rounded outwards."""
 
 
-@kernel
+@part()
 def log_ratio(successes: float, failures: float, q: float, rho: float) -> float:
     """Logarithm of mixture likelihood / likelihood under q."""
     if successes + failures > _MANY:
@@ -43,7 +43,7 @@ def log_ratio(successes: float, failures: float, q: float, rho: float) -> float:
     return mixed - successes * math.log(q) - failures * math.log1p(-q)
 
 
-@kernel
+@part()
 def _log_ratio_of_many(successes: float, failures: float, q: float, rho: float) -> float:
     """The same by Stirling's formula, its large terms joined so that they cancel beforehand.
 
@@ -66,7 +66,7 @@ def _log_ratio_of_many(successes: float, failures: float, q: float, rho: float) 
     return likelihoods + mixture - math.lgamma(a) - math.lgamma(b) + math.lgamma(rho)
 
 
-@kernel
+@part()
 def _stirling(x: float) -> float:
     """log Gamma(x) - ((x - 1/2) log x - x + log(2 pi)/2)."""
     if x < 10.0:
@@ -75,7 +75,7 @@ def _stirling(x: float) -> float:
     return (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / (1260.0 * square)) / square) / x
 
 
-@kernel
+@part()
 def bernoulli_interval(
     pulls: int, successes: float, alpha: float, rho: float
 ) -> tuple[float, float]:
@@ -91,7 +91,7 @@ def bernoulli_interval(
     return lower, upper
 
 
-@kernel
+@part()
 def _end_below(successes: float, failures: float, mean: float, limit: float, rho: float) -> float:
     """The largest q below `mean`, up to the precision, that is surely rejected (or 0).
 

@@ -15,20 +15,20 @@ from __future__ import annotations
 
 import math
 
-from standout.core.jit import kernel
+from standout.core.jit import part
 
 EQUAL = 12
 _RATIO = 2.0**-0.75
 
 
-@kernel
+@part()
 def bernstein_step(pulls: int, total: float, variation: float, reward: float) -> float:
     """V with one more `reward`, given `pulls` rewards before it that sum to `total`."""
     guess = (total + 0.5) / (pulls + 1.0)
     return variation + (reward - guess) ** 2
 
 
-@kernel
+@part()
 def bernstein_radius(pulls: int, variation: float, alpha: float) -> float:
     """Half-width for rewards scaled to [0, 1]; infinite if `variation` is no finite number."""
     best = math.inf

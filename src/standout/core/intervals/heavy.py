@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from standout.core.jit import kernel
+from standout.core.jit import part
 from standout.core.typing import Floats
 
 GRID = 12
@@ -35,21 +35,21 @@ _FAR = 0.5
 _HUGE = 1e100
 
 
-@kernel
+@part()
 def grid_strength(index: int, alpha: float, sigma: float) -> float:
     """lambda of the grid: best for 32, 128, 512, ... pulls."""
     cost = math.log(2.0 * (GRID + 1) / alpha)
     return math.sqrt(2.0 * cost / (_TUNED_FIRST * _TUNED_RATIO**index)) / sigma
 
 
-@kernel
+@part()
 def heavy_centre(pulls: int, moments: Floats, arm: int, alpha: float, sigma: float) -> float:
     """A robust estimate of the mean from an arm's sums over `pulls` rewards: the next c_t."""
     strength = grid_strength(_CENTRE_INDEX, alpha, sigma)
     return float((moments[arm, CENTRES] + moments[arm, _CENTRE_INDEX] / strength) / pulls)
 
 
-@kernel
+@part()
 def heavy_step(
     moments: Floats,
     arm: int,
@@ -74,7 +74,7 @@ def heavy_step(
     moments[arm, CENTRE_SQUARES] += centre * centre
 
 
-@kernel
+@part()
 def _influence(size: float) -> float:
     """psi(size) = log(1 + size + size^2/2), also where the square would overflow."""
     if size > _HUGE:
@@ -82,7 +82,7 @@ def _influence(size: float) -> float:
     return math.log1p(size + 0.5 * size * size)
 
 
-@kernel
+@part()
 def coarse_radius(pulls: int, alpha: float, sigma: float) -> float:
     """Dubins & Savage 1965: |sample mean - y| at all times, only to rule out far y.
 
@@ -93,7 +93,7 @@ def coarse_radius(pulls: int, alpha: float, sigma: float) -> float:
     return a / pulls + b * sigma * sigma
 
 
-@kernel
+@part()
 def heavy_interval(
     pulls: int, mean: float, moments: Floats, arm: int, alpha: float, sigma: float
 ) -> tuple[float, float]:

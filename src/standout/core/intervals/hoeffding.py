@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 
-from standout.core.jit import kernel
+from standout.core.jit import part
 
 
-@kernel
+@part()
 def hoeffding_radius(pulls: int, n_arms: int, delta: float, sigma: float) -> float:
     """The paper's beta_s for sigma-sub-Gaussian rewards: L = log(4 n s^2 / delta).
 
@@ -22,14 +22,14 @@ def hoeffding_radius(pulls: int, n_arms: int, delta: float, sigma: float) -> flo
     return sigma * math.sqrt(2.0 * log_term / pulls)
 
 
-@kernel
+@part()
 def released_radius(pulls: int, n_arms: int, delta: float, sigma: float) -> float:
     """The radius of the authors' released code: L = log(pi^2 n s^2 / (3 delta))."""
     log_term = math.log(math.pi**2 * n_arms / (3.0 * delta)) + 2.0 * math.log(pulls)
     return sigma * math.sqrt(2.0 * log_term / pulls)
 
 
-@kernel
+@part()
 def zhuang_radius(pulls: int, n_arms: int, delta: float, sigma: float) -> float:
     """An arm's radius in RR and WRR (Zhuang et al. 2017): n + 1 quantities share delta."""
     return released_radius(pulls, n_arms + 1, delta, sigma)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from standout.core.jit import kernel
+from standout.core.jit import part
 
 PULLS_PER_FACTOR = 30.0
 """See `tuned_pulls`."""
@@ -30,14 +30,13 @@ def tuned_pulls(factor: float) -> float:
     return min(MOST_TUNED, PULLS_PER_FACTOR * (1.0 + factor) ** 2)
 
 
-@kernel
 def mixture_rho(alpha: float, tuned_for: float) -> float:
     """The mixture's precision that minimises the radius at `tuned_for` pulls (nearly)."""
     log_term = 2.0 * math.log(1.0 / alpha)
     return tuned_for / (log_term + math.log(1.0 + log_term))
 
 
-@kernel
+@part()
 def mixture_radius(pulls: int, alpha: float, sigma: float, rho: float) -> float:
     """Half-width of the interval after `pulls` rewards."""
     log_term = math.log1p(pulls / rho) + 2.0 * math.log(1.0 / alpha)

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import math
 
-from standout.core.jit import kernel
+from standout.core.jit import part
 
 
-@kernel
+@part()
 def student_step(pulls: int, total: float, squares: float, reward: float) -> float:
     """M2 with one more `reward`, given `pulls` rewards before it that sum to `total` (Welford)."""
     if pulls == 0:
@@ -28,7 +28,7 @@ def student_step(pulls: int, total: float, squares: float, reward: float) -> flo
     return squares + off * off * pulls / (pulls + 1.0)
 
 
-@kernel
+@part()
 def student_radius(pulls: int, squares: float, alpha: float, c: float) -> float:
     """Half-width after `pulls` rewards with M2 = `squares`."""
     # The ratio less 1, so that a large c does not take its digits away.

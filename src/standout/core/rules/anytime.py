@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from standout.core.intervals import reward_variance
-from standout.core.jit import kernel
+from standout.core.jit import part
 from standout.core.plug_in import shrunken
 from standout.core.state import THRESHOLD, Spec, State
 
@@ -20,7 +20,7 @@ EVEN = 0.7
 """Part of the pulls that goes to the arm with the fewest."""
 
 
-@kernel
+@part()
 def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
     """The arm with the fewest pulls, or the least clear one; none if none can be pulled."""
     picked = -1
@@ -32,7 +32,7 @@ def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
     return 1 if picked >= 0 else 0
 
 
-@kernel
+@part()
 def _fewest(spec: Spec, state: State, rng: np.random.Generator) -> int:
     """The arm with the fewest pulls per cost, ties at random; -1 if none can be pulled."""
     picked = -1
@@ -51,7 +51,7 @@ def _fewest(spec: Spec, state: State, rng: np.random.Generator) -> int:
     return picked
 
 
-@kernel
+@part("interval")
 def _least_clear(spec: Spec, state: State) -> int:
     """The arm with the smallest pulls * (estimate - theta)^2 / variance (and cost).
 

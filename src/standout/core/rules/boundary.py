@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.jit import kernel
+from standout.core.jit import part
 from standout.core.state import GUESS_AD, GUESS_MEAN, THRESHOLD, Spec, State
 from standout.core.threshold import median_of, median_rank
 from standout.core.typing import Floats, Ints
 
 
-@kernel
+@part()
 def _lower_of(
     best: int, least: float, ties: int, arm: int, value: float, rng: np.random.Generator
 ) -> tuple[int, float, int]:
@@ -24,7 +24,7 @@ def _lower_of(
     return best, least, ties
 
 
-@kernel
+@part()
 def critical_pairs(
     values: Floats,
     lower: Floats,
@@ -86,7 +86,7 @@ def critical_pairs(
     return a, b, c, d
 
 
-@kernel
+@part()
 def _is_picked(wanted: int, left: int, rng: np.random.Generator) -> bool:
     """Whether the next of `left` equal arms is one of the `wanted` that count as inside."""
     if wanted == 0 or wanted == left:
@@ -94,7 +94,7 @@ def _is_picked(wanted: int, left: int, rng: np.random.Generator) -> bool:
     return bool(rng.random() * left < wanted)
 
 
-@kernel
+@part()
 def boundary_arms(
     state: State, side: int, rng: np.random.Generator
 ) -> tuple[int, int, int, int, int, int, int, int]:
@@ -125,7 +125,7 @@ def boundary_arms(
     return a, b, c, d, e, f, g, h
 
 
-@kernel
+@part()
 def threshold_arms(
     spec: Spec, state: State, side: int, rng: np.random.Generator
 ) -> tuple[int, int]:

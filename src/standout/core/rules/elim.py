@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.jit import kernel
+from standout.core.jit import part
 from standout.core.kinds import Verdict
 from standout.core.state import MAD_LOWER, MAD_UPPER, MEDIAN_LOWER, MEDIAN_UPPER, Spec, State
 from standout.core.typing import Flags
@@ -16,7 +16,7 @@ from standout.core.typing import Flags
 _UNDECIDED = int(Verdict.UNDECIDED)
 
 
-@kernel
+@part()
 def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
     """A_med, A_MAD and A_theta, the first two intersected with their own past."""
     wanted = state.is_wanted
@@ -32,7 +32,7 @@ def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
     return count
 
 
-@kernel
+@part()
 def _shrink(state: State, side: int, wanted: Flags) -> None:
     """Take out the arms whose interval lies apart from the median's (the MAD's); mark the rest."""
     bounds = state.bounds[side]

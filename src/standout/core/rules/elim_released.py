@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.jit import kernel
+from standout.core.jit import part
 from standout.core.state import (
     MAD_LOWER,
     MAD_UPPER,
@@ -18,7 +18,7 @@ from standout.core.state import (
 from standout.core.typing import Flags
 
 
-@kernel
+@part()
 def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
     """An arm drawn uniformly from those that meet the median, the MAD or the threshold now."""
     wanted = state.is_wanted
@@ -34,7 +34,7 @@ def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
     return 1
 
 
-@kernel
+@part()
 def _mark_active(state: State, side: int, wanted: Flags) -> None:
     bounds = state.bounds[side]
     lower = state.lower[side]

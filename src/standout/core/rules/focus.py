@@ -47,7 +47,7 @@ import math
 import numpy as np
 
 from standout.core.exact import LOWER_END, UPPER_END
-from standout.core.jit import kernel
+from standout.core.jit import part
 from standout.core.kinds import Verdict
 from standout.core.sample import ranks
 from standout.core.select import kth_largest
@@ -75,7 +75,7 @@ REACH = 0.1
 they will be next, and with many arms it saves many rounds."""
 
 
-@kernel
+@part()
 def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
     """The arms with (nearly) the best score; arms without a finite interval keep up first."""
     count = _choose_open(spec, state)
@@ -98,13 +98,13 @@ def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
     return count
 
 
-@kernel
+@part()
 def _is_open(state: State, arm: int) -> bool:
     """Whether nothing bounds the arm's mean by its rewards yet."""
     return state.pulls[arm] == 0 or not np.isfinite(state.upper[0, arm] - state.lower[0, arm])
 
 
-@kernel
+@part()
 def _choose_open(spec: Spec, state: State) -> int:
     """The open arms that have had no more pulls than the others on average.
 
@@ -126,7 +126,7 @@ def _choose_open(spec: Spec, state: State) -> int:
     return count
 
 
-@kernel
+@part()
 def _choose_any(spec: Spec, state: State) -> int:
     """Where no arm has a score: all undecided arms that can be pulled, else all of these.
 
@@ -146,7 +146,7 @@ def _choose_any(spec: Spec, state: State) -> int:
     return count
 
 
-@kernel
+@part()
 def _score_side(spec: Spec, state: State, side: int, scores: Floats) -> None:
     """Raise the scores of the undecided arms of a side and of what they wait for."""
     lower = state.lower[side]
@@ -191,7 +191,7 @@ def _score_side(spec: Spec, state: State, side: int, scores: Floats) -> None:
         _score_end(state, side, UPPER_END, up, cut_low, cut_up, overlap, weight, scores)
 
 
-@kernel
+@part()
 def _estimate_at(state: State, side: int, rank: int, guess: int) -> float:
     """The `rank`-th largest estimate of the arms that make the threshold."""
     values = state.scratch
@@ -203,7 +203,7 @@ def _estimate_at(state: State, side: int, rank: int, guess: int) -> float:
     return found
 
 
-@kernel
+@part()
 def _score_end(
     state: State,
     side: int,
@@ -260,7 +260,7 @@ def _score_end(
             scores[i] = max(scores[i], slope * gain)
 
 
-@kernel
+@part()
 def _mad_at(state: State, side: int, end: int, rank: int) -> tuple[float, float]:
     """The MAD around mu: of the estimates, and its smallest (largest) possible value."""
     lower = state.lower[side]

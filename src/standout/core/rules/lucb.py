@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.jit import kernel
+from standout.core.jit import part
 from standout.core.rules.boundary import boundary_arms, threshold_arms
 from standout.core.state import THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
 
 
-@kernel
+@part()
 def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
     """The union of the boundary arms of median, MAD and theta (while they meet I_theta)."""
     count = 0
@@ -29,7 +29,7 @@ def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
     return count
 
 
-@kernel
+@part()
 def _add(state: State, count: int, arm: int) -> int:
     """Append `arm`, if it is one, to the chosen ones unless it is there; the new count."""
     if arm < 0:

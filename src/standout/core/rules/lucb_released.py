@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.jit import kernel
+from standout.core.jit import part
 from standout.core.rules.boundary import boundary_arms, threshold_arms
 from standout.core.state import Spec, State
 
 
-@kernel
+@part()
 def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
     """One of the candidates, each as likely as often as it stands in the multiset."""
     candidates = state.candidates

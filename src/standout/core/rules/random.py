@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.jit import kernel
+from standout.core.jit import part
 from standout.core.state import Spec, State
 
 
-@kernel
+@part()
 def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
     """One arm, uniformly."""
     state.chosen[0] = int(rng.random() * spec.n_arms)

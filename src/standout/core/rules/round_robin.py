@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.jit import kernel
+from standout.core.jit import part
 from standout.core.state import CURSOR, Spec, State
 
 
-@kernel
+@part()
 def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
     """The next arm in the cycle."""
     state.counters[CURSOR] = (state.counters[CURSOR] + 1) % spec.n_arms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.jit import kernel
+from standout.core.jit import part
 from standout.core.kinds import Verdict
 from standout.core.mean_std import quota_step
 from standout.core.state import CURSOR, Spec, State
@@ -12,7 +12,7 @@ from standout.core.state import CURSOR, Spec, State
 _UNDECIDED = int(Verdict.UNDECIDED)
 
 
-@kernel
+@part()
 def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
     """Stay on an undecided arm below its quota, else visit the next arm."""
     arm = state.counters[CURSOR]

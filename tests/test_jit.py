@@ -1,0 +1,186 @@
+"""The cache of compiled kernels: named by what kernels are made of, and by nothing else."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import importlib
+import pickle
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+import numba
+import numpy as np
+import pytest
+
+from standout.core import jit
+from standout.core.jit import dispatch, kernel, part
+from standout.core.state import new_state
+from standout.core.structs import Struct
+from standout.core.typing import FloatRows, Floats
+
+PACKAGE = Path(jit.__file__).parents[1]
+needs_compiler = pytest.mark.skipif(
+    numba.config.DISABLE_JIT, reason="a plain kernel has no compiled code"
+)
+
+
+def test_constants_of_kernels_are_in_files_that_name_the_cache() -> None:
+    """A number that a kernel uses, from a file that does not count, could go stale."""
+    hashed = set(jit._kernel_code())
+    checked = 0
+    for name in hashed:
+        tree = ast.parse((PACKAGE / name).read_text("utf-8"))
+        module = importlib.import_module(
+            "standout." + name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        )
+        imported = {
+            alias.asname or alias.name: node.module or ""
+            for node in tree.body
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        for node in tree.body:
+            marks = [ast.unparse(m).split("(")[0] for m in getattr(node, "decorator_list", [])]
+            if not any(jit._DEFINES.match(f"@{m}(") for m in marks):
+                continue
+            used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+            for constant in used & imported.keys():
+                if isinstance(getattr(module, constant, None), int | float):
+                    path = imported[constant].removeprefix("standout.").replace(".", "/")
+                    assert {f"{path}.py", f"{path}/__init__.py"} & hashed, (name, constant)
+                    checked += 1
+    assert checked > 50
+
+
+def test_comments_do_not_count() -> None:
+    code = 'X = 1\n\n\ndef f():\n    """Says."""\n    return X\n'
+    other = '# why\nX = 1  # here\ndef f():\n    """Says more."""\n    return X\n'
+    assert jit._bare(code) == jit._bare(other)
+    assert jit._bare(code) != jit._bare(code.replace("1", "2"))
+
+
+@needs_compiler
+def test_another_installation_shares_the_cache(tmp_path: Path) -> None:
+    """Nothing in the cache depends on where the package lies."""
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from standout.core import select, jit\n"
+        "import numpy as np\n"
+        "assert jit.__file__.startswith(sys.argv[1]), jit.__file__\n"
+        "select.kth_largest(np.arange(3.0), 3, 1, 0.0, np.zeros(3))\n"
+        "print(sum(select.kth_largest.stats.cache_hits.values()))\n"
+    )
+    other = tmp_path / "elsewhere"
+    (other / "standout").parent.mkdir()
+    subprocess.run(["cp", "-r", str(PACKAGE), str(other / "standout")], check=True)
+
+    def hits(place: Path) -> int:
+        done = subprocess.run(
+            [sys.executable, "-c", program, str(place)], capture_output=True, text=True, check=True
+        )
+        return int(done.stdout)
+
+    hits(PACKAGE.parent)
+    assert hits(other) == 1
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers(Struct):
+    STATIC: ClassVar[tuple[str, ...]] = ("kind",)
+    DETAILS: ClassVar[tuple[str, ...]] = ("kind",)
+    kind: int
+    flag: bool
+    scale: float
+    rows: FloatRows
+    flat: Floats
+
+
+@part()
+def _first(numbers: Numbers, place: int) -> float:
+    return numbers.scale * numbers.flat[place]
+
+
+@part()
+def _second(numbers: Numbers, place: int) -> float:
+    return numbers.rows[1, place] if numbers.flag else -1.0
+
+
+_either = dispatch(lambda numbers: (_first, _second)[numbers.kind])
+
+
+@kernel("kind")
+def either(numbers: Numbers, place: int) -> float:
+    return float(_either(numbers, place)) + 100 * numbers.kind
+
+
+def make(kind: int = 0) -> Numbers:
+    return Numbers(kind, True, 2.0, np.arange(6.0).reshape(2, 3), np.array([5.0, 6.0, 7.0]))
+
+
+def test_kernels_read_fields_and_take_the_static_choice() -> None:
+    assert either(make(), 1) == 12.0
+    assert either(make(1), 2) == 105.0
+    assert either(replace(make(1), flag=False), 2) == 99.0
+
+
+@needs_compiler
+def test_only_what_is_chosen_is_compiled() -> None:
+    either(make(), 0)
+    assert {str(signature[0]) for signature in either.signatures} <= {"Numbers(0,)", "Numbers(1,)"}
+
+
+@kernel()
+def blind(numbers: Numbers, place: int) -> float:
+    return float(_either(numbers, place))
+
+
+@kernel()
+def total(numbers: Numbers) -> float:
+    return float(numbers.scale + numbers.flat[0])
+
+
+@needs_compiler
+def test_a_kernel_is_compiled_once_for_what_it_does_not_see() -> None:
+    assert total(make(0)) == total(make(1)) == 7.0
+    assert len(total.signatures) == 1
+    with pytest.raises((TypeError, numba.core.errors.TypingError), match="must say so"):
+        blind(make(), 0)
+
+
+def test_copies_have_a_table_of_their_own() -> None:
+    first = make()
+    assert either(first, 0) == 10.0
+    for other in (copy.deepcopy(first), copy.copy(first), pickle.loads(pickle.dumps(first))):
+        assert other.address != first.address
+        assert either(other, 0) == 10.0
+    changed = replace(first, flat=np.array([1.0, 1.0, 1.0]))
+    assert (either(changed, 0), either(first, 0)) == (2.0, 10.0)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        np.zeros((3, 2)).T,
+        np.zeros((2, 3), dtype=np.float32),
+        np.zeros(6),
+        np.zeros((2, 6))[:, ::2],
+    ],
+)
+def test_arrays_that_kernels_would_misread_are_refused(rows: np.ndarray) -> None:
+    with pytest.raises(TypeError, match="rows must be a C-contiguous 2-dimensional float64 array"):
+        replace(make(), rows=rows).address  # noqa: B018
+
+
+@needs_compiler
+def test_a_kernel_is_told_of_a_struct_it_cannot_read() -> None:
+    with pytest.raises(TypeError, match="rows must be"):
+        either(replace(make(), rows=np.zeros((3, 2)).T), 0)
+
+
+def test_a_state_is_what_kernels_expect() -> None:
+    assert new_state(3, (1.0,), (2.0,)).address > 0
+    assert new_state(3, (1.0, -1.0), (2.0, 2.0), n_moments=2).address > 0
