@@ -1,0 +1,249 @@
+"""The torture itself: keeps workers at work, breaks what they work with, and checks."""
+
+from __future__ import annotations
+
+import random
+import signal
+import socket
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.torture import line, tasks
+from tests.torture.audit import Audit, Memory, audit
+from tests.torture.children import Child, command, start
+from tests.torture.database import Database
+from tests.torture.journal import Journal, Journals, Slots, read_journals
+from tests.torture.studies import MEANS, STUDIES, create
+from tests.torture.worker import Clock
+
+CROWD = 6
+STALLED = 600.0
+"""Seconds without one acknowledged reward after which something is taken to hang."""
+_LINE, _FIRST = 0, 1
+
+
+@dataclass
+class Report:
+    """What was done and found."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+    journals: Journals = field(default_factory=Journals)
+    last: Audit = field(default_factory=Audit)
+    checkpoints: int = 0
+
+
+class Torturer:
+    """One run; everything that is chosen at random comes from `seed`."""
+
+    def __init__(self, database: Database, folder: Path, seed: int) -> None:
+        self.database, self.folder, self.seed = database, folder, seed
+        self.rng = random.Random(f"torture {seed}")
+        self.report, self.memory, self.slots = Report(), Memory(), Slots(CROWD)
+        self.names: list[str] = []
+        self.crowd: list[Child] = []
+        self.queue: list[str] = []
+        self.number = _FIRST
+        self.server: Child | None = None
+        self.line: Child | None = None
+        self.servers = 0
+
+    # From beginning to end ---------------------------------------------------------
+
+    def run(self, is_over: Callable[[int], bool], is_time_to_check: Callable[[int], bool]) -> None:
+        """Event after event, until `is_over` by their number."""
+        (self.folder / "arms.csv").write_text("\n".join(["arm", *MEANS]) + "\n")
+        for name in STUDIES:
+            self.begin(name)
+        self.begin("budget 0")
+        tasks.warm_up(self.database.place)
+        events = 0
+        try:
+            self.start_line()
+            while not is_over(events):
+                self.wait_for_work(self.rng.randrange(40))
+                self.strike()
+                events += 1
+                if is_time_to_check(events):
+                    self.check()
+            self.check()
+        finally:
+            self.end()
+
+    def begin(self, name: str) -> None:
+        create(self.database.place, name)
+        self.names.append(name)
+
+    def start_line(self) -> None:
+        """The network: from ports of its own to the server's port and to the database's."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+        near, raw = (one.getsockname()[1] for one in listeners)
+        lines: list[tuple[socket.socket, int, str]] = [(listeners[0], self.port, "http")]
+        self.far = self.database.place
+        if self.database.port is not None:
+            lines.append((listeners[1], self.database.port, "bytes"))
+            self.far = self.far.replace(f":{self.database.port}/", f":{raw}/")
+        self.url = f"http://127.0.0.1:{near}"
+        journal = Journal(self.folder, _LINE)
+        self.line = start(
+            "line", lambda: line.serve(lines, journal, str(self.seed)), self.said("line")
+        )
+        for one in listeners:
+            one.close()
+
+    def said(self, name: object) -> Path:
+        return self.folder / f"{name}.said"
+
+    # Who works ----------------------------------------------------------------------
+
+    def serve(self) -> None:
+        """A server; every third has a clock that is set again and again."""
+        self.servers += 1
+        rng, number = random.Random(f"server {self.seed} {self.servers}"), self.next_number()
+
+        def work() -> None:
+            if self.servers % 3 == 0:
+                clock: Any = Clock(rng, Journal(self.folder, number))
+                time.time = clock
+            command("serve", self.database.place, "--port", str(self.port))
+
+        self.server = start("server", work, self.said("server"))
+
+    def next_number(self) -> int:
+        self.number += 1
+        return self.number
+
+    def spawn(self, slot: int) -> Child:
+        """The next worker; every kind has its turn, in an order that is drawn anew each time."""
+        if not self.queue:
+            self.queue = list(tasks.KINDS)
+            self.rng.shuffle(self.queue)
+        kind, number = self.queue.pop(), self.next_number()
+        near = tasks.Near(
+            self.folder, self.database.place, self.far, self.url, self.port, self.database.file,
+            self.names[-1],
+        )  # fmt: skip
+        rng = random.Random(f"worker {self.seed} {number}")
+
+        def work() -> None:
+            tasks.do(kind, near, Journal(self.folder, number, self.slots, slot), rng)
+
+        return start(kind, work, self.said(number), slot)
+
+    def tend(self) -> None:
+        """See who has ended, and start others in their place."""
+        if self.server is None or not self.server.is_alive:
+            if self.server is not None:
+                self.look_at(self.server, self.said("server"))
+            self.serve()
+        assert self.line is not None
+        if not self.line.is_alive:
+            raise RuntimeError(f"the line ended: {self.said('line').read_text()}")
+        for child in [one for one in self.crowd if not one.is_alive]:
+            self.crowd.remove(child)
+            self.report.counts["workers"] += 1
+            self.look_at(child, None)
+        taken = {child.slot for child in self.crowd}
+        self.crowd += [self.spawn(slot) for slot in range(CROWD) if slot not in taken]
+
+    def look_at(self, child: Child, said: Path | None) -> None:
+        """Nobody ends with an error that is not ours, or by a signal that we did not send."""
+        expected = (0, -signal.SIGKILL, *((130, 1, 2) if child.kind.startswith("run") else ()))
+        expected += (1, 2, 143) if child.kind == "server" else ()
+        text = said.read_text() if said is not None else ""
+        if child.code not in expected:
+            self.report.faults.append(f"{child.kind} ended with {child.code}: {text[-2000:]}")
+
+    # What is done to them -------------------------------------------------------------
+
+    def wait_for_work(self, rewards: int) -> None:
+        """Until so many more rewards are acknowledged."""
+        enough, begin = self.slots.total() + rewards, time.monotonic()
+        seen = self.slots.total()
+        while True:
+            self.tend()
+            now = self.slots.total()
+            if now >= enough:
+                return
+            if now > seen:
+                seen, begin = now, time.monotonic()
+            if time.monotonic() - begin > STALLED:
+                raise RuntimeError(f"no reward was acknowledged for {STALLED:g} s")
+            time.sleep(0.005)
+
+    def strike(self) -> None:
+        choices: list[Callable[[], str | None]] = [self.kill_worker] * 8
+        choices += [self.kill_server, self.kill_server, self.freeze_worker]
+        for event in self.database.events():
+            choices += [lambda event=event: event(self.rng)]  # type: ignore[misc]
+        what = self.rng.choice(choices)()
+        if what is not None:
+            self.report.counts[what] += 1
+
+    def kill_worker(self) -> str:
+        self.rng.choice(self.crowd).kill()
+        return "workers killed"
+
+    def kill_server(self) -> str | None:
+        if self.server is None or not self.server.is_alive:
+            return None
+        if self.rng.random() < 0.2:
+            self.server.send(signal.SIGTERM)
+            return "servers ended"
+        self.server.kill()
+        return "servers killed"
+
+    def freeze_worker(self) -> str:
+        """As a machine that sleeps, maybe with a lock in its hand."""
+        child = self.rng.choice(self.crowd)
+        child.send(signal.SIGSTOP)
+        time.sleep(self.rng.uniform(0.05, 0.4))
+        child.send(signal.SIGCONT)
+        return "workers frozen"
+
+    # What came of it ------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Kill everybody, compare, and begin another study with a budget."""
+        self.stop_work()
+        self.database.settle()
+        self.report.journals = read_journals(self.folder)
+        self.report.last = audit(self.database.place, self.names, self.report.journals, self.memory)
+        self.report.faults += self.report.last.faults + self.crashes()
+        self.report.checkpoints += 1
+        if self.report.faults:
+            raise RuntimeError("faults were found")
+        self.begin(f"budget {self.report.checkpoints}")
+
+    def crashes(self) -> list[str]:
+        """Errors that are no errors of ours, in what anybody printed."""
+        found = []
+        for path in self.folder.glob("*.said"):
+            text = path.read_text(errors="replace")
+            if "Traceback" in text:
+                found.append(f"{path.name}: {text[text.index('Traceback') :][:4000]}")
+            path.unlink()
+        return found
+
+    def stop_work(self) -> None:
+        for child in self.crowd:
+            child.kill()
+        self.crowd = []
+        if self.server is not None:
+            self.server.send(signal.SIGTERM)
+            self.server.wait()
+            self.look_at(self.server, self.said("server"))
+            self.server = None
+
+    def end(self) -> None:
+        """Leave no process behind."""
+        for child in (*self.crowd, self.server, self.line):
+            if child is not None:
+                child.kill()
