@@ -25,6 +25,7 @@ class Child:
 
     kind: str
     pid: int
+    number: int = -1
     slot: int = -1
     status: int | None = None
 
@@ -57,14 +58,16 @@ class Child:
         self.wait()
 
 
-def start(kind: str, work: Callable[[], object], said: Path, slot: int = -1) -> Child:
+def start(
+    kind: str, work: Callable[[], object], said: Path, number: int = -1, slot: int = -1
+) -> Child:
     """Run `work` in a fork; what it prints is added to the file `said`."""
     parent = os.getpid()
     sys.stdout.flush()
     sys.stderr.flush()
     pid = os.fork()
     if pid:
-        return Child(kind, pid, slot)
+        return Child(kind, pid, number, slot)
     code = 1
     try:
         _settle(parent, said)

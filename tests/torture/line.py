@@ -53,21 +53,22 @@ class Line:
 
         async def send() -> None:
             await asyncio.sleep(seconds)
-            with suppress(*_BROKEN):
-                await self.exchange(request)
+            await self.copy(request)
 
         task = asyncio.create_task(send())
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
-    async def exchange(self, request: bytes) -> bytes:
-        """Send a request on a connection of its own; the answer."""
-        reader, writer = await self.connect()
-        try:
-            writer.write(request)
-            return await message(reader)
-        finally:
-            writer.close()
+    async def copy(self, request: bytes) -> bytes | None:
+        """Send a request on a connection of its own; the answer, if one comes."""
+        with suppress(*_BROKEN):
+            reader, writer = await self.connect()
+            try:
+                writer.write(request)
+                return await message(reader)
+            finally:
+                writer.close()
+        return None
 
     # HTTP -------------------------------------------------------------------------
 
@@ -109,7 +110,7 @@ class Line:
             writer.write(request)
         if what == "double":
             writer.write(request)
-        copies = [asyncio.create_task(self.exchange(request))] if what == "double at once" else []
+        copy = asyncio.create_task(self.copy(request)) if what == "double at once" else None
         if what == "double later":
             self.later(request, self.rng.uniform(0.0, 1.5))
         if what == "cut unanswered":
@@ -118,23 +119,22 @@ class Line:
         answer = await message(reader)
         if what == "cut answer":
             return answer[: self.rng.randrange(len(answer))], True
-        return await self.bend(what, answer, reader, copies), False
+        return await self.bend(what, answer, reader, copy), False
 
     async def bend(
         self,
         what: str,
         answer: bytes,
         reader: asyncio.StreamReader,
-        copies: list[asyncio.Task[bytes]],
+        copy: asyncio.Task[bytes | None] | None,
     ) -> bytes:
         """The answer as it arrives."""
         if what == "false 50x":
             return self.answer_50x()
         if what == "double":
             answer = self.rng.choice((answer, await message(reader)))
-        for copy in copies:
-            with suppress(*_BROKEN):
-                answer = self.rng.choice((answer, await copy))
+        if copy is not None:
+            answer = self.rng.choice((answer, await copy or answer))
         return answer
 
     def answer_50x(self) -> bytes:
