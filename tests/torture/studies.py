@@ -7,10 +7,10 @@ from typing import Any
 from standout import Problem, Study
 
 MEANS = {
-    "ash": -1.0, "elm": -1.0, "fir": -1.0, "oak": 0.0, "yew": 0.0, "box": 0.0, "bay": 0.0,
-    "fig": 1.0, "ivy": 1.0, "rue": 2.0, "tea": 30.0,
+    "ash": -4.0, "elm": -4.0, "fir": -4.0, "oak": 0.0, "yew": 0.0, "box": 0.0, "bay": 0.0,
+    "fig": 4.0, "ivy": 4.0, "rue": 8.0, "tea": 40.0,
 }  # fmt: skip
-"""Median 0, MAD 1: with k = 2 rue is exactly at the threshold, and no study decides on it."""
+"""Median 0, MAD 4: with k = 2 rue is exactly at the threshold, and no study decides on it."""
 NOISE, K, SCALE = "gaussian:1", 2.0, 1.0
 
 STUDIES: dict[str, dict[str, Any]] = {

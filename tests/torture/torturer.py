@@ -167,10 +167,10 @@ class Torturer:
             return
         # To begin while the database is away is refused at once; a service manager tries again.
         last = text.strip().rpartition("\n")[2]
-        if last.startswith("standout: error") and last.endswith("nothing was changed"):
-            if child.kind == "server" or not self.has_begun(child):
-                self.report.counts["began without a database"] += 1
-                return
+        is_away = last.startswith("standout: error") and last.endswith("nothing was changed")
+        if is_away and (child.kind == "server" or not self.has_begun(child)):
+            self.report.counts["began without a database"] += 1
+            return
         self.report.faults.append(f"{child.kind} ended with {child.code}: {text[-4000:]}")
 
     def has_begun(self, child: Child) -> bool:
