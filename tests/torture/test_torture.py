@@ -18,7 +18,7 @@ from tests.torture.studies import create
 
 __all__ = ["folder"]
 ROOT = Path(__file__).parents[2]
-EVENTS = 30
+EVENTS = 24
 
 
 def torture(*words: object) -> tuple[int, dict[str, Any]]:

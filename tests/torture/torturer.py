@@ -21,6 +21,8 @@ from tests.torture.studies import MEANS, STUDIES, create
 from tests.torture.worker import Clock
 
 CROWD = 6
+PACE = 24
+"""Fewer rewards than this are acknowledged between two events."""
 STALLED = 600.0
 """Seconds without one acknowledged reward after which something is taken to hang."""
 FULL = ("disk is full", "disk I/O error", "could not", "No space left")
@@ -67,7 +69,7 @@ class Torturer:
         try:
             self.start_line()
             while not is_over(events):
-                self.wait_for_work(self.rng.randrange(40))
+                self.wait_for_work(self.rng.randrange(PACE))
                 self.strike()
                 events += 1
                 if is_time_to_check(events):
