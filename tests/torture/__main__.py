@@ -16,9 +16,12 @@ import tempfile
 import time
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
+from standout.errors import StorageError
+from standout.study import backup
 from tests.torture import line
 from tests.torture.database import open_database
 from tests.torture.journal import ACKNOWLEDGED, OPEN, REFUSED, UNSURE
@@ -43,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             except Exception:
                 if not report.faults:
                     report.faults.append(traceback.format_exc())
+            if report.faults and options.keep is not None:
+                keep(folder, database.place, options.keep)
     except KeyboardInterrupt:
         report.faults.append("interrupted")
     finally:
@@ -59,8 +64,19 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     length.add_argument("--events", type=int, help="go on for so many kills and the like instead")
     parser.add_argument("--database", choices=["sqlite", "postgresql"], default="sqlite")
     parser.add_argument("--seed", type=int, default=1, help="what is chosen; not when it happens")
+    parser.add_argument(
+        "--keep", type=Path, metavar="FOLDER", help="copy journals and database here after a fault"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
     return parser.parse_args(arguments)
+
+
+def keep(folder: Path, place: str, target: Path) -> None:
+    """Journals, what was printed, and the database: its file as it is, or a copy of PostgreSQL's."""
+    shutil.copytree(folder, target, dirs_exist_ok=True)
+    if not Path(place).exists():
+        with suppress(StorageError):
+            backup(place, target / "studies.db", force=True)
 
 
 def _interrupt(*_: object) -> NoReturn:

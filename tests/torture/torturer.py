@@ -25,7 +25,7 @@ PACE = 24
 """Fewer rewards than this are acknowledged between two events."""
 STALLED = 600.0
 """Seconds without one acknowledged reward after which something is taken to hang."""
-FULL = ("disk is full", "disk I/O error", "could not", "No space left")
+FULL = ("disk is full", "disk I/O error", "File too large", "No space left")
 """What databases say of a full disk."""
 _LINE, _FIRST = 0, 1
 
