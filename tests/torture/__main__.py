@@ -72,7 +72,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def keep(folder: Path, place: str, target: Path) -> None:
-    """Journals, what was printed, and the database: its file as it is, or a copy of PostgreSQL's."""
+    """Journals, what was printed, and the database: its file, or a copy of PostgreSQL's."""
     shutil.copytree(folder, target, dirs_exist_ok=True)
     if not Path(place).exists():
         with suppress(StorageError):
