@@ -243,9 +243,11 @@ class Torturer:
         """Errors that are no errors of ours, in what anybody printed."""
         found = []
         for path in self.folder.glob("*.said"):
-            text = path.read_text(errors="replace")
-            if "Traceback" in text:
-                found.append(f"{path.name}: {text[text.index('Traceback') :][:4000]}")
+            for text in path.read_text(errors="replace").split("Traceback")[1:]:
+                error = next((line for line in text.split("\n")[1:] if line[:1].strip()), "")
+                # A server that ends cancels those who have not sent their request yet.
+                if "CancelledError" not in error:
+                    found.append(f"{path.name}: {text[:6000]}")
             path.unlink()
         return found
 
