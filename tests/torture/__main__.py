@@ -18,7 +18,7 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from standout.errors import StorageError
 from standout.study import backup
@@ -34,13 +34,13 @@ MOST_SHOWN = 20
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
-    signal.signal(signal.SIGTERM, _interrupt)
     folder = Path(tempfile.mkdtemp(prefix="standout-torture-", dir=_memory()))
     begin, report = time.monotonic(), Report()
     try:
         with open_database(options.database, folder) as database:
             torturer = Torturer(database, folder, options.seed)
             report = torturer.report
+            _end_on_signals(torturer)
             try:
                 torturer.run(*_limits(options, begin))
             except Exception:
@@ -79,8 +79,14 @@ def keep(folder: Path, place: str, target: Path) -> None:
             backup(place, target / "studies.db", force=True)
 
 
-def _interrupt(*_: object) -> NoReturn:
-    raise KeyboardInterrupt
+def _end_on_signals(torturer: Torturer) -> None:
+    """End at the next occasion: an exception from a handler may be swallowed by whom it hits."""
+
+    def interrupt(*_: object) -> None:
+        torturer.is_interrupted = True
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, interrupt)
 
 
 def _memory() -> str | None:

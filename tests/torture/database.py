@@ -17,6 +17,7 @@ from typing import Any
 from tests.study.postgres import Server, start_server
 
 _NEW_NAMESPACE, _REMOUNT, _PRIVATE = 0x20000, 0x20, 0x40000 | 0x4000
+_DETACH = 2
 _LARGE = "4g"
 _OURS = "FROM pg_stat_activity WHERE application_name = 'standout'"
 _SEGMENT = 16 << 20
@@ -54,6 +55,11 @@ class Sqlite(Database):
         self._disk = str(disk)
         self.has_disk = _mount_private(self._disk)
         self.file = self.place = str(disk / "studies.db")
+
+    def close(self) -> None:
+        """Take the disk away, so that its folder can be removed."""
+        if self.has_disk:
+            ctypes.CDLL(None).umount2(self._disk.encode(), _DETACH)
 
     def events(self) -> list[Event]:
         return [self.fill_disk] if self.has_disk else []
@@ -175,7 +181,11 @@ def _limit_files(pid: int, size: int) -> bool:
 def open_database(kind: str, folder: Path) -> Iterator[Database]:
     """`sqlite` or `postgresql`, gone afterwards."""
     if kind == "sqlite":
-        yield Sqlite(folder)
+        database = Sqlite(folder)
+        try:
+            yield database
+        finally:
+            database.close()
         return
     with start_server() as server:
         yield Postgres(server)

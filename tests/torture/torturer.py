@@ -55,6 +55,7 @@ class Torturer:
         self.server: Child | None = None
         self.line: Child | None = None
         self.servers = 0
+        self.is_interrupted = False
 
     # From beginning to end ---------------------------------------------------------
 
@@ -143,6 +144,8 @@ class Torturer:
 
     def tend(self) -> None:
         """See who has ended, and start others in their place."""
+        if self.is_interrupted:
+            raise KeyboardInterrupt
         if self.server is None or not self.server.is_alive:
             if self.server is not None:
                 self.look_at(self.server)
