@@ -6,6 +6,8 @@ import ctypes
 import os
 import random
 import resource
+import select
+import shutil
 import signal
 import time
 from abc import ABC, abstractmethod
@@ -187,5 +189,29 @@ def open_database(kind: str, folder: Path) -> Iterator[Database]:
         finally:
             database.close()
         return
-    with start_server() as server:
+    with start_server() as server, _guarded(server.process.pid):
         yield Postgres(server)
+
+
+@contextmanager
+def _guarded(pid: int) -> Iterator[None]:
+    """Somebody who ends the server if this process is killed, and cannot do it any more."""
+    data, process = Path(os.readlink(f"/proc/{pid}/cwd")), os.pidfd_open(pid)
+    reader, writer = os.pipe()
+    guard = os.fork()
+    if guard == 0:
+        os.setpgid(0, 0)
+        os.close(writer)
+        if not os.read(reader, 1):  # Closed by the system, not by us.
+            signal.pidfd_send_signal(process, signal.SIGQUIT)
+            select.select([process], [], [])
+            shutil.rmtree(data.parent, ignore_errors=True)
+        os._exit(0)
+    os.close(reader)
+    try:
+        yield
+    finally:
+        os.write(writer, b".")
+        os.waitpid(guard, 0)
+        os.close(writer)
+        os.close(process)
