@@ -11,17 +11,16 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
 import traceback
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from standout.errors import StorageError
-from standout.study import backup
+from tests.study.postgres import find_programs
 from tests.torture import line
 from tests.torture.database import open_database
 from tests.torture.journal import ACKNOWLEDGED, OPEN, REFUSED, UNSURE
@@ -72,11 +71,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def keep(folder: Path, place: str, target: Path) -> None:
-    """Journals, what was printed, and the database: its file, or a copy of PostgreSQL's."""
+    """Journals, what was printed, and the database: its file, or a dump of PostgreSQL's."""
     shutil.copytree(folder, target, dirs_exist_ok=True)
-    if not Path(place).exists():
-        with suppress(StorageError):
-            backup(place, target / "studies.db", force=True)
+    programs = find_programs()
+    if not Path(place).exists() and programs is not None:
+        dump = [programs / "pg_dump", "--dbname", place, "--file", target / "studies.sql"]
+        subprocess.run(dump, check=False)
 
 
 def _end_on_signals(torturer: Torturer) -> None:
@@ -118,6 +118,7 @@ def summary(options: argparse.Namespace, report: Report, seconds: float) -> dict
         "seed": options.seed,
         "minutes": round(seconds / 60, 2),
         "checkpoints": report.checkpoints,
+        "longest pause": f"{report.longest[0]:.1f} s ({report.longest[1]})",
         **dict(sorted(counts.items())),
         "connections cut": sum(network[what] for what in line.CUTS),
         "requests doubled": sum(network[what] for what in line.DOUBLES),

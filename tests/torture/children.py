@@ -53,8 +53,9 @@ class Child:
         return self.code
 
     def kill(self) -> None:
-        """As a power cut would."""
-        self.send(signal.SIGKILL)
+        """As a power cut would, with all that it started."""
+        if self.is_alive:
+            os.killpg(self.pid, signal.SIGKILL)
         self.wait()
 
 
@@ -67,6 +68,8 @@ def start(
     sys.stderr.flush()
     pid = os.fork()
     if pid:
+        with suppress(OSError):  # Whoever of the two is first.
+            os.setpgid(pid, pid)
         return Child(kind, pid, number, slot)
     code = 1
     try:

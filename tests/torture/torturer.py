@@ -8,6 +8,7 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from tests.torture.worker import Clock
 CROWD = 6
 PACE = 24
 """Fewer rewards than this are acknowledged between two events."""
+SEVERAL = 7
+"""Every so many servers are two processes, which take their time to come up."""
 STALLED = 600.0
 """Seconds without one acknowledged reward after which something is taken to hang."""
 FULL = ("disk is full", "disk I/O error", "File too large", "No space left")
@@ -39,6 +42,17 @@ class Report:
     journals: Journals = field(default_factory=Journals)
     last: Audit = field(default_factory=Audit)
     checkpoints: int = 0
+    longest: tuple[float, str] = (0.0, "")
+    """Seconds without an acknowledged reward, and who was at work then."""
+
+
+def free_port(rng: random.Random) -> int:
+    """One that the system gives to nobody who connects: it would be taken while no server runs."""
+    while True:
+        port = rng.randrange(20_000, 30_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 class Torturer:
@@ -85,9 +99,7 @@ class Torturer:
 
     def start_line(self) -> None:
         """The network: from ports of its own to the server's port and to the database's."""
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port(self.rng)
         listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
         near, raw = (one.getsockname()[1] for one in listeners)
         lines: list[tuple[socket.socket, int, str]] = [(listeners[0], self.port, "http")]
@@ -109,7 +121,7 @@ class Torturer:
     # Who works ----------------------------------------------------------------------
 
     def serve(self) -> None:
-        """A server; every third has a clock that is set again and again."""
+        """A server; every third has a clock that is set again and again, some are several."""
         self.servers += 1
         rng, number = random.Random(f"server {self.seed} {self.servers}"), self.next_number()
 
@@ -117,7 +129,8 @@ class Torturer:
             if self.servers % 3 == 0:
                 clock: Any = Clock(rng, Journal(self.folder, number))
                 time.time = clock
-            command("serve", self.database.place, "--port", str(self.port))
+            several = ("--workers", "2") if self.servers % SEVERAL == 0 else ()
+            command("serve", self.database.place, "--port", str(self.port), *several)
 
         self.server = start("server", work, self.said("server"))
 
@@ -185,18 +198,20 @@ class Torturer:
 
     def wait_for_work(self, rewards: int) -> None:
         """Until so many more rewards are acknowledged."""
-        enough, begin = self.slots.total() + rewards, time.monotonic()
-        seen = self.slots.total()
-        while True:
+        seen, begin = self.slots.total(), time.monotonic()
+        enough = seen + rewards
+        while seen < enough:
             self.tend()
-            now = self.slots.total()
-            if now >= enough:
-                return
+            now, pause = self.slots.total(), time.monotonic() - begin
             if now > seen:
+                kinds = ", ".join(sorted(child.kind for child in self.crowd))
+                self.report.longest = max(self.report.longest, (pause, kinds))
                 seen, begin = now, time.monotonic()
-            if time.monotonic() - begin > STALLED:
+            elif pause > STALLED:
                 raise RuntimeError(f"no reward was acknowledged for {STALLED:g} s")
-            time.sleep(0.005)
+            else:
+                time.sleep(0.005)
+        self.tend()
 
     def strike(self) -> None:
         choices: list[Callable[[], str | None]] = [self.kill_worker] * 8
