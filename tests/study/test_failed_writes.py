@@ -18,14 +18,15 @@ TELLINGS = 4 * len(ARMS)
 
 
 class Broken:
-    """Every write fails as it ends, when all of it has been worked out."""
+    """Every write fails as it ends, when all of it has been worked out (and `is_written`)."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._patch, self._flush = monkeypatch, Ledger.flush
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, is_written: bool = True) -> None:
+        self._patch, self._flush, self._is_written = monkeypatch, Ledger.flush, is_written
 
     def __enter__(self) -> None:
         def flush(ledger: Ledger, connection: Any) -> None:
-            self._flush(ledger, connection)
+            if self._is_written:
+                self._flush(ledger, connection)
             raise StorageError("the disk is full")
 
         self._patch.setattr(Ledger, "flush", flush)
@@ -62,3 +63,25 @@ def test_a_telling_that_fails_at_its_end(
         assert ended == 1
         assert study.verify().problems == ()
         assert study.status().pulls == TELLINGS
+
+
+@pytest.mark.parametrize("is_written", [True, False])
+def test_an_asking_that_fails_uses_up_no_chance(
+    place: str, monkeypatch: pytest.MonkeyPatch, is_written: bool
+) -> None:
+    """A seed stands for the same choices, whatever went wrong in between."""
+    broken = Broken(monkeypatch, is_written=is_written)
+    problem = Problem(noise="gaussian:30", k=2)
+    asked: list[list[str]] = []
+    for name, fails in (("whole", False), ("broken", True)):
+        with Study.create(place, ARMS, problem, "random", name=name, seed=3) as study:
+            arms = []
+            for _ in range(12):
+                if fails:
+                    with broken, pytest.raises(StorageError):
+                        study.ask()
+                [ticket] = study.ask()
+                study.tell(ticket, 1.0)
+                arms.append(ticket.arm)
+            asked.append(arms)
+    assert asked[0] == asked[1]
