@@ -155,8 +155,9 @@ def test_tokens(file: str) -> None:
 def losing(url: str, drops: str) -> Iterator[str]:
     """A proxy that carries a request there for every `.`, and loses the answer for every `x`.
 
-    It loses the request itself for `r`, answers 504 after the server is done for `4`, and
-    carries it there twice for `d`. When all letters are used up, it carries on.
+    It loses the request itself for `r`, answers 504 after the server is done for `4`, hangs up
+    amid the answer's head for `h`, or just before its end for `b`, and carries the request
+    there twice for `d`. When all letters are used up, it carries on.
     """
     target = urlsplit(url)
     listener = socket.create_server(("127.0.0.1", 0))
@@ -181,8 +182,8 @@ def losing(url: str, drops: str) -> Iterator[str]:
             answer = carried(request)
         if kind == "4":
             answer = b"HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 4\r\n\r\nslow"
-        if kind != "x":
-            connection.sendall(answer)
+        end = {"x": 0, "h": answer.lower().index(b"\r\ncontent-length"), "b": -1}.get(kind)
+        connection.sendall(answer[:end])
 
     def carried(request: bytes) -> bytes:
         with socket.create_connection((target.hostname, target.port), timeout=5) as server:
@@ -221,7 +222,7 @@ def read_message(connection: socket.socket) -> bytes:
     return head + b"\r\n\r\n" + body
 
 
-@pytest.mark.parametrize("drops", ["x.", "xx.", "r.", "rxrx."])
+@pytest.mark.parametrize("drops", ["x.", "xx.", "r.", "rxrx.", "h.", "b."])
 def test_lost_answers_are_given_again(file: str, drops: str) -> None:
     """Nothing is counted twice, and no ticket is left lying about."""
     make(file).close()
@@ -245,7 +246,7 @@ def test_lost_answers_are_given_again(file: str, drops: str) -> None:
         assert len(set(here.history()["ticket"].tolist())) == 4
 
 
-@pytest.mark.parametrize("drops", ["x", "4", "d", "rx4", "xd4"])
+@pytest.mark.parametrize("drops", ["x", "4", "d", "h", "b", "rx4", "xd4"])
 def test_a_reward_without_a_ticket_counts_once(file: str, drops: str) -> None:
     """Whatever the way does: an answer lost, a 504 after the server is done, a request doubled."""
     make(file).close()

@@ -10,14 +10,16 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from standout import Problem
-from standout.errors import StudyError
+from standout.errors import StudyError, UncertainError
 from standout.study import Study
 from standout.study.measure import Command, MeasurementFailed, parse_command
 from standout.study.worker import Worker, is_gone, worker_name
+from standout.waiting import Patience
 from tests.study.cli import standout
 from tests.study.test_cli import NASTY, write_arms
 
@@ -256,3 +258,33 @@ def test_leases_are_renewed_while_measuring(folder: Path) -> None:
         Worker(study, float, slow, executor, 3, lease=0.4).run()
     assert taken == []
     assert study.status().pulls == 3
+
+
+@pytest.mark.parametrize("name", ["ask", "tell_many", "fail"])
+def test_a_commit_of_which_nobody_knows_does_not_end_a_run(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A database that crashes amid a commit comes back, and what it did is done no second time."""
+    study = Study.create(folder / "x.db", ["a", "b", "c"], Problem(noise="gaussian:9"), budget=6)
+    whole, calls = getattr(study, name), 0
+
+    def broken(*given: Any, **named: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        found = whole(*given, **named)
+        if calls == 1:
+            raise UncertainError("the connection broke at the end")
+        return found
+
+    def measure(arm: str) -> float:
+        if calls == 0 and name == "fail":
+            raise ValueError("once")
+        return 1.0
+
+    monkeypatch.setattr(study, name, broken)
+    with study, ThreadPoolExecutor(1) as executor:
+        worker = Worker(study, float, measure, executor, 1, lease=0.1, patience=Patience(60))
+        assert worker.run().stopped
+        assert calls > 1
+        assert (study.status().pulls, study.verify().problems) == (6, ())
+        assert len(study.failures()) == (name == "fail")

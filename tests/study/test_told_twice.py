@@ -18,6 +18,7 @@ from standout.errors import (
 from standout.study import Receipt, Study
 from standout.study.chain import digest_request, read_places, write_places
 from standout.study.tables import fingerprint, read_results
+from standout.study.turn import Mark
 from tests.study.cli import standout
 from tests.study.conftest import Clock
 from tests.study.cut import cutting
@@ -224,6 +225,29 @@ def test_what_cannot_be_known_is_said_with_the_key(server: Server) -> None:
         way.refuses = False
         assert study.tell(arm="ash", reward=1.0, key=caught.value.key).again
         assert study.status().pulls == 1
+
+
+@pytest.mark.parametrize("third", [None, UnavailableError("recovering"), UncertainError("broken")])
+def test_a_second_break_at_the_commit(tmp_path: Path, third: Exception | None) -> None:
+    """The first try finds no connection, the second loses its own at the end."""
+    errors = iter([UnavailableError("gone"), UncertainError("broken; may have been done"), third])
+    tried: list[bool] = []
+
+    def attempt(mark: Mark) -> str:
+        tried.append(mark.is_new)
+        if error := next(errors):
+            raise error
+        return "done"
+
+    with make(str(tmp_path / "study.db")) as study:
+        if third is None:
+            assert study._insist(attempt, Mark.of(None)) == "done"
+        else:
+            with pytest.raises(UncertainError, match="may have been done") as caught:
+                study._insist(attempt, Mark.of("plate 12"))
+            assert caught.value.key == "plate 12"
+    # The third time round the key may have been used: it is looked up.
+    assert (tried[0], tried[2]) == (third is None, False)
 
 
 def test_what_was_surely_not_done_says_so(server: Server) -> None:

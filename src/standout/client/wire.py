@@ -148,6 +148,8 @@ class Wire:
                 # A server may refuse before it has read all, and close: its answer is there then.
                 connection.request(method, self._base + path, data, headers)
             response = connection.getresponse()
+            # Python takes headers that end early for all of them, and the answer for empty.
+            may_be_cut = response.length is None and not response.chunked
             content = response.read()
         except (OSError, http.client.HTTPException) as error:
             connection.close()
@@ -158,6 +160,9 @@ class Wire:
             connection.close()
             raise
         self._idle.append(connection)
+        if may_be_cut and not _is_json(content):
+            message = f"{self.shown} hung up amid an answer"
+            raise Lost(message, may_be_done=method != "GET")
         if response.status < 300:
             return _read(content, self.shown)
         failed = _error(response, content, self.shown)
@@ -169,6 +174,14 @@ class Wire:
 def _shown(url: str) -> str:
     """An address without what may be a password."""
     return url.rpartition("@")[2][:200]
+
+
+def _is_json(content: bytes) -> bool:
+    try:
+        json.loads(content)
+    except ValueError:
+        return False
+    return True
 
 
 def _read(content: bytes, where: str) -> Any:

@@ -103,6 +103,7 @@ class Ledger:
     def forget(self) -> None:
         """After a failed write: the desk is ahead of the database; read all of it again."""
         self.is_loaded = False
+        self._rng_text = ""  # Random numbers may have been drawn since.
         self.desk.rounds = []
         self.trace.forget()
 

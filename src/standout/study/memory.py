@@ -121,10 +121,11 @@ def restore_derived(spec: Spec, state: State, found: set[str]) -> None:
     members = np.flatnonzero(state.stage <= state.sampled[STAGE])
     state.omega[: len(members)] = members
     state.sampled[SIZE] = len(members)
-    if state.counters[ROUNDS] == 0:
-        return
+    # Before the first round, too: one that ended in a transaction which failed has sorted here.
     for side in range(len(state.signs)):
         sort_ends(state, side)
+    if state.counters[ROUNDS] == 0:
+        return
     bounds = state.bounds.copy()
     for side in range(len(state.signs)):
         update_threshold(spec, state, side)

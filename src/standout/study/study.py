@@ -194,11 +194,16 @@ class Study(Tending):
             return self._insist(attempt, mark)
 
     def _insist(self, attempt: Callable[[Mark], T], mark: Mark) -> T:
-        """Try once more if the connection breaks; the key shows whether it had been done."""
+        """Try once more if the connection breaks; the key shows whether it had been done.
+
+        A second break, at the end of the second try, is no other matter than one at the end
+        of the first.
+        """
         try:
-            return attempt(mark)
-        except UnavailableError:
-            return attempt(mark)
+            try:
+                return attempt(mark)
+            except UnavailableError:
+                return attempt(mark)
         except UncertainError as error:
             try:
                 return attempt(mark._replace(is_new=False))

@@ -13,7 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from standout.errors import RewardError, StorageError, StudyError
+from standout.errors import (
+    RewardError,
+    StorageError,
+    StudyError,
+    UnavailableError,
+    UncertainError,
+)
 from standout.waiting import Patience
 
 LEASE = 60.0
@@ -138,6 +144,14 @@ def measure_once(measure: Measure, arm: str, _ticket: int) -> float:
     return measure(arm)
 
 
+def _once(call: Callable[[], T]) -> T:
+    """Whatever may have been done can be waited for and done again, as if it had not been."""
+    try:
+        return call()
+    except UncertainError as error:
+        raise UnavailableError(str(error)) from None
+
+
 class Worker(Generic[S]):
     """Keeps up to `jobs` measurements going until the study stops.
 
@@ -176,7 +190,7 @@ class Worker(Generic[S]):
 
     def _calmly(self, call: Callable[[], T]) -> T:
         """Do something with the study, as often as it takes; each of them may be done twice."""
-        return call() if self.patience is None else self.patience.call(call)
+        return call() if self.patience is None else self.patience.call(partial(_once, call))
 
     def run(self) -> Standing:
         """Measure until the study has stopped or nothing more can be measured."""

@@ -1,0 +1,107 @@
+"""Compare what was acknowledged with what is stored: once each, nothing else, nothing changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from standout import Study
+from tests.torture.journal import ACKNOWLEDGED, LIE, REFUSED, Journals, Sent
+
+
+@dataclass
+class Audit:
+    """What was found; `faults` is empty when all is well."""
+
+    stored: int = 0
+    lost: int = 0
+    doubled: int = 0
+    steps: int = 0
+    verdicts: int = 0
+    faults: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Memory:
+    """What earlier checkpoints saw: a study's verdicts and digests stay what they were."""
+
+    heads: dict[str, str] = field(default_factory=dict)
+    verdicts: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+def audit(place: str, names: list[str], journals: Journals, memory: Memory) -> Audit:
+    """Check all studies of a place against all journals; nobody may be at work."""
+    found = Audit(faults=list(journals.faults))
+    where: dict[float, str] = {}
+    for name in names:
+        with Study.open(place, name) as study:
+            _verify(study, found, memory)
+            rows = _rows(study.history())
+            found.faults += check_rows(name, rows, journals.sent, found)
+            where.update({value: name for value, _, _ in rows})
+    for value, one in journals.sent.items():
+        if one.how == ACKNOWLEDGED and value not in where:
+            found.lost += 1
+            found.faults.append(f"lost: {value!r} of {one} was acknowledged and is not stored")
+    return found
+
+
+Stored = tuple[float, str, int]
+
+
+def _rows(history: Any) -> list[Stored]:
+    columns = (history[name].tolist() for name in ("reward", "arm", "ticket"))
+    return list(zip(*columns, strict=True))
+
+
+def check_rows(
+    name: str, rows: list[Stored], sent: dict[float, Sent], found: Audit | None = None
+) -> list[str]:
+    """What is wrong with a study's log, told by what was sent; counts into `found`."""
+    found = found or Audit()
+    found.stored += len(rows)
+    times = Counter(value for value, _, _ in rows)
+    doubled = [value for value, count in times.items() if count > 1]
+    found.doubled += len(doubled)
+    faults = [f"doubled: {value!r} is {times[value]} times in {name!r}" for value in doubled]
+    tickets = Counter(ticket for _, _, ticket in rows if ticket)
+    twice = [ticket for ticket, count in tickets.items() if count > 1]
+    faults += [f"doubled: ticket {ticket} of {name!r} has two rewards" for ticket in twice]
+    for row in rows:
+        faults += _check_row(name, row, sent)
+    return faults
+
+
+def _check_row(name: str, row: Stored, sent: dict[float, Sent]) -> Iterator[str]:
+    value, arm, ticket = row
+    one = sent.get(value)
+    if one is None:
+        yield f"never sent: {row} of {name!r}"
+        return
+    if one.study != name or one.arm != arm or (one.ticket is not None and one.ticket != ticket):
+        yield f"changed: {row} of {name!r} was sent as {one}"
+    if one.how == REFUSED:
+        yield f"stored: {row} of {name!r}, of which was said that nothing was changed"
+    if one.how == LIE:
+        yield f"stored: {row} of {name!r}, which contradicts what was told before"
+
+
+def _verify(study: Study, found: Audit, memory: Memory) -> None:
+    """All is well by `verify`, now and by the digest of the last checkpoint."""
+    name = study.name
+    result = study.verify(memory.heads.get(name))
+    found.faults += [f"verify of {name!r}: {text}" for text in (*result.problems, *result.notes)]
+    memory.heads[name] = result.head
+    status = study.status()
+    history = study.history()
+    if status.pulls != int(history["counted"].sum()):
+        found.faults.append(f"{name!r}: {status.pulls} pulls, but others are in the log")
+    now = dict.fromkeys(status.outliers, "outlier") | dict.fromkeys(status.normal, "normal")
+    for arm, verdict in memory.verdicts.get(name, {}).items():
+        if now.get(arm) != verdict:
+            found.faults.append(f"{name!r}: {arm} was {verdict}, and is now {now.get(arm)}")
+    memory.verdicts[name] = now
+    found.steps += result.steps
+    found.verdicts += len(now)

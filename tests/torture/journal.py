@@ -1,0 +1,150 @@
+"""What a worker is about to send, and what became of it, in a file of its own.
+
+A line is one short write at the end of a file that is opened for appending: it is there
+when the call returns, also if the process is killed right after. A reward is known by its
+value, which no other reward of the whole torture has.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import mmap
+import os
+import random
+import resource
+import struct
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ACKNOWLEDGED, UNSURE, REFUSED, OPEN, LIE = "ack", "unsure", "refused", "open", "lie"
+"""Ways a telling ends: told; no answer; an answer that nothing was changed; killed before any of
+these; and one that must be refused because it contradicts what was told before."""
+
+_STEP, _NUMBERS, _COUNTS = 2.0**-40, 1 << 16, 1 << 14
+"""A value is a whole number of steps, so exact: noise above, then the worker and its count."""
+
+Row = tuple[float, str, int | None]
+"""A reward as sent: its value, its arm, its ticket (None for one without or unknown)."""
+
+
+class Slots:
+    """How many rewards each worker has acknowledged, seen by all processes."""
+
+    def __init__(self, size: int) -> None:
+        self._memory = mmap.mmap(-1, 8 * size)
+        self.size = size
+
+    def add(self, slot: int, count: int) -> None:
+        if slot >= 0:
+            (now,) = struct.unpack_from("q", self._memory, 8 * slot)
+            struct.pack_into("q", self._memory, 8 * slot, now + count)
+
+    def total(self) -> int:
+        return sum(struct.unpack_from(f"{self.size}q", self._memory))
+
+
+class Journal:
+    """One worker's file; `number` is the worker's, used once."""
+
+    def __init__(self, folder: Path, number: int, slots: Slots | None = None, slot: int = -1):
+        assert number < _NUMBERS
+        self.number, self._slots, self._slot = number, slots, slot
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        self._file = os.open(folder / f"{number}.journal", flags, 0o600)
+        self._values = self._serial = 0
+        self._sizes: dict[int, int] = {}
+
+    def _write(self, *line: Any) -> None:
+        data = json.dumps(line).encode() + b"\n"
+        # A worker whose disk is made to look full can write this all the same.
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+        try:
+            if os.write(self._file, data) != len(data):
+                raise OSError("a journal cannot be written; is the disk full?")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more values are to be had."""
+        return self._values > _COUNTS - 1000
+
+    def value(self, mean: float, rng: random.Random) -> float:
+        """A measurement that differs from every other."""
+        coarse = round((mean + max(-9.0, min(9.0, rng.gauss(0.0, 1.0)))) * 1024)
+        self._values += 1
+        return math.fsum((coarse * 2.0**-10, (self.number * _COUNTS + self._values) * _STEP))
+
+    def trying(self, study: str, rows: Sequence[Row]) -> int:
+        """Before rewards are sent; the number to say by what became of them."""
+        self._serial += 1
+        self._sizes[self._serial] = len(rows)
+        self._write("try", self._serial, study, rows)
+        return self._serial
+
+    def ended(self, serial: int, how: str) -> None:
+        self._write(how, serial)
+        size = self._sizes.pop(serial)
+        if how == ACKNOWLEDGED and self._slots is not None:
+            self._slots.add(self._slot, size)
+
+    def happened(self, what: str) -> None:
+        """Something to be counted."""
+        self._write("event", what)
+
+    def fault(self, text: str) -> None:
+        """Something that must not be."""
+        self._write("fault", f"worker {self.number}: {text}")
+
+
+@dataclass
+class Sent:
+    """A reward as sent, and how its telling ended."""
+
+    study: str
+    arm: str
+    ticket: int | None
+    how: str = OPEN
+
+
+@dataclass
+class Journals:
+    """All that the workers wrote down."""
+
+    sent: dict[float, Sent] = field(default_factory=dict)
+    events: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+
+    def count(self, *how: str) -> int:
+        return sum(one.how in how for one in self.sent.values())
+
+    def acknowledged(self) -> set[float]:
+        return {value for value, one in self.sent.items() if one.how == ACKNOWLEDGED}
+
+
+def read_journals(folder: Path) -> Journals:
+    """All journals of a folder; a line that is not whole yet is left out."""
+    found = Journals()
+    for path in sorted(folder.glob("*.journal")):
+        whole, _, _ = path.read_bytes().rpartition(b"\n")
+        tries: dict[int, list[float]] = {}
+        for line in whole.splitlines():
+            kind, *rest = json.loads(line)
+            if kind == "event":
+                found.events[rest[0]] += 1
+            elif kind == "fault":
+                found.faults.append(rest[0])
+            elif kind == "try":
+                serial, study, rows = rest
+                tries[serial] = [value for value, _, _ in rows]
+                for value, arm, ticket in rows:
+                    found.sent[value] = Sent(study, arm, ticket)
+            else:
+                for value in tries.pop(rest[0]):
+                    found.sent[value].how = kind
+    return found

@@ -1,0 +1,265 @@
+"""A worker: asks and tells in every way there is, and writes down what it is told.
+
+A `Study` and a `Client`'s study have the same methods, and so have the same worker.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from standout.errors import (
+    KeyUsedError,
+    StorageError,
+    TicketError,
+    ToldError,
+    UncertainError,
+)
+from tests.torture.journal import ACKNOWLEDGED, LIE, REFUSED, UNSURE, Journal, Row
+from tests.torture.studies import MEANS
+
+Pair = tuple[Any, float]
+HOUR = 3600.0
+TRIES = 60
+"""How often a telling is repeated before the worker leaves it at that."""
+
+
+class Clock:
+    """The time of day, as a machine has it whose clock is set again and again."""
+
+    def __init__(self, rng: random.Random, journal: Journal) -> None:
+        self._rng, self._journal, self._off = rng, journal, 0.0
+        self._real = time.time
+
+    def jump(self) -> None:
+        self._off = self._rng.choice((-1, 1)) * self._rng.choice((1.0, 60.0, HOUR, 9 * HOUR))
+        self._journal.happened("clock jumps")
+
+    def __call__(self) -> float:
+        if self._rng.random() < 0.02:
+            self.jump()
+        return self._real() + self._off
+
+
+class Disk:
+    """A disk that is full for this process alone: files may grow to a size and no further."""
+
+    def __init__(self, rng: random.Random, journal: Journal, file: str) -> None:
+        self._rng, self._journal, self._file = rng, journal, file
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    @contextmanager
+    def maybe_full(self) -> Iterator[None]:
+        if self._rng.random() < 0.7:
+            yield
+            return
+        size = 0
+        for ending in ("", "-wal"):
+            with suppress(OSError):
+                size = max(size, os.stat(self._file + ending).st_size)
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        room = self._rng.choice((0, size // 2, size, size + self._rng.randrange(20_000)))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
+        try:
+            yield
+        except StorageError:
+            self._journal.happened("full disks")
+            raise
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+class Worker:
+    """Works on an open study until it has made so many moves."""
+
+    def __init__(
+        self, study: Any, journal: Journal, rng: random.Random, *, remote: bool, disk: Disk | None
+    ) -> None:
+        self.study, self.journal, self.rng = study, journal, rng
+        self.is_remote, self.disk = remote, disk
+        self.name = f"worker {journal.number}"
+        self.pocket: list[Any] = []
+
+    def work(self, moves: int) -> None:
+        choices = (
+            self.one, self.one, self.plate, self.chain, self.unasked, self.mixed, self.clumsy,
+            self.keep, self.late, self.lie,
+        )  # fmt: skip
+        for _ in range(moves):
+            if self.journal.is_full:
+                return
+            self.rng.choice(choices)()
+
+    # Asking -----------------------------------------------------------------------
+
+    def calmly(self, call: Callable[[], Any]) -> Any:
+        """The result, or None if the database or the server could not do it now."""
+        try:
+            with self.full():
+                return call()
+        except StorageError:
+            time.sleep(self.rng.uniform(0.0, 0.1))
+            return None
+
+    @contextmanager
+    def full(self) -> Iterator[None]:
+        if self.disk is None:
+            yield
+            return
+        with self.disk.maybe_full():
+            yield
+
+    def ask(self, n: int) -> list[Any]:
+        lease = self.rng.choice((0.05, 0.3, 1.0, 3.0))
+        return self.calmly(lambda: self.study.ask(n, worker=self.name, lease=lease)) or []
+
+    def pairs(self, keys: Sequence[Any]) -> list[Pair]:
+        """A value for every ticket or arm."""
+        names = [key if isinstance(key, str) else key.arm for key in keys]
+        return [
+            (key, self.journal.value(MEANS[name], self.rng))
+            for key, name in zip(keys, names, strict=True)
+        ]
+
+    def arms(self, n: int) -> list[str]:
+        return [self.rng.choice(list(MEANS)) for _ in range(n)]
+
+    # Telling ----------------------------------------------------------------------
+
+    def send(self, pairs: list[Pair], call: Callable[[str | None], Any], key: str | None) -> Any:
+        """Tell, again and again with the same key; what was answered, None if nothing was."""
+        serial = self.journal.trying(self.study.name, rows_of(pairs))
+        how = REFUSED
+        for number in range(TRIES):
+            try:
+                with self.full():
+                    found = call(key)
+            except UncertainError as error:
+                if error.key is None or (key is not None and error.key != key):
+                    self.journal.fault(f"an UncertainError has the key {error.key!r}, not {key!r}")
+                how, key = UNSURE, error.key or key
+            except StorageError:
+                # A server that did nothing may have done it for a copy of the request.
+                how = UNSURE if self.is_remote else how
+            else:
+                self.journal.ended(serial, ACKNOWLEDGED)
+                return found
+            if self.rng.random() < 0.1:
+                break
+            time.sleep(self.rng.uniform(0.0, min(1.0, 0.02 * 2**number)))
+        self.journal.ended(serial, how)
+        return None
+
+    def tell(self, pairs: list[Pair]) -> tuple[Any, str | None]:
+        """One by one or all at once; the receipt of all and its key."""
+        # Without a key of ours the study makes one. Over HTTP a copy would then be another call.
+        is_ours = self.is_remote or self.rng.random() < 0.7
+        key = self.new_key() if is_ours else None
+        if len(pairs) == 1 and self.rng.random() < 0.7:
+            what, reward = pairs[0]
+            given = {"arm": what} if isinstance(what, str) else {"ticket": what}
+
+            def call(key: str | None) -> Any:
+                return self.study.tell(**given, reward=reward, worker=self.name, key=key)
+        else:
+
+            def call(key: str | None) -> Any:
+                return self.study.tell_many(pairs, worker=self.name, key=key)
+
+        found = self.send(pairs, call, key)
+        if found is not None and found.counted + found.surplus + found.repeated != len(pairs):
+            self.journal.fault(f"{len(pairs)} rewards were told, the receipt is {found}")
+        return found, key
+
+    def new_key(self) -> str:
+        return f"{self.name}: {self.rng.getrandbits(64):x}"
+
+    # Moves ------------------------------------------------------------------------
+
+    def one(self) -> None:
+        for ticket in self.ask(1):
+            self.tell(self.pairs([ticket]))
+
+    def plate(self) -> None:
+        tickets = self.ask(self.rng.choice((3, 8, 24)))
+        if tickets:
+            self.tell(self.pairs(tickets))
+
+    def chain(self) -> None:
+        """The next tickets with the answer to the last."""
+        tickets = self.ask(2)
+        for _ in range(self.rng.randrange(1, 5)):
+            pairs, key = self.pairs(tickets or self.arms(1)), self.new_key()
+
+            def call(key: str | None, pairs: list[Pair] = pairs) -> Any:
+                return self.study.tell_and_ask(pairs, 2, worker=self.name, lease=0.5, key=key)
+
+            found = self.send(pairs, call, key)
+            if found is None:
+                return
+            tickets = found[1]
+
+    def unasked(self) -> None:
+        self.tell(self.pairs(self.arms(self.rng.choice((1, 1, 4)))))
+
+    def mixed(self) -> None:
+        self.tell(self.pairs([*self.ask(3), *self.arms(2)]))
+
+    def clumsy(self) -> None:
+        """Give a ticket back, end or extend its lease; somebody may have been quicker."""
+        for ticket in self.ask(1):
+            calls = (
+                lambda ticket=ticket: self.study.fail(ticket, "clumsy", worker=self.name),
+                lambda ticket=ticket: self.study.release([ticket]),
+                lambda ticket=ticket: self.study.renew([ticket], 0.5),
+            )
+            with suppress(TicketError):
+                self.calmly(self.rng.choice(calls))
+
+    def keep(self) -> None:
+        self.pocket += self.ask(1)
+
+    def late(self) -> None:
+        """Tell what was asked for long ago: its lease is over, others may have measured it."""
+        if self.pocket:
+            self.tell(self.pairs([self.pocket.pop(0)]))
+
+    def lie(self) -> None:
+        """Tell again what was told, and then something else instead."""
+        tickets = self.ask(1)
+        if not tickets:
+            return
+        pairs = self.pairs(tickets)
+        found, key = self.tell(pairs)
+        if found is None:
+            return
+        again = self.calmly(lambda: self.study.tell_many(pairs, worker=self.name, key=key))
+        if again is not None and not (again.again or again.repeated == 1):
+            self.journal.fault(f"what was told twice counted again: {again}")
+        self.contradict(self.pairs(tickets), self.new_key(), ToldError)
+        if key is not None:
+            self.contradict(self.pairs(self.arms(1)), key, KeyUsedError)
+
+    def contradict(self, pairs: list[Pair], key: str, kind: type[Exception]) -> None:
+        serial = self.journal.trying(self.study.name, rows_of(pairs))
+        self.journal.ended(serial, LIE)
+        self.journal.happened("contradictions")
+        [(what, reward)] = pairs
+        given = {"arm": what} if isinstance(what, str) else {"ticket": what}
+        with suppress(kind):
+            call = self.calmly(lambda: self.study.tell(**given, reward=reward, key=key))
+            if call is not None:
+                self.journal.fault(f"no {kind.__name__} for {pairs}, but {call}")
+
+
+def rows_of(pairs: Sequence[Pair]) -> list[Row]:
+    return [
+        (value, key, None) if isinstance(key, str) else (value, key.arm, key.id)
+        for key, value in pairs
+    ]
