@@ -91,6 +91,8 @@ class Gate:
             return
         if self._reading is None:
             self._reading = asyncio.get_running_loop().create_task(self._read())
+            # An error that nobody waits for any more is nobody's business.
+            self._reading.add_done_callback(lambda task: task.cancelled() or task.exception())
         # Whoever leaves does not take the others' tokens along.
         await asyncio.shield(self._reading)
 
@@ -99,12 +101,20 @@ class Gate:
         try:
             kept = await self._threads.quick(self._shelf.tokens)
         finally:
-            self._reading = None
+            if self._reading is asyncio.current_task():
+                self._reading = None
+        if begin < self._read_at:
+            return  # Somebody who asked later has been answered before.
         self._kept = {found.token.id: found for found in kept}
         # Revoked tokens count, too: revoking the last one must let nobody in.
         self._is_closed = self._is_closed or bool(kept)
         # As old as the question, not as the answer: a slow database makes nothing last longer.
         self._read_at = begin
+
+    def forget(self) -> None:
+        """Read the tokens again before the next request, also if they are being read."""
+        self._read_at = -FRESH
+        self._reading = None
 
     async def find(self, text: str) -> Identity | None:
         """Whose token this is; None if it is nobody's, or revoked."""
