@@ -111,11 +111,11 @@ class _Connection:
             self.count += 1
             body = (
                 f'{{"rewards":[{{"ticket":{self.ticket},"reward":{float(self.ticket % 7 < 3)}}}],'
-                f'"ask":1,"worker":"{who}","key":"{who}, {self.ticket}","known":[]}}'
+                f'"ask":1,"worker":"{who}","key":"{who}, {self.ticket}"}}'
             )
             what = "tell"
         else:
-            body, what = f'{{"n":1,"worker":"{who}","known":[]}}', "ask"
+            body, what = f'{{"n":1,"worker":"{who}"}}', "ask"
         head = (
             f"POST /api/v1/studies/{self.study}/{what} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
