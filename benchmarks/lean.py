@@ -6,6 +6,7 @@ small row at a time says what the disk and the database allow at most.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import resource
@@ -13,6 +14,7 @@ import selectors
 import socket
 import sqlite3
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -88,6 +90,13 @@ class Load:
     def rate(self) -> float:
         """Requests a second."""
         return len(self.times) / self.seconds
+
+    def add(self, other: Load) -> None:
+        """Take the requests of another stretch of time in."""
+        self.seconds += other.seconds
+        self.cpu += other.cpu
+        self.times += other.times
+        self.told += other.told
 
     def at(self, share: float) -> float:
         """The time within which so many of the requests were answered."""
@@ -174,6 +183,39 @@ def tell_and_ask(port: int, study: str, clients: int, seconds: float) -> Load:
                 one.send()
     found.seconds, found.cpu = time.perf_counter() - begin, _own_cpu() - cpu
     return found
+
+
+def watch_all(port: int, study: str, count: int, seconds: float, pipe: int) -> None:
+    """So many open dashboards; writes views and milliseconds of processor time to `pipe`."""
+
+    async def watch() -> int:
+        found = [_watch(port, f"/api/v1/studies/{study}", seconds) for _ in range(count)]
+        return sum(await asyncio.gather(*found))
+
+    views = asyncio.run(watch())
+    os.write(pipe, f"{views} {round(1000 * _own_cpu())}\n".encode())
+
+
+async def _watch(port: int, path: str, seconds: float) -> int:
+    """What an open dashboard does: listen, and fetch what changed at every event."""
+    views, since = 0, ""
+    events, asking = await asyncio.open_connection("127.0.0.1", port)
+    asking.write(f"GET {path}/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 24)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while line := await events.readline():
+                if not line.startswith(b"event: change"):
+                    continue
+                writer.write(f"GET {path}/view{since} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+                head = (await reader.readuntil(b"\r\n\r\n")).lower()
+                length = int(head.partition(b"content-length:")[2].split(b"\r\n", 1)[0])
+                body = await reader.readexactly(length)
+                since = f"?since={int(body[7 : body.index(b',')])}"  # {"seq":123,...
+                views += 1
+    asking.close()
+    writer.close()
+    return views
 
 
 def _own_cpu() -> float:

@@ -11,13 +11,11 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from standout.core.problem import Problem
 from standout.errors import StorageError
 from standout.service import express
 from standout.service.auth import Gate
 from standout.service.service import start
 from standout.service.settings import Settings
-from standout.study import Study
 from tests.service.conftest import API, Connect, bearer, begin, new_token
 
 GOOD = {"rewards": [{"ticket": 1, "reward": 0.5}], "ask": 1, "key": "k", "worker": "w"}
