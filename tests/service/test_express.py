@@ -16,6 +16,7 @@ from standout.service import express
 from standout.service.auth import Gate
 from standout.service.service import start
 from standout.service.settings import Settings
+from standout.service.threads import Threads
 from tests.service.conftest import API, Connect, bearer, begin, new_token
 
 GOOD = {"rewards": [{"ticket": 1, "reward": 0.5}], "ask": 1, "key": "k", "worker": "w"}
@@ -204,3 +205,27 @@ def test_an_outage_of_the_tokens_is_said_to_all_who_wait(
             found = client.post(f"{url}/ask", json={"n": 1})
             assert (found.status_code, found.json()["error"]["code"]) == (503, "storage")
     assert client.post(f"{url}/ask", json={"n": 1}).status_code == 200
+
+
+def test_requests_that_are_here_already_go_together() -> None:
+    """Those that the loop comes to while a transaction is about to begin do not wait for it."""
+    groups: list[int] = []
+
+    class Counting:
+        def together(self, requests: list[Any], size: int) -> list[int]:
+            groups.append(len(requests))
+            return [request(None) for request in requests]
+
+    async def run() -> list[int]:
+        threads = Threads()
+
+        async def change(number: int) -> int:
+            for _ in range(number % 3):
+                await asyncio.sleep(0)
+            found = await threads.change("s", Counting, lambda _study, _turn: number)  # type: ignore[arg-type]
+            return found[1]
+
+        return list(await asyncio.gather(*map(change, range(9))))
+
+    assert asyncio.run(run()) == list(range(9))
+    assert groups == [9]
