@@ -16,7 +16,7 @@ def report(what: str, value: float, unit: str, bar: float | None = None) -> None
     is_time = unit in ("s", "ms")
     kept = bar is None or (value <= bar if is_time else value >= bar)
     promise = "" if bar is None else f"   {'at most' if is_time else 'at least'} {bar:,g}"
-    number = f"{value:,.2f}" if is_time else f"{value:,.0f}"
+    number = f"{value:,.2f}" if is_time or value < 10 else f"{value:,.0f}"
     print(f"{what:<58} {number:>10} {unit}{promise}{'' if kept else '   MISSED'}", flush=True)
     if not kept:
         missed.append(what)

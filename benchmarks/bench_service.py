@@ -1,6 +1,6 @@
-"""The service under load: answers over HTTP with a dashboard open, and a very large study.
+"""The service under load: telling against bare commits, with dashboards open, large studies.
 
-Run it as: python benchmarks/bench_service.py [--seconds S]
+Run it as: python benchmarks/bench_service.py [--seconds S] [--only PART] [--workers N]
 
 Clients and server share the machine's cores. Every acknowledged answer is looked
 for in the log afterwards, also when the server was killed in between.
@@ -13,13 +13,10 @@ import http.client
 import json
 import os
 import random
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -27,72 +24,14 @@ from urllib.parse import urlsplit
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bars import disk, end, missed, report
+from service_share import bench_shares
+from serving import Server, in_child, said
 
 from standout.client import Client
 
 ANSWERS, UPDATE_MS, OPEN_SECONDS = 150, 50.0, 2.0
 CLIENTS, ARMS = 8, 1_000
 DASHBOARDS, MANY_ARMS, TELL_MS = 8, 100_000, 60.0
-
-
-class Server:
-    """`standout serve` on a file; may be killed and started again at the same port."""
-
-    def __init__(self, place: Path, workers: int = 1) -> None:
-        self.place, self.workers, self.port = place, workers, 0
-        self.start()
-
-    def start(self) -> None:
-        words = ["serve", str(self.place), "--port", str(self.port), "--log-level", "error"]
-        self.process = subprocess.Popen(
-            [
-                str(Path(sys.executable).with_name("standout")),
-                *words,
-                "--workers",
-                str(self.workers),
-            ],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            if line.startswith("dashboard: "):
-                self.port = int(urlsplit(line.split()[1]).port or 0)
-                return
-        raise RuntimeError("the server did not start")
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-
-    def stop(self) -> None:
-        self.process.terminate()
-        try:
-            self.process.wait(15)
-        except subprocess.TimeoutExpired:
-            self.kill()
-
-
-def in_child(work: Callable[[int], None]) -> tuple[int, int]:
-    """Fork; `work` writes what it has to say to a pipe. The child's id and the pipe."""
-    reader, writer = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            os.close(reader)
-            work(writer)
-            code = 0
-        except BaseException as error:
-            print(f"client: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
-        finally:
-            os._exit(code)
-    os.close(writer)
-    return pid, reader
 
 
 def answer(url: str, seed: int, seconds: float, pipe: int) -> None:
@@ -126,15 +65,6 @@ def watch(url: str, seconds: float, pipe: int) -> None:
         except (OSError, http.client.HTTPException):
             time.sleep(0.2)
     os.write(pipe, f"{views}\n".encode())
-
-
-def said(pipe: int) -> list[int]:
-    """All numbers that a child wrote."""
-    parts = []
-    while part := os.read(pipe, 1 << 16):
-        parts.append(part)
-    os.close(pipe)
-    return [int(line) for line in b"".join(parts).split()]
 
 
 def run_clients(server: Server, seconds: float, kill_after: float | None) -> tuple[Counter, int]:
@@ -297,12 +227,20 @@ def bench_dashboards(folder: Path, seconds: float) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--only", choices=["share", "kill", "large", "dashboards"])
+    parser.add_argument("--workers", type=int, default=1, help="server processes, for `share`")
     options = parser.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="standout-bench-")))
-        bench_load(folder, options.seconds)
-        bench_large(folder)
-        bench_dashboards(folder, options.seconds)
+        parts = {
+            "share": lambda: bench_shares(folder, options.seconds, options.workers),
+            "kill": lambda: bench_load(folder, options.seconds),
+            "large": lambda: bench_large(folder),
+            "dashboards": lambda: bench_dashboards(folder, options.seconds),
+        }
+        for name, part in parts.items():
+            if options.only in (None, name):
+                part()
         sync = disk(folder)
     print(f"the disk takes {sync:.2f} ms to make a write safe: at most {1000 / sync:,.0f} a second")
     end()

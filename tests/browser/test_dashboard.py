@@ -234,6 +234,26 @@ def test_what_is_wrong_with_a_new_study_is_said(page: Page, watch: Watch) -> Non
     expect(alert).to_contain_text("at least 3")
 
 
+@pytest.mark.parametrize("ordered", [True, False])
+def test_the_order_of_counting_is_chosen(site: Site, page: Page, ordered: bool) -> None:
+    name = f"ordered {ordered}"
+    page.goto("/")
+    page.get_by_role("button", name="New study").click()
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Arms", exact=True).fill("one\ntwo\nthree")
+    page.get_by_text("More settings").click()
+    choice = page.get_by_label("Count an arm’s rewards in the order of asking")
+    expect(choice).to_be_checked()
+    # What is given up is said where it is given up.
+    expect(page.locator("label[for=new-ordered]")).to_contain_text("only right if how long")
+    choice.set_checked(ordered)
+    page.get_by_role("button", name="Begin the study").click()
+    page.wait_for_url(f"**/study/{quote(name)}")
+    study = site.open(name)
+    assert study.ordered is ordered
+    study.close()
+
+
 def no_sideways(page: Page) -> None:
     wide, room = page.evaluate("() => [document.documentElement.scrollWidth, innerWidth]")
     assert wide <= room

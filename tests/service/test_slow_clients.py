@@ -89,6 +89,39 @@ def test_headers_must_come_in_time(file: str) -> None:
         assert health(url) == 200
 
 
+@pytest.mark.parametrize(
+    "begin",
+    [HEAD, b"GET /" + b"x" * 10, POST[: POST.index(b"Content-Length")] + b"X: "],
+    ids=["header", "address", "of a post"],
+)
+def test_headers_have_an_end(file: str, begin: bytes) -> None:
+    with serving(file) as url:
+        with closing(connect(url, begin)) as endless, suppress(ConnectionError):
+            for _ in range(10_000):
+                endless.sendall(b"x" * 10_000)
+            pytest.fail("100 MB of headers were taken")
+        assert health(url) == 200
+
+
+@pytest.mark.parametrize("part", [b"x" * 10_000, b"x: y\r\n" * 2_000], ids=["one", "many"])
+def test_what_follows_a_body_has_an_end_and_is_no_header(file: str, part: bytes) -> None:
+    chunked = (
+        b"POST /api/v1/studies/none/ask HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b'8\r\n{"n": 1}\r\n0\r\n'
+    )
+    with serving(file) as url:
+        with closing(connect(url, chunked + b"Host: elsewhere\r\n\r\n")) as made:
+            answer = http.client.HTTPResponse(made)
+            answer.begin()
+            assert answer.status == 404  # Not 421: its name is that of its headers.
+        with closing(connect(url, chunked + b"x: ")) as endless, suppress(ConnectionError):
+            for _ in range(10_000):
+                endless.sendall(part)
+            pytest.fail("100 MB of trailers were taken")
+        assert health(url) == 200
+
+
 def test_a_body_must_come_in_time(file: str) -> None:
     with (
         serving(file, body_seconds=0.3, slowest_body=1e12) as url,

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 
 from standout import __version__
 from standout.service import errors
+from standout.service.express import Express
 from standout.service.guard import Guard
 from standout.service.pages import router as pages
 from standout.service.routes import ERRORS, files, health, login, looking, measuring, studies
@@ -54,6 +55,7 @@ def create_app(place: str | os.PathLike[str], settings: Settings | None = None) 
         app.include_router(module.router, prefix=API, responses=ERRORS)
     app.include_router(login.router)
     app.include_router(pages)
+    app.add_middleware(Express, service=service, prefix=API)
     app.add_middleware(Guard, settings=chosen, gate=service.gate)
     _describe_tokens(app, chosen.may_be_open)
     return app

@@ -8,6 +8,7 @@ store stays closed, also when all are revoked.
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from dataclasses import dataclass
@@ -78,23 +79,42 @@ class Gate:
         self._kept: dict[str, Kept] = {}
         self._is_closed = False
         self._read_at = -FRESH
+        self._reading: asyncio.Task[None] | None = None
         self.raters = Buckets(settings.rater_rate, settings.rater_burst)
         share = settings.raters_per_token
         self.rater_tokens = Buckets(settings.rater_rate * share, settings.rater_burst * share)
         self.logins = Buckets(0.5, 20)
 
     async def _refresh(self) -> None:
+        """Read the tokens if they are old: once for all requests that wait for it."""
         if time.monotonic() - self._read_at < FRESH:
             return
-        kept = await self._threads.quick(self._shelf.tokens)
+        if self._reading is None:
+            self._reading = asyncio.get_running_loop().create_task(self._read())
+            # An error that nobody waits for any more is nobody's business.
+            self._reading.add_done_callback(lambda task: task.cancelled() or task.exception())
+        # Whoever leaves does not take the others' tokens along.
+        await asyncio.shield(self._reading)
+
+    async def _read(self) -> None:
+        begin = time.monotonic()
+        try:
+            kept = await self._threads.quick(self._shelf.tokens)
+        finally:
+            if self._reading is asyncio.current_task():
+                self._reading = None
+        if begin < self._read_at:
+            return  # Somebody who asked later has been answered before.
         self._kept = {found.token.id: found for found in kept}
         # Revoked tokens count, too: revoking the last one must let nobody in.
         self._is_closed = self._is_closed or bool(kept)
-        self._read_at = time.monotonic()
+        # As old as the question, not as the answer: a slow database makes nothing last longer.
+        self._read_at = begin
 
     def forget(self) -> None:
-        """Read the tokens again before the next request."""
+        """Read the tokens again before the next request, also if they are being read."""
         self._read_at = -FRESH
+        self._reading = None
 
     async def find(self, text: str) -> Identity | None:
         """Whose token this is; None if it is nobody's, or revoked."""
@@ -113,7 +133,7 @@ class Gate:
         A token that does not hold is refused, also where none is needed.
         """
         headers = headers_of(scope)
-        cookies = cookies_of(headers)
+        cookies = cookies_of(headers) if "cookie" in headers else {}
         kind, _, text = headers.get("authorization", "").partition(" ")
         rater = cookies.get(RATER_COOKIE, "")
         rater = rater if _RATER.fullmatch(rater) else ""
@@ -172,27 +192,35 @@ def check(identity: Identity | None, roles: tuple[Role, ...], study: str | None)
     return identity
 
 
+def admit(
+    gate: Gate, identity: Identity | None, roles: tuple[Role, ...], study: str | None
+) -> Identity:
+    """The caller, if it has one of these roles for the study, and is not too fast."""
+    found = check(identity, roles, study)
+    if found.role is Role.RATER:
+        check_rate((gate.raters, found.name), (gate.rater_tokens, str(found.token)))
+    return found
+
+
 def allow(*roles: Role) -> Any:
     """A dependency: the caller, who has one of these roles for the study of the address."""
 
     async def caller(request: Request) -> Identity:
-        study = request.path_params.get("name")
-        found = check(await identify(request), roles, study)
         gate: Gate = request.app.state.service.gate
-        if found.role is Role.RATER:
-            check_rate((gate.raters, found.name), (gate.rater_tokens, str(found.token)))
-        return found
+        return admit(gate, await identify(request), roles, request.path_params.get("name"))
 
     return Depends(caller)
 
 
 LOOK = (Role.OWNER, Role.VIEWER)
 """Who may see everything of a study."""
+ANSWERERS = (Role.OWNER, Role.WORKER, Role.RATER)
+"""Who may ask and tell."""
 
 Owner = Annotated[Identity, allow(Role.OWNER)]
 Looker = Annotated[Identity, allow(*LOOK)]
 Reader = Annotated[Identity, allow(*LOOK, Role.WORKER)]
 """Who may see how a study stands."""
 Measurer = Annotated[Identity, allow(Role.OWNER, Role.WORKER)]
-Answerer = Annotated[Identity, allow(Role.OWNER, Role.WORKER, Role.RATER)]
+Answerer = Annotated[Identity, allow(*ANSWERERS)]
 Anyone = Annotated[Identity, allow(*Role)]

@@ -11,8 +11,6 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
-
 from standout.service.settings import Settings
 
 ACCEPTED_AT_ONCE = 128
@@ -50,10 +48,21 @@ class Room:
         self.waiting.pop(connection, None)
 
 
+def _protocol() -> Any:
+    """The protocol on the parser in C, where that is installed, else the one in Python."""
+    try:
+        from standout.service.heads import BoundedProtocol
+    except ImportError:
+        from uvicorn.protocols.http.h11_impl import H11Protocol
+
+        return H11Protocol
+    return BoundedProtocol
+
+
 def connection_class(settings: Settings) -> type[asyncio.Protocol]:
     """uvicorn's protocol for one server process, with time-outs and a limit on connections."""
     room = Room(most_connections(settings.most_connections), settings.header_seconds)
-    base: Any = AutoHTTPProtocol
+    base: Any = _protocol()
 
     class Connection(base):  # type: ignore[misc]
         """One connection; waits from its beginning, and between two requests."""

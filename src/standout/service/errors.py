@@ -126,7 +126,8 @@ def _validation(error: RequestValidationError) -> ApiError:
     return ApiError(422, f"{where}: {first['message']}", detail={"errors": found})
 
 
-def _http(error: HTTPException) -> ApiError:
+def of_http(error: HTTPException) -> ApiError:
+    """Starlette's own errors, in our shape."""
     status = error.status_code
     phrase = HTTPStatus(status).phrase.lower()
     message = {
@@ -154,7 +155,7 @@ def install(app: FastAPI) -> None:
 
     async def http_error(_: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        return _http(error).response()
+        return of_http(error).response()
 
     app.add_exception_handler(ApiError, api_error)
     app.add_exception_handler(errors.StandoutError, standout_error)

@@ -7,7 +7,6 @@ import logging
 import time
 from contextlib import suppress
 
-from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -15,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from standout.errors import StandoutError
 from standout.service import headers as rules
 from standout.service.auth import Gate, Identity, headers_of, token_needed
-from standout.service.errors import ApiError, internal, translate
+from standout.service.errors import ApiError, internal, of_http, translate
 from standout.service.settings import Settings
 from standout.study.tokens import Role
 
@@ -47,6 +46,8 @@ class Guard:
             await self.app(scope, receive, answer.send)
         except ApiError as error:
             await error.response()(scope, receive, answer.send)
+        except HTTPException as error:  # Of a body that is too long or too slow.
+            await of_http(error).response()(scope, receive, answer.send)
         except ClientDisconnect:
             pass  # Nobody is left to be told.
         except StandoutError as error:  # Of the tokens' database, say.
@@ -145,7 +146,7 @@ class _Answer:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._status = message["status"]
-            rules.add_security(MutableHeaders(scope=message))
+            rules.add_security(message["headers"])
         await self._send(message)
 
     def write_log(self) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from starlette.datastructures import MutableHeaders
-
 from standout.service.errors import ApiError
 from standout.service.settings import Settings
 
@@ -26,6 +24,7 @@ _ALWAYS = {
     # What a study says now is old in a second; files that stay say so themselves.
     "Cache-Control": "no-store",
 }
+_ALWAYS_RAW = [(name.lower().encode(), value.encode()) for name, value in _ALWAYS.items()]
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "TRACE")
 FOR_ANYBODY = ("/login", "/logout")
@@ -34,10 +33,10 @@ _JSON_LIKE = ("application/json",)
 _FORM = "application/x-www-form-urlencoded"
 
 
-def add_security(headers: MutableHeaders) -> None:
-    """Add what is missing to an answer's headers."""
-    for name, value in _ALWAYS.items():
-        headers.setdefault(name, value)
+def add_security(headers: list[tuple[bytes, bytes]]) -> None:
+    """Add what is missing to an answer's headers, as ASGI has them."""
+    given = {name for name, _ in headers}
+    headers.extend([pair for pair in _ALWAYS_RAW if pair[0] not in given])
 
 
 def _host_of(text: str) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
+from functools import cached_property
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Settings:
     heartbeat_seconds: float = 15.0
     """How long a stream of events may be silent."""
 
-    @property
+    @cached_property
     def is_loopback(self) -> bool:
         """Whether only this machine can reach the server."""
         return is_loopback(self.host)

@@ -153,7 +153,7 @@ async def tell(service: ServiceOf, who: Answerer, name: str, body: Tell) -> Resp
 
     study, (receipt, found) = await _change(service, name, request, len(pairs) + count)
     content = {
-        **asdict(receipt),
+        **vars(receipt),
         "tickets": await _tickets(service, name, found, body.items),
         "stopped": study.is_stopped,
     }

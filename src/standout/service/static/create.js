@@ -114,7 +114,7 @@ function moreFields() {
       field("budget", "Budget", budget, "At most so many pulls."),
       field("lease", "Lease in hours", lease, "A ticket without an answer is handed out again after this."),
       field("pause", "Pause an arm after failures in a row", pause),
-      make("div", { class: "check whole" }, ordered, make("label", { for: "new-ordered", text: "Count an arm’s rewards in the order of asking. Without, the answer is only right if how long a measurement takes has nothing to do with its value." }))),
+      make("div", { class: "check whole" }, ordered, make("label", { for: "new-ordered", text: "Count an arm’s rewards in the order of asking: one that overtakes an earlier pull of its arm waits for it. Without, nothing waits, but the answer is only right if how long a measurement takes has nothing to do with its value." }))),
   );
   const read = () => ({
     tolerance: Number(tolerance.value || 0),
