@@ -7,28 +7,29 @@ import time
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, insert, update
+from sqlalchemy import Connection, update
 
 from standout.core.state import PULLS
 from standout.core.stopping import StopReason
 from standout.core.typing import Floats, Ints
 from standout.errors import NoStudyError, StorageError, StudyError
 from standout.study import schema
-from standout.study.bulk import insert_rows
+from standout.study.bulk import insert_columns
 from standout.study.desk import Changes, Desk, Totals
 from standout.study.ledger_sql import (
     ADD_ROUND,
+    ADD_RUN,
     ARM_VALUES,
     COUNTERS,
     DROP_ROUND,
-    LOCK_RUN_AND_TIME,
+    LOCK_RUN,
     READ_ARMS,
     READ_ROUND,
     READ_RUN,
-    READ_RUN_AND_TIME,
     WRITE_ARM,
     WRITE_COUNTERS,
     WRITE_RUN,
+    RunRow,
 )
 from standout.study.memory import Layout, restore_derived
 from standout.study.rounds import LiveRound, new_round
@@ -73,19 +74,14 @@ class Ledger:
         On SQLite the transaction itself sees to that.
         """
         self.desk.changes = Changes()
-        if connection.dialect.name == "sqlite":
-            rows = READ_RUN(connection, {"key": self.key})
-            moment = time.time()
-        else:
-            read = LOCK_RUN_AND_TIME if lock else READ_RUN_AND_TIME
-            rows = read(connection, {"key": self.key})
-            moment = float(rows[0].moment) if rows else 0.0
+        rows = (LOCK_RUN if lock else READ_RUN)(connection, self.key)
         if not rows:
             raise NoStudyError("the study has been removed")
-        self._catch_up(connection, rows[0])
-        return moment
+        row, moment = RunRow._make(rows[0][: len(RunRow._fields)]), rows[0][-1]
+        self._catch_up(connection, row)
+        return time.time() if connection.dialect.name == "sqlite" else float(moment)
 
-    def _catch_up(self, connection: Connection, row: Any) -> None:
+    def _catch_up(self, connection: Connection, row: RunRow) -> None:
         since = self.desk.totals.seq if self.is_loaded else -1
         if row.seq == since:
             return
@@ -107,7 +103,7 @@ class Ledger:
         self.trace.forget()
 
     def _read_arms(self, connection: Connection, since: int) -> None:
-        rows = READ_ARMS(connection, {"key": self.key, "since": since})
+        rows = READ_ARMS(connection, self.key, since)
         if not rows:
             return
         desk, state = self.desk, self.desk.state
@@ -128,7 +124,7 @@ class Ledger:
         self.layout.unpack_arms(state, positions, columns[8], self.fields)
         self._image[positions] = self._table(positions)
 
-    def _read_run(self, connection: Connection, row: Any) -> None:
+    def _read_run(self, connection: Connection, row: RunRow) -> None:
         desk = self.desk
         desk.totals = Totals(**{name: int(getattr(row, name)) for name in COUNTERS})
         desk.reason = REASONS[str(row.reason)]
@@ -148,7 +144,7 @@ class Ledger:
             desk.rounds.append(live)
 
     def _read_round(self, connection: Connection, number: int) -> LiveRound:
-        (found,) = READ_ROUND(connection, {"key": self.key, "round": number})
+        (found,) = READ_ROUND(connection, self.key, number)
         plan = (np.array(json.loads(text), dtype=np.int64) for text in found)
         return new_round(number, *plan)
 
@@ -159,49 +155,35 @@ class Ledger:
         desk = self.desk
         everyone = np.arange(len(desk.arms))
         self._image = self._table()
-        rows = [
-            {"study": self.key, "position": i, "name": name, **values}
-            for i, (name, values) in enumerate(
-                zip(desk.arms, self._arm_rows(everyone), strict=True)
-            )
-        ]
-        insert_rows(connection, schema.arms, rows)
-        connection.execute(
-            insert(schema.runs).values(study=self.key, **self._run_row(), **self._slow_row())
-        )
+        names = (*ARM_VALUES, "study", "position", "name")
+        rows = zip(self._arm_rows(everyone), desk.arms, strict=True)
+        with_names = ((*row, name) for row, name in rows)
+        insert_columns(connection, schema.arms, names, with_names, len(desk.arms))
+        ADD_RUN.run(connection, *self._run_row(), *self._slow_row(), self.key)
 
     def flush(self, connection: Connection) -> None:
         """Write what has changed, and one more `seq`."""
         desk, changes = self.desk, self.desk.changes
         desk.totals.seq += 1
-        for live in changes.planned:
-            if live.id not in changes.closed:
-                ADD_ROUND(
-                    connection,
-                    {
-                        "study": self.key,
-                        "id": live.id,
-                        "arms": json.dumps(live.arms.tolist()),
-                        "amounts": json.dumps(live.amounts.tolist()),
-                    },
-                )
-        if changes.closed:
-            DROP_ROUND(
-                connection, [{"key": self.key, "round": number} for number in changes.closed]
-            )
+        self._write_rounds(connection)
         positions = self._changed_arms()
         if len(positions):
-            rows = self._arm_rows(positions)
-            for place, row in zip(positions.tolist(), rows, strict=True):
-                row["key"], row["place"] = self.key, place
-            WRITE_ARM(connection, rows)
+            WRITE_ARM.many(connection, self._arm_rows(positions))
         if changes.is_wide or changes.is_planned:
-            row = {**self._run_row(), **self._slow_row()}
-            WRITE_RUN(connection, {"key": self.key, **row})
+            WRITE_RUN.run(connection, *self._run_row(), *self._slow_row(), self.key)
         else:
-            WRITE_COUNTERS(connection, {"key": self.key, **self._run_row()})
+            WRITE_COUNTERS.run(connection, *self._run_row(), self.key)
         for moment, is_last in changes.ended:
             self.trace.add(connection, moment, is_last)
+
+    def _write_rounds(self, connection: Connection) -> None:
+        changes = self.desk.changes
+        for live in changes.planned:
+            if live.id not in changes.closed:
+                plan = (json.dumps(part.tolist()) for part in (live.arms, live.amounts))
+                ADD_ROUND.run(connection, self.key, live.id, *plan)
+        if changes.closed:
+            DROP_ROUND.many(connection, [(self.key, number) for number in changes.closed])
 
     def renew_fields(self, connection: Connection) -> None:
         """A later version remembers more or less of an arm: write all of them anew."""
@@ -227,38 +209,30 @@ class Ledger:
         wide[named] = True
         return np.flatnonzero(wide)
 
-    def _arm_rows(self, positions: Ints) -> list[dict[str, Any]]:
-        """The rows of these arms, of which `_image` is up to date."""
+    def _arm_rows(self, positions: Ints) -> list[tuple[Any, ...]]:
+        """`ARM_VALUES`, the study and the position of these arms; `_image` must be up to date."""
         desk = self.desk
         columns = (
             desk.state.pulls, desk.state.sums, desk.certified,
-            desk.pending, desk.failures, desk.streak,
+            desk.pending, desk.failures, desk.streak, desk.held,
         )  # fmt: skip
-        held = desk.held
+        places = positions.tolist()
         texts = map(json.dumps, self._image[positions, _OWN:].tolist())
         values = zip(*(column[positions].tolist() for column in columns), strict=True)
+        seq = desk.totals.seq
         return [
-            dict(
-                zip(
-                    ARM_VALUES,
-                    (*row, desk.paused.get(place), text, int(held[place]), desk.totals.seq),
-                    strict=True,
-                )
-            )
-            for place, row, text in zip(positions.tolist(), values, texts, strict=True)
+            (*row, desk.paused.get(place), text, held, seq, self.key, place)
+            for place, (*row, held), text in zip(places, values, texts, strict=True)
         ]
 
-    def _run_row(self) -> dict[str, Any]:
+    def _run_row(self) -> tuple[Any, ...]:
+        """What changes with every call, in the order of `RunRow`."""
         desk = self.desk
-        row: dict[str, Any] = {name: getattr(desk.totals, name) for name in COUNTERS}
-        row["live"] = json.dumps([live.pack() for live in desk.rounds])
-        row["reason"] = str(desk.reason)
-        row["stopped"] = desk.stopped_at
-        row["head"] = desk.head
-        return row
+        counters = (getattr(desk.totals, name) for name in COUNTERS)
+        live = json.dumps([live.pack() for live in desk.rounds])
+        return (*counters, live, str(desk.reason), desk.stopped_at, desk.head)
 
-    def _slow_row(self) -> dict[str, Any]:
+    def _slow_row(self) -> tuple[str, str]:
         """What changes with rounds only."""
-        state = self.desk.rng.bit_generator.state
-        self._rng_text = json.dumps(state)
-        return {"rng": self._rng_text, "scalars": self.layout.pack_run(self.desk.state)}
+        self._rng_text = json.dumps(self.desk.rng.bit_generator.state)
+        return self._rng_text, self.layout.pack_run(self.desk.state)

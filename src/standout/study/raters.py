@@ -28,7 +28,7 @@ class Record:
 
 
 def read_record(study: Study, worker: str) -> Record:
-    """Look it up; costs a look at every reward of the study."""
+    """Look it up; costs a look at the rater's own answers."""
     record = Record()
     names = study.arms
     with study._reading() as (connection, _):

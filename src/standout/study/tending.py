@@ -9,7 +9,6 @@ from sqlalchemy import bindparam, update
 
 from standout.study import schema, setup, steps, tickets
 from standout.study.chain import Kind, Step
-from standout.study.schema import TicketStatus
 from standout.study.shown import Shown
 from standout.study.tickets import Ticket, ticket_id
 
@@ -37,7 +36,7 @@ class Tending(Shown):
             .where(
                 _TICKETS.c.study == self._ledger.key,
                 _TICKETS.c.id == bindparam("ticket"),
-                _TICKETS.c.status == int(TicketStatus.PENDING),
+                schema.IS_PENDING,
             )
             .values(expires=bindparam("until"))
         )
