@@ -15,7 +15,8 @@ from standout.study.told import Item
 
 _TICKETS = schema.tickets
 _PENDING = (
-    "SELECT id, arm, expires FROM standout_tickets WHERE study = ? AND status = 0 AND worker = ? "
+    "SELECT id, arm, expires FROM standout_tickets INDEXED BY standout_tickets_holder "
+    "WHERE study = ? AND status = 0 AND worker = ? "
 )
 _OF_WORKER = Statement(_PENDING + "AND expires > ? ORDER BY id")
 _OF_MOMENT = Statement(_PENDING + "AND asked = ? ORDER BY id")

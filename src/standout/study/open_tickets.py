@@ -39,16 +39,14 @@ _SELECT = f"SELECT {', '.join(OpenTicket._fields)} FROM standout_tickets WHERE s
 _ONE = Statement(_SELECT + "AND id = ?")
 _RANGE = Statement(_SELECT + "AND id BETWEEN ? AND ?")
 _ANY = Statement(_SELECT + "AND id = ANY(?)")
-_IN_SLOT = Statement(
-    "SELECT slot, id FROM standout_tickets WHERE study = ? AND arm = ? AND slot = ? AND status = 0"
-)
+_OPEN = "FROM standout_tickets INDEXED BY standout_tickets_open WHERE study = ? AND status <= 1 "
+_IN_SLOT = Statement(f"SELECT slot, id {_OPEN} AND arm = ? AND slot = ? AND status = 0")
 _IN_SLOTS = Statement(
     "SELECT t.slot, t.id FROM unnest(?::integer[], ?::bigint[]) AS w(arm, slot) "
     "JOIN standout_tickets t ON t.study = ? AND t.arm = w.arm AND t.slot = w.slot AND t.status = 0"
 )
 _FIRST = Statement(
-    "SELECT arm, slot FROM standout_tickets WHERE study = ? AND arm = ? AND status = 0 "
-    "ORDER BY slot LIMIT ?"
+    f"SELECT arm, slot {_OPEN} AND arm = ? AND status = 0 ORDER BY slot LIMIT ?"
 )
 _FIRSTS = Statement(
     "SELECT f.arm, f.slot FROM unnest(?::integer[], ?::bigint[]) AS w(arm, most) "
@@ -56,8 +54,7 @@ _FIRSTS = Statement(
     "AND t.arm = w.arm AND t.status = 0 ORDER BY t.slot LIMIT w.most) f"
 )
 _HELD_BEFORE = Statement(
-    "SELECT arm, id, slot, value, logged FROM standout_tickets "
-    "WHERE study = ? AND arm = ? AND status = 1 AND slot < ?"
+    f"SELECT arm, id, slot, value, logged {_OPEN} AND arm = ? AND status = 1 AND slot < ?"
 )
 _ALL_HELD_BEFORE = Statement(
     "SELECT t.arm, t.id, t.slot, t.value, t.logged "

@@ -7,12 +7,14 @@ must be one of these: SQLAlchemy's own results do not wait for a pipeline.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import Connection
 
 Row = tuple[Any, ...]
+_INDEXED = re.compile(r" INDEXED BY \w+")
 
 
 def driver(connection: Connection) -> Any:
@@ -24,13 +26,12 @@ class Statement:
     """SQL with `?` for each parameter, of columns that need no conversion.
 
     `postgresql` is what that database gets in place of `sqlite`'s text, where they differ.
+    `INDEXED BY` is for SQLite only, which otherwise takes a study's number for enough to go by.
     """
 
     def __init__(self, sqlite: str, postgresql: str | None = None) -> None:
-        self.texts = {
-            "sqlite": sqlite,
-            "postgresql": (postgresql or sqlite).replace("?", "%s"),
-        }
+        other = _INDEXED.sub("", postgresql or sqlite)
+        self.texts = {"sqlite": sqlite, "postgresql": other.replace("?", "%s")}
 
     def __call__(self, connection: Connection, *params: Any) -> list[Row]:
         """Run it and read its rows."""

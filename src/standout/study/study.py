@@ -128,7 +128,7 @@ class Study(Tending):
         `known`, the tickets that `worker` holds and that are not among these
         numbers come first: an answer that got lost on its way is given again.
         """
-        with self._turn(check_count(n)) as turn:
+        with without_collector(check_count(n)), self._turn(n) as turn:
             return turn.ask(n, worker=worker, lease=lease, known=known)
 
     @contextmanager

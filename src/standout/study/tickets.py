@@ -27,8 +27,8 @@ MOST = 2**62
 """No study gets so far; databases hold no larger numbers."""
 _NAMES = ("study", "id", "arm", "slot", "round", "status", "worker", "asked", "expires")
 _EXPIRED = Statement(
-    "SELECT id, arm, slot, round FROM standout_tickets WHERE study = ? AND status = 0 "
-    "AND expires <= ? ORDER BY expires, id LIMIT ?"
+    "SELECT id, arm, slot, round FROM standout_tickets INDEXED BY standout_tickets_due "
+    "WHERE study = ? AND status = 0 AND expires <= ? ORDER BY expires, id LIMIT ?"
 )
 
 
