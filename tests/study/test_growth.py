@@ -137,12 +137,11 @@ def test_postgresql_reads_by_index(server: Server, clock: Clock) -> None:
     with study._storage.read() as connection:
         driver(connection).execute("SET LOCAL enable_seqscan = off")  # Some tables are small here.
         for text, params in found:
-            if text.startswith("INSERT") or text in plans:
+            if text.startswith("INSERT") or not any(f"standout_{log}" in text for log in LOGS):
                 continue
-            text_of_lock = text.replace(" FOR UPDATE", "")
-            rows = driver(connection).execute("EXPLAIN " + text_of_lock, params).fetchall()
+            rows = driver(connection).execute("EXPLAIN " + text, params).fetchall()
             plans[text] = "\n".join(line for (line,) in rows)
-    assert len(plans) > 12
+    assert len(plans) > 8
     for text, plan in plans.items():
         for table in LOGS:
             assert f"Seq Scan on standout_{table}" not in plan, (text, plan)

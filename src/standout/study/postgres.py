@@ -12,11 +12,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
 from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
 
 CONNECT = 10
 """Seconds to wait for a connection."""
@@ -103,12 +104,49 @@ def connector(patience: float) -> Callable[..., Watched]:
     return connect
 
 
-def pipeline(connection: Connection) -> AbstractContextManager[object]:
-    """Statements sent without waiting for each; not with a libpq older than PostgreSQL 14's."""
-    driver: Any = connection.connection.driver_connection
-    found: AbstractContextManager[object]
-    found = driver.pipeline() if psycopg.Pipeline.is_supported() else nullcontext()
-    return found
+_QUICKLY = "SET LOCAL synchronous_commit = off"
+_MAKE_SAFE = "SELECT pg_logical_emit_message(true, 'standout', '')"
+"""A transaction that only waits for the disk: all that was committed before it is safe, too."""
+
+
+@contextmanager
+def writing(connection: Connection, *, is_small: bool) -> Iterator[Callable[[], None]]:
+    """A transaction, to be ended with the function that is given; undone otherwise.
+
+    A small one (without COPY) is sent without waiting for each statement; not with a
+    libpq older than PostgreSQL 14's. It lets go of its locks before it is on disk, and
+    waits for that afterwards: the server then makes those of many clients safe at once.
+    """
+    raw: Any = connection.connection.dbapi_connection
+
+    def commit_quickly() -> None:
+        raw.execute("COMMIT")
+        raw.execute(_MAKE_SAFE)
+        line.sync()
+
+    try:
+        if is_small and psycopg.Pipeline.is_supported():
+            with raw.pipeline() as line:
+                try:
+                    raw.execute(_QUICKLY)
+                    yield commit_quickly
+                except BaseException:
+                    _take_back(raw)
+                    raise
+        else:
+            yield raw.commit
+    except BaseException:
+        _take_back(raw)
+        raise
+    finally:
+        with suppress(SQLAlchemyError):
+            connection.rollback()  # What SQLAlchemy takes for a transaction of its own.
+
+
+def _take_back(raw: Any) -> None:
+    """Undo what is under way; where the connection is broken, the server does."""
+    with suppress(psycopg.Error):
+        raw.rollback()
 
 
 @contextmanager

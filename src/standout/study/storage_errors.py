@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from standout.errors import StorageError, UnavailableError
-from standout.study.sqlite_file import LOCKED
+from standout.study.sqlite_log import LOCKED
 
 if TYPE_CHECKING:
     from standout.study.storage import Storage
