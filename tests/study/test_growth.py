@@ -158,8 +158,9 @@ def test_no_ask_runs_more_statements_in_an_old_study(place: str, clock: Clock) -
     age(study, clock)
     with recorded() as second:
         study.tell_and_ask([(ticket, 1.0)])
-    assert len(second) <= len(first) + 3
+    # With a round that ends, and another's changes to catch up with.
     assert len(first) <= 16
+    assert len(second) <= 16
 
 
 def test_many_pulls_at_once_are_those_of_one_after_the_other() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,21 +24,25 @@ from standout.study.ledger_sql import (
     ARM_VALUES,
     COUNTERS,
     DROP_ROUND,
+    FIRST_DUE,
     LOCK_RUN,
     READ_ARMS,
-    READ_ROUND,
+    READ_ROUNDS,
     READ_RUN,
     WRITE_ARM,
     WRITE_COUNTERS,
     WRITE_RUN,
     RunRow,
 )
-from standout.study.memory import Layout, restore_derived
+from standout.study.memory import Layout, restore_derived, restore_touched
+from standout.study.open_tickets import Looked
 from standout.study.rounds import LiveRound, new_round
+from standout.study.statements import Statement, read_together
 from standout.study.trace import TraceLog
 
 REASONS = {str(reason): reason for reason in StopReason}
 _OWN = 3
+_NEWS = 3
 UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, StudyError)
 """What reading rows raises that somebody has damaged."""
 
@@ -50,8 +56,11 @@ class Ledger:
         self.layout = Layout(desk.problem, desk.method)
         self.fields = fields or self.layout.fields(desk.state)
         self._image = self._table()
-        self._rng_text = ""
+        self._rng_text = self._scalars_text = ""
         self.is_loaded = False
+        self.first_due = -math.inf
+        """Before this moment (seconds since 1970) no lease runs out."""
+        self.tickets = Looked()
         self.trace = TraceLog(key)
 
     def _table(self, positions: Ints | slice = slice(None)) -> Floats:
@@ -67,29 +76,55 @@ class Ledger:
 
     # Reading -----------------------------------------------------------------
 
-    def sync(self, connection: Connection, *, lock: bool) -> float:
+    def sync(self, connection: Connection, *, lock: bool, tickets: Sequence[int] = ()) -> float:
         """Bring the desk up to date, and give the time (seconds since 1970).
 
         With `lock` nobody else changes the study until the transaction ends.
-        On SQLite the transaction itself sees to that.
+        On SQLite the transaction itself sees to that. What is about to be told
+        of (`tickets`) is looked up on the way.
         """
         self.desk.changes = Changes()
-        rows = (LOCK_RUN if lock else READ_RUN)(connection, self.key)
+        known = self.desk.totals if self.is_loaded else Totals(seq=-1)
+        run = ((LOCK_RUN if lock else READ_RUN), (self.key,))
+        if connection.dialect.name == "sqlite":
+            rows, moment = run[0](connection, self.key), time.time()
+            if rows and rows[0][0] == known.seq:
+                self.tickets.forget()
+                return moment
+            news = read_together(connection, self._news(known))
+        else:
+            look = self.tickets.calls(self.key, tickets)
+            rows, *news = read_together(connection, [run, *self._news(known), *look])
+            moment = float(rows[0][-1]) if rows else 0.0
+            self.tickets.remember(tickets, news[_NEWS:])
+            news = news[:_NEWS]
         if not rows:
             raise NoStudyError("the study has been removed")
-        row, moment = RunRow._make(rows[0][: len(RunRow._fields)]), rows[0][-1]
-        self._catch_up(connection, row)
-        return time.time() if connection.dialect.name == "sqlite" else float(moment)
+        row = RunRow._make(rows[0][: len(RunRow._fields)])
+        if row.seq < known.seq:  # Another copy of the database was put in place.
+            news = read_together(connection, self._news(Totals(seq=-1)))
+            self.desk.rounds = []
+        self._catch_up(row, *news)
+        return moment
 
-    def _catch_up(self, connection: Connection, row: RunRow) -> None:
-        since = self.desk.totals.seq if self.is_loaded else -1
-        if row.seq == since:
+    def _news(self, known: Totals) -> list[tuple[Statement, tuple[Any, ...]]]:
+        """What to read when others have changed something since `known`."""
+        last = known.last_round if known.seq >= 0 else -1
+        return [
+            (READ_ARMS, (self.key, known.seq)),
+            (READ_ROUNDS, (self.key, last)),
+            (FIRST_DUE, (self.key,)),
+        ]
+
+    def _catch_up(
+        self, row: RunRow, arms: list[Any], rounds: list[Any], due: list[Any]
+    ) -> None:
+        self.first_due = due[0][0] if due else math.inf
+        if self.is_loaded and row.seq == self.desk.totals.seq:
             return
-        if row.seq < since:
-            since = -1  # Another copy of the database was put in place.
         try:
-            self._read_arms(connection, since)
-            self._read_run(connection, row)
+            self._read_arms(arms)
+            self._read_run(row, {number: plan for number, *plan in rounds})
         except UNREADABLE as error:
             raise StorageError(
                 f"the study's rows cannot be read ({error}); restore a copy"
@@ -100,10 +135,10 @@ class Ledger:
         """After a failed write: the desk is ahead of the database; read all of it again."""
         self.is_loaded = False
         self.desk.rounds = []
+        self._scalars_text = ""
         self.trace.forget()
 
-    def _read_arms(self, connection: Connection, since: int) -> None:
-        rows = READ_ARMS(connection, self.key, since)
+    def _read_arms(self, rows: list[Any]) -> None:
         if not rows:
             return
         desk, state = self.desk, self.desk.state
@@ -124,29 +159,29 @@ class Ledger:
         self.layout.unpack_arms(state, positions, columns[8], self.fields)
         self._image[positions] = self._table(positions)
 
-    def _read_run(self, connection: Connection, row: RunRow) -> None:
+    def _read_run(self, row: RunRow, plans: dict[int, list[str]]) -> None:
         desk = self.desk
         desk.totals = Totals(**{name: int(getattr(row, name)) for name in COUNTERS})
         desk.reason = REASONS[str(row.reason)]
         desk.stopped_at = row.stopped
         desk.head = bytes(row.head)
-        found = self.layout.unpack_run(desk.state, row.scalars)
+        if row.scalars != self._scalars_text:
+            found = self.layout.unpack_run(desk.state, row.scalars)
+            restore_derived(desk.spec, desk.state, found)
+            self._scalars_text = row.scalars
+        else:
+            # No round has begun or ended meanwhile: there are more rewards, and nothing else.
+            restore_touched(desk.state)
         desk.state.counters[PULLS] = desk.state.pulls.sum()
-        restore_derived(desk.spec, desk.state, found)
         if row.rng != self._rng_text:
             desk.rng.bit_generator.state = json.loads(row.rng)
             self._rng_text = row.rng
         known = {live.id: live for live in desk.rounds}
         desk.rounds = []
         for packed in json.loads(row.live):
-            live = known.get(packed[0]) or self._read_round(connection, packed[0])
+            live = known.get(packed[0]) or _planned_round(packed[0], plans[packed[0]])
             live.unpack(packed)
             desk.rounds.append(live)
-
-    def _read_round(self, connection: Connection, number: int) -> LiveRound:
-        (found,) = READ_ROUND(connection, self.key, number)
-        plan = (np.array(json.loads(text), dtype=np.int64) for text in found)
-        return new_round(number, *plan)
 
     # Writing -----------------------------------------------------------------
 
@@ -235,4 +270,10 @@ class Ledger:
     def _slow_row(self) -> tuple[str, str]:
         """What changes with rounds only."""
         self._rng_text = json.dumps(self.desk.rng.bit_generator.state)
-        return self._rng_text, self.layout.pack_run(self.desk.state)
+        self._scalars_text = self.layout.pack_run(self.desk.state)
+        return self._rng_text, self._scalars_text
+
+
+def _planned_round(number: int, plan: list[str]) -> LiveRound:
+    arms, amounts = (np.array(json.loads(text), dtype=np.int64) for text in plan)
+    return new_round(number, arms, amounts)

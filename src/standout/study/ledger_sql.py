@@ -60,5 +60,9 @@ WRITE_COUNTERS, WRITE_RUN = (
 )
 ADD_RUN = insert_into("standout_runs", (*RunRow._fields, "study"))
 ADD_ROUND = insert_into("standout_rounds", ("study", "id", "arms", "amounts"))
-READ_ROUND = Statement("SELECT arms, amounts FROM standout_rounds WHERE study = ? AND id = ?")
+READ_ROUNDS = Statement("SELECT id, arms, amounts FROM standout_rounds WHERE study = ? AND id > ?")
+FIRST_DUE = Statement(
+    "SELECT expires FROM standout_tickets INDEXED BY standout_tickets_due "
+    "WHERE study = ? AND status = 0 ORDER BY expires LIMIT 1"
+)
 DROP_ROUND = Statement("DELETE FROM standout_rounds WHERE study = ? AND id = ?")

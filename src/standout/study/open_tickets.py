@@ -75,16 +75,44 @@ ADD_WAITING = insert_into("standout_tickets", WAITING_COLUMNS)
 Pair = tuple[int, int]
 
 
+class Looked:
+    """Tickets that were looked up when a transaction began, to be used once."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, list[Row]] = {}
+
+    def forget(self) -> None:
+        """Another transaction."""
+        self._found.clear()
+
+    def calls(self, key: int, numbers: Sequence[int]) -> list[tuple[Statement, Row]]:
+        """The statement that looks up a single ticket; many are not looked up ahead."""
+        return [(_ONE, (key, numbers[0]))] if len(numbers) == 1 else []
+
+    def remember(self, numbers: Sequence[int], found: Sequence[list[Row]]) -> None:
+        """What came of `calls`."""
+        self._found = dict(zip(numbers, found, strict=False))
+
+    def take(self, number: int) -> list[Row] | None:
+        """Its row, in a list; None if it was not looked up, or may have changed since."""
+        found = self._found.pop(number, None)
+        self._found.clear()
+        return found
+
+
 def _is_sqlite(connection: Connection) -> bool:
     return connection.dialect.name == "sqlite"
 
 
-def find(connection: Connection, key: int, numbers: Sequence[int]) -> dict[int, OpenTicket]:
+def find(
+    connection: Connection, key: int, numbers: Sequence[int], looked: Looked | None = None
+) -> dict[int, OpenTicket]:
     """The rows of these tickets, as far as they are in the table."""
     if not numbers:
         return {}
     if len(numbers) == 1:
-        rows = _ONE(connection, key, numbers[0])
+        kept = None if looked is None else looked.take(numbers[0])
+        rows = _ONE(connection, key, numbers[0]) if kept is None else kept
     elif (last := max(numbers)) - (first := min(numbers)) < _DENSE * len(numbers):
         rows = _RANGE(connection, key, first, last)
     elif _is_sqlite(connection):

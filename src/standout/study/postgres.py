@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
+import psycopg.sql
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -37,6 +38,7 @@ def connect_options(patience: float) -> dict[str, Any]:
         "keepalives_interval": 5,
         "keepalives_count": 3,
         "tcp_user_timeout": int(1000 * (patience + MARGIN)),
+        "client_encoding": "UTF8",
     }
 
 
@@ -61,6 +63,13 @@ class Watched(psycopg.Connection[Any]):
 
     silence: float = 65.0
     _given_up: str | None = None
+    batch: Batch | None = None
+
+    def cursor(self, *args: Any, **kwargs: Any) -> Any:
+        """As in psycopg; what has been gathered is done before."""
+        if self.batch is not None:
+            self.batch.send()
+        return super().cursor(*args, **kwargs)
 
     def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
         """As in psycopg; raises OperationalError when nothing comes for too long.
@@ -104,43 +113,102 @@ def connector(patience: float) -> Callable[..., Watched]:
     return connect
 
 
-_QUICKLY = "SET LOCAL synchronous_commit = off"
-_MAKE_SAFE = "SELECT pg_logical_emit_message(true, 'standout', '')"
-"""A transaction that only waits for the disk: all that was committed before it is safe, too."""
+_BEGIN = "BEGIN; SET LOCAL synchronous_commit = off"
+_COMMIT = "COMMIT; SELECT pg_logical_emit_message(true, 'standout', '')"
+"""The second is a transaction that only waits for the disk: all committed before it is safe, too."""
+
+
+class Batch:
+    """Statements of one transaction, sent together: whenever rows are wanted, and at the end.
+
+    A round trip takes longer than what a server does for such a statement, and lets
+    whoever waits for the same study wait longer. The transaction lets go of its locks
+    before it is on disk, and waits for that afterwards: the server then makes those of
+    many clients safe at once.
+    """
+
+    def __init__(self, raw: Watched) -> None:
+        self._raw = raw
+        self._escape = psycopg.pq.Escaping(raw.pgconn).escape_literal
+        self._texts = [_BEGIN]
+
+    def add(self, text: str, params: Sequence[Any]) -> None:
+        """Something to be done before whatever comes next."""
+        # By hand, not by a `ClientCursor`: that takes as long as all the rest of a tell.
+        first, *parts = text.split("%s")
+        values = map(self._literal, params)
+        pieces = [piece for pair in zip(values, parts, strict=True) for piece in pair]
+        self._texts.append(first + "".join(pieces))
+
+    def _literal(self, value: Any) -> str:
+        """A value as SQL."""
+        kind = type(value)
+        if kind is int:
+            return str(value)
+        if kind is float:
+            return f"'{value!r}'::float8"
+        if value is None:
+            return "NULL"
+        if kind is str:
+            return bytes(self._escape(value.encode())).decode()
+        return psycopg.sql.Literal(value).as_string(self._raw)
+
+    def read(self, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[list[Any]]:
+        """The rows of each of these."""
+        for text, params in calls:
+            self.add(text, params)
+        return self._send(len(calls))
+
+    def send(self) -> None:
+        """Let everything be done that was added."""
+        if self._texts:
+            self._send(0)
+
+    def commit(self) -> None:
+        """End the transaction, and wait for the disk."""
+        self._texts.append(_COMMIT)
+        self._send(0)
+
+    def _send(self, wanted: int) -> list[list[Any]]:
+        """Send everything; the rows of the last `wanted` statements."""
+        texts, self._texts = self._texts, []
+        with psycopg.Cursor(self._raw) as cursor:
+            cursor.execute("; ".join(texts), prepare=False)  # type: ignore[arg-type]
+            # The first text is two statements where the transaction begins.
+            for _ in range(len(texts) - wanted + (texts[0] is _BEGIN)):
+                cursor.nextset()
+            found: list[list[Any]] = []
+            for _ in range(wanted):
+                found.append(cursor.fetchall())
+                cursor.nextset()
+            return found
 
 
 @contextmanager
 def writing(connection: Connection, *, is_small: bool) -> Iterator[Callable[[], None]]:
     """A transaction, to be ended with the function that is given; undone otherwise.
 
-    A small one (without COPY) is sent without waiting for each statement; not with a
-    libpq older than PostgreSQL 14's. It lets go of its locks before it is on disk, and
-    waits for that afterwards: the server then makes those of many clients safe at once.
+    The statements of a small one (without COPY) are gathered in a `Batch`.
     """
     raw: Any = connection.connection.dbapi_connection
-
-    def commit_quickly() -> None:
-        raw.execute("COMMIT")
-        raw.execute(_MAKE_SAFE)
-        line.sync()
-
     try:
-        if is_small and psycopg.Pipeline.is_supported():
-            with raw.pipeline() as line:
-                try:
-                    raw.execute(_QUICKLY)
-                    yield commit_quickly
-                except BaseException:
-                    _take_back(raw)
-                    raise
+        if is_small:
+            raw.autocommit = True
+            raw.batch = Batch(raw)
+            yield raw.batch.commit
         else:
             yield raw.commit
     except BaseException:
+        raw.batch = None
         _take_back(raw)
         raise
     finally:
+        raw.batch = None
         with suppress(SQLAlchemyError):
             connection.rollback()  # What SQLAlchemy takes for a transaction of its own.
+        if is_small:
+            with suppress(psycopg.Error):
+                raw.autocommit = False
 
 
 def _take_back(raw: Any) -> None:

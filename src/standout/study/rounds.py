@@ -34,7 +34,7 @@ class LiveRound:
     @property
     def is_handed_out(self) -> bool:
         """Whether nothing is left to hand out."""
-        return not self.returned and not len(self._left())
+        return not self.returned and (self.first == len(self.arms) or not len(self._left()))
 
     def _left(self) -> Ints:
         """The entries that are not handed out in full."""
@@ -124,9 +124,10 @@ class LiveRound:
 
     def pack(self) -> list[Any]:
         """Short form: what is handed out in full up to `first`, single entries behind it."""
-        self._left()
-        behind = np.flatnonzero(self.given[self.first :]) + self.first
-        given = [[int(j), int(self.given[j])] for j in behind]
+        given: list[list[int]] = []
+        if self.first < len(self.arms) and len(self._left()):
+            behind = np.flatnonzero(self.given[self.first :]) + self.first
+            given = [[int(j), int(self.given[j])] for j in behind]
         return [self.id, self.first, given, self.out, self.returned]
 
     def unpack(self, packed: list[Any]) -> None:

@@ -74,6 +74,7 @@ class SqliteFile:
         self._log: Identity | None = None
         self._frozen: tuple[int, int] | None = None
         self._sync: LogSync | None = None
+        self._waits = patience
         # How it is before anything of ours could have changed it.
         self.had_log = self.log.exists()
         self._was_left_amid = bool(self._announcements())
@@ -106,7 +107,7 @@ class SqliteFile:
             connection.close()
             raise self._moved()
         self._file, self._log, self._may_create = found, None, False
-        self._sync = None
+        self._sync, self._waits = None, self.patience
         return connection
 
     def _address(self) -> str:
@@ -220,7 +221,7 @@ class SqliteFile:
 
     def _at_once(self, raw: sqlite3.Connection, pragma: str) -> Any:
         """Run a pragma without waiting for anybody; its value, None where a lock forbids it."""
-        raw.execute("PRAGMA busy_timeout=0")
+        self._wait_for(raw, 0.0)
         try:
             row = raw.execute(f"PRAGMA {pragma}").fetchone()
         except sqlite3.Error as error:
@@ -228,7 +229,7 @@ class SqliteFile:
                 raise
             return None
         finally:
-            raw.execute(f"PRAGMA busy_timeout={int(self.patience * 1000)}")
+            self._wait_for(raw, self.patience)
         return row[0] if row else None
 
     def begin_immediate(self, raw: sqlite3.Connection) -> None:
@@ -237,7 +238,20 @@ class SqliteFile:
             self.begin_log(raw)
         if self._sync is not None:
             self._sync.check()
+        self._wait_for(raw, 0.0)
         begin_immediate(raw, self.patience)
+
+    def begin(self, raw: sqlite3.Connection) -> None:
+        """Begin to read. Raises `MovedError`."""
+        self._wait_for(raw, self.patience)
+        raw.execute("BEGIN")
+        self.check()
+
+    def _wait_for(self, raw: sqlite3.Connection, seconds: float) -> None:
+        """Let SQLite wait for locks itself, for so long; it is told only when that changes."""
+        if seconds != self._waits:
+            raw.execute(f"PRAGMA busy_timeout={int(1000 * seconds)}")
+            self._waits = seconds
 
     def commit(self, raw: sqlite3.Connection) -> None:
         """Commit, let others in, and wait until the disk has it; raises `UncertainError`."""

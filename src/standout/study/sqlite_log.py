@@ -19,8 +19,13 @@ from standout.errors import StorageError, UncertainError
 
 LOCKED = (5, 6)
 """SQLite's codes for a database or a table that somebody else has locked."""
-_FIRST_STEP, _LAST_STEP = 0.0003, 0.002
-"""Seconds between two looks at a lock that somebody else has."""
+_FIRST_STEP, _LAST_STEP, _GROWTH = 0.0003, 0.01, 1.5
+"""Seconds between two looks at a lock that somebody else has.
+
+Who has just written comes back at once, and finds the lock free while the disk is busy;
+who has waited for long looks seldom. So a few go on for a while and then others do: each
+change of hands costs the next one a look at what was written meanwhile.
+"""
 
 
 def is_locked(error: sqlite3.Error) -> bool:
@@ -32,23 +37,21 @@ def begin_immediate(raw: sqlite3.Connection, patience: float) -> None:
     """Wait for the write lock in short random steps, for `patience` seconds at most.
 
     SQLite's own waiting grows to a tenth of a second a step, in which a
-    busy neighbour takes the lock many times over.
+    busy neighbour takes the lock many times over: the connection must have none of it.
     """
-    raw.execute("PRAGMA busy_timeout=0")
-    deadline = time.monotonic() + patience
+    deadline: float | None = None
     step = _FIRST_STEP
-    try:
-        while True:
-            try:
-                raw.execute("BEGIN IMMEDIATE")
-                return
-            except sqlite3.Error as error:
-                if not is_locked(error) or time.monotonic() > deadline:
-                    raise
-            time.sleep(random.uniform(0.5, 1.5) * step)
-            step = min(step * 1.3, _LAST_STEP)
-    finally:
-        raw.execute(f"PRAGMA busy_timeout={int(1000 * patience)}")
+    while True:
+        try:
+            raw.execute("BEGIN IMMEDIATE")
+            return
+        except sqlite3.Error as error:
+            now = time.monotonic()
+            deadline = now + patience if deadline is None else deadline
+            if not is_locked(error) or now > deadline:
+                raise
+        time.sleep(random.uniform(0.5, 1.5) * step)
+        step = min(step * _GROWTH, _LAST_STEP)
 
 
 class LogSync:

@@ -1,14 +1,14 @@
 """Statements as constant text, run by the driver itself.
 
 A single ask or tell runs a dozen small statements; preparing each anew takes
-longer than running it. Whatever reads rows inside `Storage.write(is_small=True)`
-must be one of these: SQLAlchemy's own results do not wait for a pipeline.
+longer than running it, and on PostgreSQL to wait for each takes longer still: inside
+`Storage.write(is_small=True)` they are gathered there (see `postgres.Batch`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Connection
@@ -35,21 +35,54 @@ class Statement:
 
     def __call__(self, connection: Connection, *params: Any) -> list[Row]:
         """Run it and read its rows."""
+        raw = driver(connection)
         text = self.texts[connection.dialect.name]
-        found: list[Row] = driver(connection).execute(text, params).fetchall()
+        found: list[Row]
+        if is_batch(raw):
+            (found,) = raw.batch.read([(text, params)])
+        else:
+            found = raw.execute(text, params).fetchall()
         return found
 
     def run(self, connection: Connection, *params: Any) -> None:
         """Run it where it gives no rows."""
-        driver(connection).execute(self.texts[connection.dialect.name], params)
+        raw = driver(connection)
+        text = self.texts[connection.dialect.name]
+        if is_batch(raw):
+            raw.batch.add(text, params)
+        else:
+            raw.execute(text, params)
 
     def many(self, connection: Connection, rows: Iterable[Row]) -> None:
         """Run it for each of these parameters."""
-        cursor = driver(connection).cursor()
+        raw = driver(connection)
+        text = self.texts[connection.dialect.name]
+        if is_batch(raw):
+            for row in rows:
+                raw.batch.add(text, row)
+            return
+        cursor = raw.cursor()
         try:
-            cursor.executemany(self.texts[connection.dialect.name], rows)
+            cursor.executemany(text, rows)
         finally:
             cursor.close()
+
+
+def is_batch(raw: Any) -> bool:
+    """Whether statements are gathered, to be sent to a PostgreSQL server together."""
+    return getattr(raw, "batch", None) is not None
+
+
+def read_together(
+    connection: Connection, calls: Sequence[tuple[Statement, Row]]
+) -> list[list[Row]]:
+    """The rows of each, in order: one after the other, but sent together where that is quicker."""
+    raw = driver(connection)
+    if not is_batch(raw):
+        return [statement(connection, *params) for statement, params in calls]
+    name = connection.dialect.name
+    found: list[list[Row]] = raw.batch.read([(one.texts[name], params) for one, params in calls])
+    return found
 
 
 def insert_into(table: str, names: Iterable[str]) -> Statement:

@@ -229,8 +229,7 @@ class Storage:
             with reading(connection, is_long=is_long):
                 yield
             return
-        connection.exec_driver_sql("BEGIN")
-        self.file.check()
+        self.file.begin(self._raw())
         yield
         self.file.check_unchanged()
 

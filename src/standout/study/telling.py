@@ -65,7 +65,7 @@ def tell(
 ) -> Receipt:
     """Count all items or, with one bad one among them, none; keeps the `step`."""
     asked = [item.ticket for item in items if item.ticket is not None]
-    rows = open_tickets.find(connection, ledger.key, asked)
+    rows = open_tickets.find(connection, ledger.key, asked, ledger.tickets)
     told = find_told(connection, ledger.key, [t for t in asked if may_be_told(rows.get(t))])
     fresh = check(ledger, items, rows, told)
     step.first, step.repeated = ledger.desk.totals.log + 1, len(items) - len(fresh)

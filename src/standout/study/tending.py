@@ -42,6 +42,7 @@ class Tending(Shown):
         )
         with self._writing() as (connection, now):
             until = now + seconds
+            self._ledger.first_due = min(self._ledger.first_due, until)
             connection.execute(statement, [{"ticket": n, "until": until} for n in numbers])
 
     def pause(self, arm: str, reason: str = "paused by hand") -> None:

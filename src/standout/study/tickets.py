@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from standout.study.chain import Kind, Step
 from standout.study.desk import Desk
 from standout.study.holding import release_held
 from standout.study.ledger import Ledger
+from standout.study.ledger_sql import FIRST_DUE
 from standout.study.open_tickets import set_status
 from standout.study.planner import take_pulls
 from standout.study.schema import TicketStatus
@@ -130,13 +132,14 @@ def hand_out(
     desk = ledger.desk
     if desk.is_stopped:
         return []
-    pulls = _take_expired(connection, ledger, count, now)
+    pulls = _take_expired(connection, ledger, count, now) if ledger.first_due <= now else []
     if not desk.is_stopped:
         taken = take_pulls(desk, count - len(pulls))
         pulls += [(arm, None, live.id) for live, arm in taken]
     first = desk.totals.tickets + 1
     desk.totals.tickets += len(pulls)
     expires = now + lease
+    ledger.first_due = min(ledger.first_due, expires)
     made = []
     rows = []
     for number, (arm, slot, live_id) in enumerate(pulls, start=first):
@@ -155,6 +158,8 @@ def _take_expired(
     desk = ledger.desk
     found = _EXPIRED(connection, ledger.key, now, count)
     set_status(connection, ledger.key, [row[0] for row in found], TicketStatus.EXPIRED)
+    due = FIRST_DUE(connection, ledger.key)
+    ledger.first_due = due[0][0] if due else math.inf
     again: list[tuple[int, int | None, int]] = []
     step = Step(Kind.ASK, now, first=desk.totals.log + 1)
     for _, arm, slot, live in found:
