@@ -53,7 +53,7 @@ def operations(study: Study, clock: Clock) -> dict[str, Callable[[], object]]:
     clock.now += 5
     study.ask(3)
     return {
-        "ask": lambda: study.ask(),
+        "ask": study.ask,
         "ask 60": lambda: study.ask(60),
         "ask again": lambda: study.ask(known=[1], worker="somebody"),
         "tell": lambda: study.tell(next(names), 1.0),

@@ -116,9 +116,7 @@ class Ledger:
             (FIRST_DUE, (self.key,)),
         ]
 
-    def _catch_up(
-        self, row: RunRow, arms: list[Any], rounds: list[Any], due: list[Any]
-    ) -> None:
+    def _catch_up(self, row: RunRow, arms: list[Any], rounds: list[Any], due: list[Any]) -> None:
         self.first_due = due[0][0] if due else math.inf
         if self.is_loaded and row.seq == self.desk.totals.seq:
             return

@@ -88,7 +88,9 @@ class Layout:
         if not len(positions):
             return
         rows = np.array(json.loads("[" + ",".join(texts) + "]"), dtype=np.float64)
-        views = {name: view for (name, _), view in zip(self.per_arm, self._views(state), strict=True)}
+        views = {
+            name: view for (name, _), view in zip(self.per_arm, self._views(state), strict=True)
+        }
         start = 0
         for name, width in fields:
             target = views.get(name)

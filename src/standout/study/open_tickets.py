@@ -45,9 +45,7 @@ _IN_SLOTS = Statement(
     "SELECT t.slot, t.id FROM unnest(?::integer[], ?::bigint[]) AS w(arm, slot) "
     "JOIN standout_tickets t ON t.study = ? AND t.arm = w.arm AND t.slot = w.slot AND t.status = 0"
 )
-_FIRST = Statement(
-    f"SELECT arm, slot {_OPEN} AND arm = ? AND status = 0 ORDER BY slot LIMIT ?"
-)
+_FIRST = Statement(f"SELECT arm, slot {_OPEN} AND arm = ? AND status = 0 ORDER BY slot LIMIT ?")
 _FIRSTS = Statement(
     "SELECT f.arm, f.slot FROM unnest(?::integer[], ?::bigint[]) AS w(arm, most) "
     "CROSS JOIN LATERAL (SELECT arm, slot FROM standout_tickets t WHERE t.study = ? "
@@ -136,7 +134,7 @@ def _per_arm(
 
 def pending_in(connection: Connection, key: int, pairs: Sequence[Pair]) -> dict[int, int]:
     """Slot to pending ticket, for pairs of an arm and a slot."""
-    return dict(_per_arm(connection, key, pairs, _IN_SLOT, _IN_SLOTS))  # type: ignore[arg-type]
+    return dict(_per_arm(connection, key, pairs, _IN_SLOT, _IN_SLOTS))
 
 
 def first_pending(connection: Connection, key: int, pairs: Sequence[Pair]) -> dict[int, list[int]]:

@@ -20,6 +20,8 @@ import psycopg.sql
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
+from standout.study.storage_errors import SILENT
+
 CONNECT = 10
 """Seconds to wait for a connection."""
 MARGIN = 5.0
@@ -91,7 +93,7 @@ class Watched(psycopg.Connection[Any]):
                 if ready:
                     last = now
                 elif now - last > self.silence:
-                    self._given_up = f"the database has not answered for {self.silence:g} s"
+                    self._given_up = f"the database {SILENT} {self.silence:g} s"
                     self.pgconn.finish()
                     raise psycopg.OperationalError(self._given_up)
                 wanted = gen.send(ready)
@@ -115,7 +117,7 @@ def connector(patience: float) -> Callable[..., Watched]:
 
 _BEGIN = "BEGIN; SET LOCAL synchronous_commit = off"
 _COMMIT = "COMMIT; SELECT pg_logical_emit_message(true, 'standout', '')"
-"""The second is a transaction that only waits for the disk: all committed before it is safe, too."""
+"""The second only waits for the disk: then all that was committed before it is safe, too."""
 
 
 class Batch:
@@ -173,7 +175,7 @@ class Batch:
         """Send everything; the rows of the last `wanted` statements."""
         texts, self._texts = self._texts, []
         with psycopg.Cursor(self._raw) as cursor:
-            cursor.execute("; ".join(texts), prepare=False)  # type: ignore[arg-type]
+            cursor.execute("; ".join(texts), prepare=False)
             # The first text is two statements where the transaction begins.
             for _ in range(len(texts) - wanted + (texts[0] is _BEGIN)):
                 cursor.nextset()

@@ -262,9 +262,9 @@ class Storage:
                 f"{found}; this may have been done or not. To tell again with the same key is "
                 "safe: it counts once"
             )
-        if "nothing was changed" in str(found).lower():
-            return found
-        return type(found)(f"{found}; nothing was changed")
+        if "nothing was changed" not in str(found).lower():
+            found.args = (f"{found}; nothing was changed",)
+        return found
 
     def _may_be_done(self, cause: BaseException | None) -> bool:
         """Whether a commit that failed may have gone through all the same."""

@@ -197,6 +197,10 @@ class Study(Tending):
         """Try once more if the connection breaks; the key shows whether it had been done."""
         try:
             return attempt(mark)
+        except UnavailableError as error:
+            if error.has_waited:
+                raise
+            return attempt(mark)
         except UncertainError as error:
             try:
                 return attempt(mark._replace(is_new=False))

@@ -99,8 +99,7 @@ FOURTH = (
     "CREATE INDEX standout_tickets_open ON standout_tickets (study, arm, status, slot) "
     "WHERE status <= 1",
     "CREATE INDEX standout_tickets_due ON standout_tickets (study, expires, id) WHERE status = 0",
-    "CREATE INDEX standout_tickets_holder ON standout_tickets (study, worker, id) "
-    "WHERE status = 0",
+    "CREATE INDEX standout_tickets_holder ON standout_tickets (study, worker, id) WHERE status = 0",
     "CREATE INDEX standout_rewards_worker ON standout_rewards (study, worker, seq)",
     "CREATE INDEX standout_failures_worker ON standout_failures (study, worker, arm)",
 )
