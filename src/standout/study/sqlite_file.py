@@ -192,9 +192,9 @@ class SqliteFile:
                 )
             raw.execute("PRAGMA schema_version").fetchone()  # With a first look it is there.
             self._log = _identity(self.log)
-            # From here on `commit` waits for the disk, when others may write already.
-            self._sync = LogSync(self.log)
-            raw.execute("PRAGMA synchronous=NORMAL")
+            self._sync = LogSync.of(self.log, self._log)
+            # With it `commit` waits for the disk, when others may write already; else SQLite does.
+            raw.execute(f"PRAGMA synchronous={'FULL' if self._sync is None else 'NORMAL'}")
         for each in left:  # Nobody is amid a change while we are in.
             each.unlink(missing_ok=True)
 
@@ -240,6 +240,9 @@ class SqliteFile:
             self._sync.check()
         self._wait_for(raw, 0.0)
         begin_immediate(raw, self.patience)
+        if not self.has_log:
+            # Without a log a commit has to wait for those who read.
+            self._wait_for(raw, self.patience)
 
     def begin(self, raw: sqlite3.Connection) -> None:
         """Begin to read. Raises `MovedError`."""

@@ -57,10 +57,19 @@ def begin_immediate(raw: sqlite3.Connection, patience: float) -> None:
 class LogSync:
     """Makes what is in a log safe. SQLite takes no locks on this file: it may be opened again."""
 
-    def __init__(self, log: Path) -> None:
-        self._log = log
-        self._number = os.open(log, os.O_RDWR | os.O_CLOEXEC)
+    def __init__(self, log: Path, number: int) -> None:
+        self._log, self._number = log, number
         self._failed: str | None = None
+
+    @classmethod
+    def of(cls, log: Path, identity: tuple[int, int] | None) -> LogSync | None:
+        """For the log of this device and inode; None if that is not there (any more)."""
+        try:
+            made = cls(log, os.open(log, os.O_RDWR | os.O_CLOEXEC))
+        except FileNotFoundError:
+            return None
+        found = os.fstat(made._number)
+        return made if (found.st_dev, found.st_ino) == identity else None
 
     def __call__(self) -> None:
         """Wait for the disk.
