@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -17,15 +18,19 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import crowds
 from bars import disk, end, report
+from growth import bench_growth
 
 from standout import Problem
-from standout.study import Study
+from standout.study import Study, Ticket
 from tests.study.postgres import Server, find_programs, start_server
 
 # The least that is promised; None: for information.
 PAIRS, BATCH, OPEN_SECONDS, EXPORT_SECONDS = 300, 50_000, 1.0, 10.0
 MILLION = 1_000_000
+CROWDS = {1: 0.4, 2: None, 4: None, 8: 0.25}
+"""Processes, and the least part of raw commits with as many that they must reach."""
 
 
 def make(place: str, n_arms: int, name: str) -> tuple[Study, np.ndarray]:
@@ -55,28 +60,38 @@ def pairs_alone(study: Study, means: np.ndarray, seconds: float) -> float:
     return count / (time.perf_counter() - start)
 
 
-def pairs_together(
-    place: str, name: str, means: np.ndarray, seconds: float, processes: int
-) -> float:
-    """The sum over several processes."""
-    pipes = []
-    for _ in range(processes):
-        reader, writer = os.pipe()
-        if os.fork() == 0:
-            code = 1
-            try:
-                rate = pairs_alone(Study.open(place, name), means, seconds)
-                os.write(writer, f"{rate}".encode())
-                code = 0
-            finally:
-                os._exit(code)
-        os.close(writer)
-        pipes.append(reader)
-    rates = [float(os.read(pipe, 100)) for pipe in pipes]
-    for pipe in pipes:
-        os.close(pipe)
-        os.wait()
-    return sum(rates)
+def workers_of(place: str, name: str, means: np.ndarray) -> Callable[[], crowds.Unit]:
+    """What each of several processes does: tell a reward and ask for the next pull, in one call."""
+
+    def prepare() -> crowds.Unit:
+        study, rng = Study.open(place, name), np.random.default_rng(os.getpid())
+        held: list[Ticket] = []
+
+        def unit() -> None:
+            told = [(t, float(means[int(t.arm[4:])] + rng.normal(0, 5))) for t in held]
+            held[:] = study.tell_and_ask(told)[1]
+
+        return unit
+
+    return prepare
+
+
+def bench_crowds(place: str, label: str, raw: Callable[[], crowds.Unit], seconds: float) -> None:
+    """Tell-and-ask on one study, beside a program that only commits a row; both in turns."""
+    study, means = make(place, 100, "crowd")
+    study.close()
+    alone = 0.0
+    for processes, least in CROWDS.items():
+        rate, possible = crowds.side_by_side(
+            workers_of(place, "crowd", means), raw, processes, seconds
+        )
+        what = f"{label}: tell-and-ask, {processes} processes"
+        report(what, rate / possible, "of raw", least)
+        print(f"{'':<12}({rate:,.0f}/s; raw commits {possible:,.0f}/s)", flush=True)
+        alone = alone or rate
+    report(f"{label}: {max(CROWDS)} processes, over 1", alone / rate, "times", 1.0)
+    with Study.open(place, "crowd") as study:
+        assert study.verify()
 
 
 def bench_batch(study: Study, label: str) -> None:
@@ -127,12 +142,11 @@ def bench(place: str, label: str, seconds: float) -> None:
         least = PAIRS if label == "sqlite" and n_arms == 100 else None
         report(f"{label}: ask+tell, {n_arms:,} arms, 1 process", rate, "pairs/s", least)
         print(f"{'':<12}(the disk alone would allow {allowed:,.0f})", flush=True)
-        rate = pairs_together(place, name, means, seconds, 8)
-        report(f"{label}: ask+tell, {n_arms:,} arms, 8 processes", rate, "pairs/s")
         assert study.verify()
         if n_arms == 100:
             bench_batch(study, label)
             bench_million(place, study, label)
+    bench_growth(make(place, 100, "growth")[0], label)
 
 
 def main() -> None:
@@ -144,6 +158,8 @@ def main() -> None:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="standout-bench-"))
         print(f"the disk takes {disk(folder):.2f} ms to make a write safe; a pair needs two")
         if options.only != "postgresql":
+            raw = crowds.raw_sqlite(Path(folder) / "raw.db")
+            bench_crowds(str(Path(folder) / "crowd.db"), "sqlite", raw, options.seconds)
             bench(str(Path(folder) / "study.db"), "sqlite", options.seconds)
             if os.access("/dev/shm", os.W_OK):
                 memory = stack.enter_context(tempfile.TemporaryDirectory(dir="/dev/shm"))
@@ -156,6 +172,9 @@ def main() -> None:
                 print("no PostgreSQL: scripts/install-system.sh installs it")
             else:
                 server: Server = stack.enter_context(start_server(durable=True))
+                raw = crowds.raw_postgresql(server.new_database("raw"))
+                place = server.new_database("crowd")
+                bench_crowds(place, "postgresql", raw, options.seconds)
                 bench(server.new_database("bench"), "postgresql", options.seconds)
     end()
 

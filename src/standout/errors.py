@@ -85,11 +85,13 @@ class UnavailableError(StorageError):
     """A database or a server that does not answer at the moment; nothing was changed.
 
     Trying again may help; `wait` is for how many seconds it asked to be left alone.
+    `has_waited`: it was waited for already, as long as the caller's patience allows.
     """
 
-    def __init__(self, message: str, wait: float = 0.0) -> None:
+    def __init__(self, message: str, wait: float = 0.0, *, has_waited: bool = False) -> None:
         super().__init__(message)
         self.wait = wait
+        self.has_waited = has_waited
 
 
 class UncertainError(StorageError):

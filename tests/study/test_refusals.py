@@ -148,6 +148,12 @@ def test_golden_databases_open(folder: Path, golden: Path) -> None:
 
 
 TAKE_BACK = {
+    4: (
+        "DROP INDEX standout_tickets_open, standout_tickets_due, standout_tickets_holder, "
+        "standout_rewards_worker, standout_failures_worker",
+        "CREATE INDEX standout_tickets_expires ON standout_tickets (study, status, expires)",
+        "CREATE INDEX standout_tickets_arm ON standout_tickets (study, arm)",
+    ),
     3: (
         "DROP TABLE standout_steps",
         "DROP TABLE standout_bases",
@@ -166,7 +172,7 @@ TAKE_BACK = {
 }
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_an_older_database_on_postgresql(server: Server, version: int) -> None:
     """What an older version lacked is added; its study goes on."""
     name = f"version_{version}"

@@ -22,6 +22,7 @@ from standout.study import sqlite_file
 from standout.study.copying_rows import copy_rows, empty_target
 from standout.study.places import check_file, locate
 from standout.study.setup import study_names
+from standout.study.sqlite_log import is_locked
 from standout.study.storage import Storage
 from standout.study.study import Study
 
@@ -231,7 +232,7 @@ def _claimed(target: Path) -> Iterator[None]:
             is_free = held.execute("PRAGMA journal_mode").fetchone()[0] == "delete"
         except sqlite3.Error as error:
             # No database, or a damaged one: there is nothing to lock.
-            is_free = getattr(error, "sqlite_errorcode", 0) & 0xFF not in sqlite_file.LOCKED
+            is_free = not is_locked(error)
         if not is_free:
             raise StorageError(f"{target} is in use; end the server and all runs on it first")
         yield

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NoReturn, Self
 
@@ -63,12 +63,17 @@ class Handle:
         return self._storage.is_current
 
     @contextmanager
-    def _writing(self, size: int = 1) -> Iterator[tuple[Connection, float]]:
-        """A transaction on the study as it is now, that writes about `size` rows."""
+    def _writing(
+        self, size: int = 1, tickets: Sequence[int] = ()
+    ) -> Iterator[tuple[Connection, float]]:
+        """A transaction on the study as it is now, that writes about `size` rows.
+
+        `tickets` are those that it is going to tell of, if that is known.
+        """
         with self._lock:
             try:
                 with self._storage.write(is_small=size <= FEW) as connection:
-                    now = self._ledger.sync(connection, lock=True)
+                    now = self._ledger.sync(connection, lock=True, tickets=tickets)
                     yield connection, self._storage.clock() if self._storage.clock else now
                     self._ledger.flush(connection)
             except BaseException:

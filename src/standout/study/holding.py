@@ -1,4 +1,4 @@
-"""Open pulls of an arm, and which told rewards may be counted.
+"""Which told rewards of an arm may be counted, and which have to wait.
 
 Where slow measurements have other values than quick ones (timings, say), the
 mean of those that happen to be in is biased, and intervals around it are not
@@ -20,50 +20,15 @@ after such a pull would depend on how slow that is.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from sqlalchemy import Connection, bindparam, delete, select
+from sqlalchemy import Connection
 
-from standout.study import schema
+from standout.study import open_tickets
 from standout.study.chain import Step
 from standout.study.ledger import Ledger
-from standout.study.schema import TicketStatus
-from standout.study.statements import Statement
-
-_TICKETS = schema.tickets
-PENDING, HELD = int(TicketStatus.PENDING), int(TicketStatus.HELD)
-IS_OPEN = _TICKETS.c.status <= HELD
-
-
-class OpenTicket(NamedTuple):
-    """A row of the table of tickets, as far as telling needs it."""
-
-    id: int
-    arm: int
-    slot: int
-    round: int
-    status: int
-    asked: float
-    value: float | None
-    logged: int | None
-
-
-COLUMNS = tuple(_TICKETS.c[name] for name in OpenTicket._fields)
-_OF_ARM = Statement(
-    select(*COLUMNS).where(
-        _TICKETS.c.study == bindparam("key"),
-        _TICKETS.c.arm == bindparam("place"),
-        IS_OPEN,
-    )
-)
-_DELETE = Statement(
-    delete(_TICKETS).where(
-        _TICKETS.c.study == bindparam("key"), _TICKETS.c.id == bindparam("ticket")
-    )
-)
+from standout.study.open_tickets import NO_SLOT
 
 
 class Waiting(NamedTuple):
@@ -80,29 +45,6 @@ class Waiting(NamedTuple):
         return self.ticket < 0
 
 
-@dataclass
-class Slots:
-    """The open pulls of one arm."""
-
-    pending: dict[int, int] = field(default_factory=dict)
-    """Slot to ticket."""
-    held: list[Waiting] = field(default_factory=list)
-
-    def add(self, row: OpenTicket) -> None:
-        """Take note of a ticket."""
-        if row.status == PENDING:
-            self.pending[row.slot] = row.id
-        elif row.status == HELD and row.value is not None and row.logged is not None:
-            self.held.append(Waiting(order_of(row.slot, row.id), row.logged, row.id, row.value))
-
-    def pop_ready(self) -> list[Waiting]:
-        """Take out, in order, the told pulls that no pending one comes before."""
-        blocked = 2 * min(self.pending, default=math.inf)
-        ready = sorted(one for one in self.held if one.order < blocked)
-        self.held = [one for one in self.held if one.order >= blocked]
-        return ready
-
-
 def order_of(slot: int, ticket: int) -> int:
     """Where a told reward stands among the pulls of its arm.
 
@@ -112,29 +54,45 @@ def order_of(slot: int, ticket: int) -> int:
     return 2 * slot + (ticket < 0)
 
 
-def read_slots(connection: Connection, key: int, arm: int) -> list[OpenTicket]:
-    """The open pulls of an arm, as rows."""
-    return [OpenTicket._make(row) for row in _OF_ARM(connection, {"key": key, "place": arm})]
+def first_blocks(
+    connection: Connection, ledger: Ledger, filled: Mapping[int, Collection[int]]
+) -> dict[int, int]:
+    """Per arm of `filled`, the first pull that is out; `NO_SLOT` where there is none.
+
+    The pulls in `filled` count as told, though their tickets are still there.
+    """
+    pending = ledger.desk.pending
+    # Of one more than were told, one at least is still out.
+    wanted = [(arm, len(slots) + 1) for arm, slots in filled.items() if pending[arm]]
+    found = open_tickets.first_pending(connection, ledger.key, wanted)
+    return {
+        arm: next((slot for slot in found.get(arm, ()) if slot not in slots), NO_SLOT)
+        for arm, slots in filled.items()
+    }
+
+
+def read_held(
+    connection: Connection, ledger: Ledger, blocks: Mapping[int, int]
+) -> dict[int, list[Waiting]]:
+    """Per arm, the told rewards that wait and come before its first pull that is out."""
+    wanted = [(arm, slot) for arm, slot in blocks.items() if ledger.desk.held[arm]]
+    found: dict[int, list[Waiting]] = {}
+    for arm, ticket, slot, value, logged in open_tickets.held_before(
+        connection, ledger.key, wanted
+    ):
+        found.setdefault(arm, []).append(Waiting(order_of(slot, ticket), logged, ticket, value))
+    return found
 
 
 def release_held(connection: Connection, ledger: Ledger, arm: int, step: Step) -> None:
     """After a pull of `arm` was given up: count what had waited for it."""
     if not ledger.desk.held[arm]:
         return
-    slots = Slots()
-    for row in read_slots(connection, ledger.key, arm):
-        slots.add(row)
-    released = slots.pop_ready()
+    blocks = first_blocks(connection, ledger, {arm: ()})
+    released = sorted(read_held(connection, ledger, blocks).get(arm, ()))
     if released:
         ledger.desk.observe([arm] * len(released), [one.value for one in released])
         ledger.desk.held[arm] -= len(released)
         step.counted.extend(one.logged for one in released)
         step.is_due |= any(one.is_extra for one in released)
-        drop_tickets(connection, ledger.key, [one.ticket for one in released])
-
-
-def drop_tickets(connection: Connection, key: int, numbers: Iterable[int]) -> None:
-    """Remove tickets whose rewards are counted: the log has them."""
-    rows = [{"key": key, "ticket": number} for number in numbers]
-    if rows:
-        _DELETE(connection, rows)
+        open_tickets.drop(connection, ledger.key, [one.ticket for one in released])

@@ -31,6 +31,11 @@ def make_items(pairs: Sequence[tuple[Key, float]], desk: Desk) -> list[Item]:
     return items
 
 
+def tickets_of(items: Sequence[Item]) -> list[int]:
+    """The numbers of the tickets that are told."""
+    return [item.ticket for item in items if item.ticket is not None]
+
+
 def _are_plainly_fine(rewards: list[float], noise: Noise) -> bool:
     """Whether many plain numbers can be passed without looking at each.
 

@@ -3,39 +3,46 @@
 from __future__ import annotations
 
 import json
+import math
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, insert, update
+from sqlalchemy import Connection, update
 
 from standout.core.state import PULLS
 from standout.core.stopping import StopReason
 from standout.core.typing import Floats, Ints
 from standout.errors import NoStudyError, StorageError, StudyError
 from standout.study import schema
-from standout.study.bulk import insert_rows
+from standout.study.bulk import insert_columns
 from standout.study.desk import Changes, Desk, Totals
 from standout.study.ledger_sql import (
     ADD_ROUND,
+    ADD_RUN,
     ARM_VALUES,
     COUNTERS,
     DROP_ROUND,
-    LOCK_RUN_AND_TIME,
+    FIRST_DUE,
+    LOCK_RUN,
     READ_ARMS,
-    READ_ROUND,
+    READ_ROUNDS,
     READ_RUN,
-    READ_RUN_AND_TIME,
     WRITE_ARM,
     WRITE_COUNTERS,
     WRITE_RUN,
+    RunRow,
 )
-from standout.study.memory import Layout, restore_derived
+from standout.study.memory import Layout, restore_derived, restore_touched
+from standout.study.open_tickets import Looked
 from standout.study.rounds import LiveRound, new_round
+from standout.study.statements import Statement, read_together
 from standout.study.trace import TraceLog
 
 REASONS = {str(reason): reason for reason in StopReason}
 _OWN = 3
+_NEWS = 3
 UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, StudyError)
 """What reading rows raises that somebody has damaged."""
 
@@ -49,8 +56,11 @@ class Ledger:
         self.layout = Layout(desk.problem, desk.method)
         self.fields = fields or self.layout.fields(desk.state)
         self._image = self._table()
-        self._rng_text = ""
+        self._rng_text = self._scalars_text = ""
         self.is_loaded = False
+        self.first_due = -math.inf
+        """Before this moment (seconds since 1970) no lease runs out."""
+        self.tickets = Looked()
         self.trace = TraceLog(key)
 
     def _table(self, positions: Ints | slice = slice(None)) -> Floats:
@@ -66,34 +76,53 @@ class Ledger:
 
     # Reading -----------------------------------------------------------------
 
-    def sync(self, connection: Connection, *, lock: bool) -> float:
+    def sync(self, connection: Connection, *, lock: bool, tickets: Sequence[int] = ()) -> float:
         """Bring the desk up to date, and give the time (seconds since 1970).
 
         With `lock` nobody else changes the study until the transaction ends.
-        On SQLite the transaction itself sees to that.
+        On SQLite the transaction itself sees to that. What is about to be told
+        of (`tickets`) is looked up on the way.
         """
         self.desk.changes = Changes()
+        known = self.desk.totals if self.is_loaded else Totals(seq=-1)
+        run = ((LOCK_RUN if lock else READ_RUN), (self.key,))
         if connection.dialect.name == "sqlite":
-            rows = READ_RUN(connection, {"key": self.key})
-            moment = time.time()
+            rows, moment = run[0](connection, self.key), time.time()
+            if rows and rows[0][0] == known.seq:
+                self.tickets.forget()
+                return moment
+            news = read_together(connection, self._news(known))
         else:
-            read = LOCK_RUN_AND_TIME if lock else READ_RUN_AND_TIME
-            rows = read(connection, {"key": self.key})
-            moment = float(rows[0].moment) if rows else 0.0
+            look = self.tickets.calls(self.key, tickets)
+            rows, *news = read_together(connection, [run, *self._news(known), *look])
+            moment = float(rows[0][-1]) if rows else 0.0
+            self.tickets.remember(tickets, news[_NEWS:])
+            news = news[:_NEWS]
         if not rows:
             raise NoStudyError("the study has been removed")
-        self._catch_up(connection, rows[0])
+        row = RunRow._make(rows[0][: len(RunRow._fields)])
+        if row.seq < known.seq:  # Another copy of the database was put in place.
+            news = read_together(connection, self._news(Totals(seq=-1)))
+            self.desk.rounds = []
+        self._catch_up(row, *news)
         return moment
 
-    def _catch_up(self, connection: Connection, row: Any) -> None:
-        since = self.desk.totals.seq if self.is_loaded else -1
-        if row.seq == since:
+    def _news(self, known: Totals) -> list[tuple[Statement, tuple[Any, ...]]]:
+        """What to read when others have changed something since `known`."""
+        last = known.last_round if known.seq >= 0 else -1
+        return [
+            (READ_ARMS, (self.key, known.seq)),
+            (READ_ROUNDS, (self.key, last)),
+            (FIRST_DUE, (self.key,)),
+        ]
+
+    def _catch_up(self, row: RunRow, arms: list[Any], rounds: list[Any], due: list[Any]) -> None:
+        self.first_due = due[0][0] if due else math.inf
+        if self.is_loaded and row.seq == self.desk.totals.seq:
             return
-        if row.seq < since:
-            since = -1  # Another copy of the database was put in place.
         try:
-            self._read_arms(connection, since)
-            self._read_run(connection, row)
+            self._read_arms(arms)
+            self._read_run(row, {number: plan for number, *plan in rounds})
         except UNREADABLE as error:
             raise StorageError(
                 f"the study's rows cannot be read ({error}); restore a copy"
@@ -105,10 +134,10 @@ class Ledger:
         self.is_loaded = False
         self._rng_text = ""  # Random numbers may have been drawn since.
         self.desk.rounds = []
+        self._scalars_text = ""
         self.trace.forget()
 
-    def _read_arms(self, connection: Connection, since: int) -> None:
-        rows = READ_ARMS(connection, {"key": self.key, "since": since})
+    def _read_arms(self, rows: list[Any]) -> None:
         if not rows:
             return
         desk, state = self.desk, self.desk.state
@@ -129,29 +158,29 @@ class Ledger:
         self.layout.unpack_arms(state, positions, columns[8], self.fields)
         self._image[positions] = self._table(positions)
 
-    def _read_run(self, connection: Connection, row: Any) -> None:
+    def _read_run(self, row: RunRow, plans: dict[int, list[str]]) -> None:
         desk = self.desk
         desk.totals = Totals(**{name: int(getattr(row, name)) for name in COUNTERS})
         desk.reason = REASONS[str(row.reason)]
         desk.stopped_at = row.stopped
         desk.head = bytes(row.head)
-        found = self.layout.unpack_run(desk.state, row.scalars)
+        if row.scalars != self._scalars_text:
+            found = self.layout.unpack_run(desk.state, row.scalars)
+            restore_derived(desk.spec, desk.state, found)
+            self._scalars_text = row.scalars
+        else:
+            # No round has begun or ended meanwhile: there are more rewards, and nothing else.
+            restore_touched(desk.state)
         desk.state.counters[PULLS] = desk.state.pulls.sum()
-        restore_derived(desk.spec, desk.state, found)
         if row.rng != self._rng_text:
             desk.rng.bit_generator.state = json.loads(row.rng)
             self._rng_text = row.rng
         known = {live.id: live for live in desk.rounds}
         desk.rounds = []
         for packed in json.loads(row.live):
-            live = known.get(packed[0]) or self._read_round(connection, packed[0])
+            live = known.get(packed[0]) or _planned_round(packed[0], plans[packed[0]])
             live.unpack(packed)
             desk.rounds.append(live)
-
-    def _read_round(self, connection: Connection, number: int) -> LiveRound:
-        (found,) = READ_ROUND(connection, {"key": self.key, "round": number})
-        plan = (np.array(json.loads(text), dtype=np.int64) for text in found)
-        return new_round(number, *plan)
 
     # Writing -----------------------------------------------------------------
 
@@ -160,49 +189,35 @@ class Ledger:
         desk = self.desk
         everyone = np.arange(len(desk.arms))
         self._image = self._table()
-        rows = [
-            {"study": self.key, "position": i, "name": name, **values}
-            for i, (name, values) in enumerate(
-                zip(desk.arms, self._arm_rows(everyone), strict=True)
-            )
-        ]
-        insert_rows(connection, schema.arms, rows)
-        connection.execute(
-            insert(schema.runs).values(study=self.key, **self._run_row(), **self._slow_row())
-        )
+        names = (*ARM_VALUES, "study", "position", "name")
+        rows = zip(self._arm_rows(everyone), desk.arms, strict=True)
+        with_names = ((*row, name) for row, name in rows)
+        insert_columns(connection, schema.arms, names, with_names, len(desk.arms))
+        ADD_RUN.run(connection, *self._run_row(), *self._slow_row(), self.key)
 
     def flush(self, connection: Connection) -> None:
         """Write what has changed, and one more `seq`."""
         desk, changes = self.desk, self.desk.changes
         desk.totals.seq += 1
-        for live in changes.planned:
-            if live.id not in changes.closed:
-                ADD_ROUND(
-                    connection,
-                    {
-                        "study": self.key,
-                        "id": live.id,
-                        "arms": json.dumps(live.arms.tolist()),
-                        "amounts": json.dumps(live.amounts.tolist()),
-                    },
-                )
-        if changes.closed:
-            DROP_ROUND(
-                connection, [{"key": self.key, "round": number} for number in changes.closed]
-            )
+        self._write_rounds(connection)
         positions = self._changed_arms()
         if len(positions):
-            rows = self._arm_rows(positions)
-            for place, row in zip(positions.tolist(), rows, strict=True):
-                row["key"], row["place"] = self.key, place
-            WRITE_ARM(connection, rows)
+            WRITE_ARM.many(connection, self._arm_rows(positions))
         if changes.is_wide or changes.is_planned:
-            row = {**self._run_row(), **self._slow_row()}
-            WRITE_RUN(connection, {"key": self.key, **row})
+            WRITE_RUN.run(connection, *self._run_row(), *self._slow_row(), self.key)
         else:
-            WRITE_COUNTERS(connection, {"key": self.key, **self._run_row()})
+            WRITE_COUNTERS.run(connection, *self._run_row(), self.key)
         for moment, is_last in changes.ended:
             self.trace.add(connection, moment, is_last)
+
+    def _write_rounds(self, connection: Connection) -> None:
+        changes = self.desk.changes
+        for live in changes.planned:
+            if live.id not in changes.closed:
+                plan = (json.dumps(part.tolist()) for part in (live.arms, live.amounts))
+                ADD_ROUND.run(connection, self.key, live.id, *plan)
+        if changes.closed:
+            DROP_ROUND.many(connection, [(self.key, number) for number in changes.closed])
 
     def renew_fields(self, connection: Connection) -> None:
         """A later version remembers more or less of an arm: write all of them anew."""
@@ -228,38 +243,36 @@ class Ledger:
         wide[named] = True
         return np.flatnonzero(wide)
 
-    def _arm_rows(self, positions: Ints) -> list[dict[str, Any]]:
-        """The rows of these arms, of which `_image` is up to date."""
+    def _arm_rows(self, positions: Ints) -> list[tuple[Any, ...]]:
+        """`ARM_VALUES`, the study and the position of these arms; `_image` must be up to date."""
         desk = self.desk
         columns = (
             desk.state.pulls, desk.state.sums, desk.certified,
-            desk.pending, desk.failures, desk.streak,
+            desk.pending, desk.failures, desk.streak, desk.held,
         )  # fmt: skip
-        held = desk.held
+        places = positions.tolist()
         texts = map(json.dumps, self._image[positions, _OWN:].tolist())
         values = zip(*(column[positions].tolist() for column in columns), strict=True)
+        seq = desk.totals.seq
         return [
-            dict(
-                zip(
-                    ARM_VALUES,
-                    (*row, desk.paused.get(place), text, int(held[place]), desk.totals.seq),
-                    strict=True,
-                )
-            )
-            for place, row, text in zip(positions.tolist(), values, texts, strict=True)
+            (*row, desk.paused.get(place), text, held, seq, self.key, place)
+            for place, (*row, held), text in zip(places, values, texts, strict=True)
         ]
 
-    def _run_row(self) -> dict[str, Any]:
+    def _run_row(self) -> tuple[Any, ...]:
+        """What changes with every call, in the order of `RunRow`."""
         desk = self.desk
-        row: dict[str, Any] = {name: getattr(desk.totals, name) for name in COUNTERS}
-        row["live"] = json.dumps([live.pack() for live in desk.rounds])
-        row["reason"] = str(desk.reason)
-        row["stopped"] = desk.stopped_at
-        row["head"] = desk.head
-        return row
+        counters = (getattr(desk.totals, name) for name in COUNTERS)
+        live = json.dumps([live.pack() for live in desk.rounds])
+        return (*counters, live, str(desk.reason), desk.stopped_at, desk.head)
 
-    def _slow_row(self) -> dict[str, Any]:
+    def _slow_row(self) -> tuple[str, str]:
         """What changes with rounds only."""
-        state = self.desk.rng.bit_generator.state
-        self._rng_text = json.dumps(state)
-        return {"rng": self._rng_text, "scalars": self.layout.pack_run(self.desk.state)}
+        self._rng_text = json.dumps(self.desk.rng.bit_generator.state)
+        self._scalars_text = self.layout.pack_run(self.desk.state)
+        return self._rng_text, self._scalars_text
+
+
+def _planned_round(number: int, plan: list[str]) -> LiveRound:
+    arms, amounts = (np.array(json.loads(text), dtype=np.int64) for text in plan)
+    return new_round(number, arms, amounts)

@@ -2,52 +2,67 @@
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, delete, extract, func, insert, select, update
+from typing import NamedTuple
 
-from standout.study import schema
-from standout.study.statements import Statement
+from standout.study.statements import Statement, insert_into
 
-_RUNS, _ARMS, _ROUNDS = schema.runs, schema.arms, schema.rounds
 COUNTERS = ("seq", "pulls", "surplus", "log", "tickets", "failed", "last_round", "steps")
-_READ_RUN = select(_RUNS).where(_RUNS.c.study == bindparam("key"))
-# PostgreSQL: the server's clock comes with the row, since machines may differ.
-_SERVER_TIME = extract("epoch", func.clock_timestamp()).label("moment")
-_READ_RUN_AND_TIME = _READ_RUN.add_columns(_SERVER_TIME)
-READ_RUN = Statement(_READ_RUN)
-READ_RUN_AND_TIME = Statement(_READ_RUN_AND_TIME)
-LOCK_RUN_AND_TIME = Statement(_READ_RUN_AND_TIME.with_for_update())
+
+
+class RunRow(NamedTuple):
+    """The row of a study's run."""
+
+    seq: int
+    pulls: int
+    surplus: int
+    log: int
+    tickets: int
+    failed: int
+    last_round: int
+    steps: int
+    live: str
+    reason: str
+    stopped: float | None
+    head: bytes
+    rng: str
+    scalars: str
+
+
+_COLUMNS = ", ".join(RunRow._fields)
+READ_RUN = Statement(
+    f"SELECT {_COLUMNS} FROM standout_runs WHERE study = ?",
+    # The server's clock comes with the row, since machines may differ.
+    f"SELECT {_COLUMNS}, extract(epoch FROM clock_timestamp())::float8 FROM standout_runs "
+    "WHERE study = ?",
+)
+LOCK_RUN = Statement(
+    # On SQLite the transaction itself sees to it that nobody else writes.
+    READ_RUN.texts["sqlite"],
+    READ_RUN.texts["postgresql"].replace("%s", "?") + " FOR UPDATE",
+)
 READ_ARMS = Statement(
-    select(
-        _ARMS.c.position, _ARMS.c.pulls, _ARMS.c.total, _ARMS.c.verdict, _ARMS.c.pending,
-        _ARMS.c.failures, _ARMS.c.streak, _ARMS.c.paused, _ARMS.c.memory, _ARMS.c.held,
-    )
-    .where(_ARMS.c.study == bindparam("key"), _ARMS.c.seq > bindparam("since"))
-)  # fmt: skip
+    "SELECT position, pulls, total, verdict, pending, failures, streak, paused, memory, held "
+    "FROM standout_arms WHERE study = ? AND seq > ?"
+)
 ARM_VALUES = (
     "pulls", "total", "verdict", "pending", "failures", "streak", "paused", "memory", "held", "seq",
 )  # fmt: skip
 WRITE_ARM = Statement(
-    update(_ARMS)
-    .where(_ARMS.c.study == bindparam("key"), _ARMS.c.position == bindparam("place"))
-    .values({name: bindparam(name) for name in ARM_VALUES})
+    f"UPDATE standout_arms SET {', '.join(f'{name} = ?' for name in ARM_VALUES)} "
+    "WHERE study = ? AND position = ?"
 )
-_FAST = (*COUNTERS, "live", "reason", "stopped", "head")
-WRITE_COUNTERS = Statement(
-    update(_RUNS)
-    .where(_RUNS.c.study == bindparam("key"))
-    .values({name: bindparam(name) for name in _FAST})
-)
-WRITE_RUN = Statement(
-    update(_RUNS)
-    .where(_RUNS.c.study == bindparam("key"))
-    .values({name: bindparam(name) for name in (*_FAST, "rng", "scalars")})
-)
-ADD_ROUND = Statement(insert(_ROUNDS))
-READ_ROUND = Statement(
-    select(_ROUNDS.c.arms, _ROUNDS.c.amounts).where(
-        _ROUNDS.c.study == bindparam("key"), _ROUNDS.c.id == bindparam("round")
+_FAST = RunRow._fields[:-2]
+WRITE_COUNTERS, WRITE_RUN = (
+    Statement(
+        f"UPDATE standout_runs SET {', '.join(f'{name} = ?' for name in names)} WHERE study = ?"
     )
+    for names in (_FAST, RunRow._fields)
 )
-DROP_ROUND = Statement(
-    delete(_ROUNDS).where(_ROUNDS.c.study == bindparam("key"), _ROUNDS.c.id == bindparam("round"))
+ADD_RUN = insert_into("standout_runs", (*RunRow._fields, "study"))
+ADD_ROUND = insert_into("standout_rounds", ("study", "id", "arms", "amounts"))
+READ_ROUNDS = Statement("SELECT id, arms, amounts FROM standout_rounds WHERE study = ? AND id > ?")
+FIRST_DUE = Statement(
+    "SELECT expires FROM standout_tickets INDEXED BY standout_tickets_due "
+    "WHERE study = ? AND status = 0 ORDER BY expires LIMIT 1"
 )
+DROP_ROUND = Statement("DELETE FROM standout_rounds WHERE study = ? AND id = ?")

@@ -9,6 +9,7 @@ version adds is therefore kept without a change here.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -87,13 +88,16 @@ class Layout:
         if not len(positions):
             return
         rows = np.array(json.loads("[" + ",".join(texts) + "]"), dtype=np.float64)
-        axes = dict(self.per_arm)
+        views = {
+            name: view for (name, _), view in zip(self.per_arm, self._views(state), strict=True)
+        }
         start = 0
         for name, width in fields:
-            target = np.moveaxis(getattr(state, name), axes[name], 0) if name in axes else rows
-            if name in axes and width == np.prod(target.shape[1:]):
-                part = rows[:, start : start + width].reshape(len(positions), *target.shape[1:])
-                target[positions] = part.astype(target.dtype)
+            target = views.get(name)
+            if target is not None and width == math.prod(target.shape[1:]):
+                part = rows[:, start : start + width]
+                # A cast on the way: some are whole numbers or flags.
+                target[positions] = part.reshape(len(positions), *target.shape[1:])
             start += width
 
     def pack_run(self, state: State) -> str:
@@ -113,11 +117,16 @@ class Layout:
         return found
 
 
-def restore_derived(spec: Spec, state: State, found: set[str]) -> None:
-    """Work out what is not kept, after arms and the run's own values (`found`) have been read."""
+def restore_touched(state: State) -> None:
+    """List the arms that have had rewards since their intervals were worked out."""
     touched = np.flatnonzero(state.is_touched)
     state.touched[: len(touched)] = touched
     state.counters[TOUCHED] = len(touched)
+
+
+def restore_derived(spec: Spec, state: State, found: set[str]) -> None:
+    """Work out what is not kept, after arms and the run's own values (`found`) have been read."""
+    restore_touched(state)
     members = np.flatnonzero(state.stage <= state.sampled[STAGE])
     state.omega[: len(members)] = members
     state.sampled[SIZE] = len(members)

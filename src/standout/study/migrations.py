@@ -18,6 +18,7 @@ from standout.study.schema import schema
 from standout.study.versions import (
     APPEND_ONLY,
     FIRST,
+    FOURTH,
     SECOND,
     THIRD,
     guard_body,
@@ -50,6 +51,11 @@ def _third(connection: Connection) -> None:
     chain_start.begin_all(connection)
 
 
+def _fourth(connection: Connection) -> None:
+    """Version 4: asking and telling cost the same however many tickets and rewards there were."""
+    _run(connection, FOURTH)
+
+
 def _run(connection: Connection, statements: tuple[str, ...]) -> None:
     for statement in statements:
         connection.exec_driver_sql(write_for(connection.dialect.name, statement))
@@ -68,7 +74,7 @@ def _guard(connection: Connection, version: int) -> None:
             connection.exec_driver_sql(statement)
 
 
-STEPS: tuple[Step, ...] = (_first, _second, _third)
+STEPS: tuple[Step, ...] = (_first, _second, _third, _fourth)
 """Step i leads from version i to version i + 1."""
 
 

@@ -34,27 +34,28 @@ def take_pulls(desk: Desk, count: int) -> list[tuple[LiveRound, int]]:
     pulls: list[tuple[LiveRound, int]] = []
     ahead: _Ahead | None = None
     while len(pulls) < count and not desk.is_stopped and desk.room > 0:
-        pull = _next_planned(desk)
-        if pull is None:
+        found = _take_planned(desk, min(count - len(pulls), desk.room))
+        pulls += found
+        if not found:
             if desk.rounds and ahead is None:
                 ahead = _Ahead(desk)
             if not _plan(desk, ahead, count - len(pulls)):
                 break
-            continue
-        live, arm = pull
-        desk.pending[arm] += 1
-        desk.changes.arms.add(arm)
-        pulls.append((live, arm))
     return pulls
 
 
-def _next_planned(desk: Desk) -> tuple[LiveRound, int] | None:
-    for take in (lambda live: live.take_planned(desk.pending), LiveRound.take_returned):
-        for live in desk.rounds:
-            arm = take(live)
-            if arm is not None:
-                return live, arm
-    return None
+def _take_planned(desk: Desk, count: int) -> list[tuple[LiveRound, int]]:
+    """What the rounds under way have to hand out; pulls that were given back come last."""
+    pulls: list[tuple[LiveRound, int]] = []
+    for live in desk.rounds:
+        if len(pulls) < count:
+            pulls += [(live, arm) for arm in live.take_planned(desk.pending, count - len(pulls))]
+    for live in desk.rounds:
+        while len(pulls) < count and (arm := live.take_returned()) is not None:
+            desk.pending[arm] += 1
+            pulls.append((live, arm))
+    desk.changes.arms.update(arm for _, arm in pulls)
+    return pulls
 
 
 def _plan(desk: Desk, ahead: _Ahead | None, wanted: int) -> bool:

@@ -11,12 +11,16 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
+import psycopg.sql
 from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from standout.study.storage_errors import SILENT
 
 CONNECT = 10
 """Seconds to wait for a connection."""
@@ -36,6 +40,7 @@ def connect_options(patience: float) -> dict[str, Any]:
         "keepalives_interval": 5,
         "keepalives_count": 3,
         "tcp_user_timeout": int(1000 * (patience + MARGIN)),
+        "client_encoding": "UTF8",
     }
 
 
@@ -60,6 +65,13 @@ class Watched(psycopg.Connection[Any]):
 
     silence: float = 65.0
     _given_up: str | None = None
+    batch: Batch | None = None
+
+    def cursor(self, *args: Any, **kwargs: Any) -> Any:
+        """As in psycopg; what has been gathered is done before."""
+        if self.batch is not None:
+            self.batch.send()
+        return super().cursor(*args, **kwargs)
 
     def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
         """As in psycopg; raises OperationalError when nothing comes for too long.
@@ -81,7 +93,7 @@ class Watched(psycopg.Connection[Any]):
                 if ready:
                     last = now
                 elif now - last > self.silence:
-                    self._given_up = f"the database has not answered for {self.silence:g} s"
+                    self._given_up = f"the database {SILENT} {self.silence:g} s"
                     self.pgconn.finish()
                     raise psycopg.OperationalError(self._given_up)
                 wanted = gen.send(ready)
@@ -103,12 +115,108 @@ def connector(patience: float) -> Callable[..., Watched]:
     return connect
 
 
-def pipeline(connection: Connection) -> AbstractContextManager[object]:
-    """Statements sent without waiting for each; not with a libpq older than PostgreSQL 14's."""
-    driver: Any = connection.connection.driver_connection
-    found: AbstractContextManager[object]
-    found = driver.pipeline() if psycopg.Pipeline.is_supported() else nullcontext()
-    return found
+_BEGIN = "BEGIN; SET LOCAL synchronous_commit = off"
+_COMMIT = "COMMIT; SELECT pg_logical_emit_message(true, 'standout', '')"
+"""The second only waits for the disk: then all that was committed before it is safe, too."""
+
+
+class Batch:
+    """Statements of one transaction, sent together: whenever rows are wanted, and at the end.
+
+    A round trip takes longer than what a server does for such a statement, and lets
+    whoever waits for the same study wait longer. The transaction lets go of its locks
+    before it is on disk, and waits for that afterwards: the server then makes those of
+    many clients safe at once.
+    """
+
+    def __init__(self, raw: Watched) -> None:
+        self._raw = raw
+        self._escape = psycopg.pq.Escaping(raw.pgconn).escape_literal
+        self._texts = [_BEGIN]
+
+    def add(self, text: str, params: Sequence[Any]) -> None:
+        """Something to be done before whatever comes next."""
+        # By hand, not by a `ClientCursor`: that takes as long as all the rest of a tell.
+        first, *parts = text.split("%s")
+        values = map(self._literal, params)
+        pieces = [piece for pair in zip(values, parts, strict=True) for piece in pair]
+        self._texts.append(first + "".join(pieces))
+
+    def _literal(self, value: Any) -> str:
+        """A value as SQL."""
+        kind = type(value)
+        if kind is int:
+            return str(value)
+        if kind is float:
+            return f"'{value!r}'::float8"
+        if value is None:
+            return "NULL"
+        if kind is str:
+            return bytes(self._escape(value.encode())).decode()
+        return psycopg.sql.Literal(value).as_string(self._raw)
+
+    def read(self, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[list[Any]]:
+        """The rows of each of these."""
+        for text, params in calls:
+            self.add(text, params)
+        return self._send(len(calls))
+
+    def send(self) -> None:
+        """Let everything be done that was added."""
+        if self._texts:
+            self._send(0)
+
+    def commit(self) -> None:
+        """End the transaction, and wait for the disk."""
+        self._texts.append(_COMMIT)
+        self._send(0)
+
+    def _send(self, wanted: int) -> list[list[Any]]:
+        """Send everything; the rows of the last `wanted` statements."""
+        texts, self._texts = self._texts, []
+        with psycopg.Cursor(self._raw) as cursor:
+            cursor.execute("; ".join(texts), prepare=False)
+            # The first text is two statements where the transaction begins.
+            for _ in range(len(texts) - wanted + (texts[0] is _BEGIN)):
+                cursor.nextset()
+            found: list[list[Any]] = []
+            for _ in range(wanted):
+                found.append(cursor.fetchall())
+                cursor.nextset()
+            return found
+
+
+@contextmanager
+def writing(connection: Connection, *, is_small: bool) -> Iterator[Callable[[], None]]:
+    """A transaction, to be ended with the function that is given; undone otherwise.
+
+    The statements of a small one (without COPY) are gathered in a `Batch`.
+    """
+    raw: Any = connection.connection.dbapi_connection
+    try:
+        if is_small:
+            raw.autocommit = True
+            raw.batch = Batch(raw)
+            yield raw.batch.commit
+        else:
+            yield raw.commit
+    except BaseException:
+        raw.batch = None
+        _take_back(raw)
+        raise
+    finally:
+        raw.batch = None
+        with suppress(SQLAlchemyError):
+            connection.rollback()  # What SQLAlchemy takes for a transaction of its own.
+        if is_small:
+            with suppress(psycopg.Error):
+                raw.autocommit = False
+
+
+def _take_back(raw: Any) -> None:
+    """Undo what is under way; where the connection is broken, the server does."""
+    with suppress(psycopg.Error):
+        raw.rollback()
 
 
 @contextmanager

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sqlalchemy import select
-
-from standout.study import again, schema
+from standout.study import again
+from standout.study.statements import Statement
 from standout.study.study import Study
 from standout.study.tickets import Ticket
 
-_REWARDS, _FAILURES = schema.rewards, schema.failures
+_ANSWERED = Statement(
+    "SELECT arm FROM standout_rewards INDEXED BY standout_rewards_worker "
+    "WHERE study = ? AND worker = ? ORDER BY seq"
+)
+_SKIPPED = Statement(
+    "SELECT DISTINCT arm FROM standout_failures INDEXED BY standout_failures_worker "
+    "WHERE study = ? AND worker = ?"
+)
 
 
 @dataclass
@@ -28,24 +34,14 @@ class Record:
 
 
 def read_record(study: Study, worker: str) -> Record:
-    """Look it up; costs a look at every reward of the study."""
+    """Look it up; costs a look at the rater's own answers."""
     record = Record()
     names = study.arms
     with study._reading() as (connection, _):
         key = study._ledger.key
-        rewards = (
-            select(_REWARDS.c.arm)
-            .where(_REWARDS.c.study == key, _REWARDS.c.worker == worker)
-            .order_by(_REWARDS.c.seq)
-        )
-        for arm in connection.execute(rewards).scalars():
+        for (arm,) in _ANSWERED(connection, key, worker):
             record.add(names[arm])
-        failures = (
-            select(_FAILURES.c.arm)
-            .distinct()
-            .where(_FAILURES.c.study == key, _FAILURES.c.worker == worker)
-        )
-        record.skipped.update(names[arm] for arm in connection.execute(failures).scalars())
+        record.skipped.update(names[arm] for (arm,) in _SKIPPED(connection, key, worker))
     return record
 
 

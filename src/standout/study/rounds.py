@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heapreplace
 from typing import Any
 
 import numpy as np
 
 from standout.core.typing import Ints
+
+MANY = 32
+"""Pulls at once from which on a heap is quicker than to look through the plan for each."""
 
 
 @dataclass
@@ -30,7 +34,7 @@ class LiveRound:
     @property
     def is_handed_out(self) -> bool:
         """Whether nothing is left to hand out."""
-        return not self.returned and not len(self._left())
+        return not self.returned and (self.first == len(self.arms) or not len(self._left()))
 
     def _left(self) -> Ints:
         """The entries that are not handed out in full."""
@@ -49,21 +53,56 @@ class LiveRound:
         """Whether all rewards are in."""
         return self.out == 0 and self.is_handed_out
 
-    def take_planned(self, pending: Ints) -> int | None:
-        """Hand out a planned pull: of the arm with the fewest pending, then in plan order.
+    def take_planned(self, pending: Ints, count: int) -> list[int]:
+        """Hand out up to `count` planned pulls, and note them in `pending`; their arms.
 
-        One worker alone gets the plan's own order; workers side by side, and
-        the tickets of one batch, get different arms.
+        Each is of the arm with the fewest pending, then in plan order: one worker
+        alone gets the plan's own order; workers side by side, and the tickets of
+        one batch, get different arms.
         """
         if self.first == len(self.arms):
-            return None  # Without a look at its arrays: many rounds may wait for a straggler.
+            return []  # Without a look at its arrays: many rounds may wait for a straggler.
+        if count > MANY:
+            entries = self._take_many(pending, count)
+        else:
+            entries = self._take_few(pending, count)
+        self.out += len(entries)
+        return [int(self.arms[entry]) for entry in entries]
+
+    def _take_few(self, pending: Ints, count: int) -> list[int]:
+        entries: list[int] = []
+        while len(entries) < count and len(left := self._left()):
+            entry = int(left[np.argmin(pending[self.arms[left]])])
+            self.given[entry] += 1
+            pending[self.arms[entry]] += 1
+            entries.append(entry)
+        return entries
+
+    def _take_many(self, pending: Ints, count: int) -> list[int]:
+        """The same with a heap. A key may be outdated, but only too small: then it goes back."""
         left = self._left()
-        if not len(left):
-            return None
-        entry = left[np.argmin(pending[self.arms[left]])]
-        self.given[entry] += 1
-        self.out += 1
-        return int(self.arms[entry])
+        arms, room = self.arms.tolist(), (self.amounts - self.given).tolist()
+        now = pending.tolist()
+        heap = list(zip(pending[self.arms[left]].tolist(), left.tolist(), strict=True))
+        heapify(heap)
+        entries: list[int] = []
+        while heap and len(entries) < count:
+            key, entry = heap[0]
+            current = now[arms[entry]]
+            if key < current:
+                heapreplace(heap, (current, entry))
+                continue
+            entries.append(entry)
+            now[arms[entry]] = current + 1
+            room[entry] -= 1
+            if room[entry]:
+                heapreplace(heap, (current + 1, entry))
+            else:
+                heappop(heap)
+        taken = np.array(entries, dtype=np.int64)
+        np.add.at(self.given, taken, 1)
+        np.add.at(pending, self.arms[taken], 1)
+        return entries
 
     def take_returned(self) -> int | None:
         """Hand out a pull that was given back."""
@@ -85,9 +124,10 @@ class LiveRound:
 
     def pack(self) -> list[Any]:
         """Short form: what is handed out in full up to `first`, single entries behind it."""
-        self._left()
-        behind = np.flatnonzero(self.given[self.first :]) + self.first
-        given = [[int(j), int(self.given[j])] for j in behind]
+        given: list[list[int]] = []
+        if self.first < len(self.arms) and len(self._left()):
+            behind = np.flatnonzero(self.given[self.first :]) + self.first
+            given = [[int(j), int(self.given[j])] for j in behind]
         return [self.id, self.first, given, self.out, self.returned]
 
     def unpack(self, packed: list[Any]) -> None:

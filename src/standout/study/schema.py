@@ -19,6 +19,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Double,
     Index,
     Integer,
@@ -28,6 +29,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    literal_column,
 )
 
 
@@ -132,10 +134,23 @@ tickets = Table(
     Column("value", Double),
     # Place in the log of a reward that waits (version 3).
     Column("logged", BigInteger),
-    Index("standout_tickets_arm", "study", "arm"),
-    Index("standout_tickets_expires", "study", "status", "expires"),
     sqlite_with_rowid=False,
 )
+
+# Written out, not as parameters: only so do the databases see that a partial index serves.
+IS_PENDING = tickets.c.status == literal_column(str(int(TicketStatus.PENDING)))
+IS_OPEN = tickets.c.status <= literal_column(str(int(TicketStatus.HELD)))
+
+
+def _partial(name: str, where: ColumnElement[bool], *columns: str) -> None:
+    """An index of what is open only: closed tickets stay for late answers, and are many."""
+    parts = [tickets.c[column] for column in columns]
+    Index(name, *parts, sqlite_where=where, postgresql_where=where)
+
+
+_partial("standout_tickets_open", IS_OPEN, "study", "arm", "status", "slot")
+_partial("standout_tickets_due", IS_PENDING, "study", "expires", "id")
+_partial("standout_tickets_holder", IS_PENDING, "study", "worker", "id")
 
 rounds = Table(
     "standout_rounds",
@@ -160,6 +175,7 @@ rewards = Table(
     # False only for a reward beyond the budget: kept, but in no total.
     Column("counted", Boolean, nullable=False),
     Index("standout_rewards_ticket", "study", "ticket", unique=True),
+    Index("standout_rewards_worker", "study", "worker", "seq"),
     sqlite_with_rowid=False,
 )
 
@@ -173,6 +189,7 @@ failures = Table(
     Column("ticket", BigInteger, nullable=False),
     Column("worker", Text, nullable=False),
     Column("reason", Text, nullable=False),
+    Index("standout_failures_worker", "study", "worker", "arm"),
     sqlite_with_rowid=False,
 )
 

@@ -25,14 +25,12 @@ from typing import Any
 from urllib.parse import quote
 
 from standout.errors import MovedError, StorageError
+from standout.study.sqlite_log import LogSync, begin_immediate, is_locked
 
 APPLICATION = 0x53744F75
 """SQLite's application id of files that standout closes as described above."""
 INCOMPLETE = 0x53744F21
 """The same for a file of which the log was missing when it was opened."""
-
-LOCKED = (5, 6)
-"""SQLite's codes for a database or a table that somebody else has locked."""
 
 _HEADER, _MODES = 20, slice(18, 20)
 _LEAVING = 50
@@ -75,6 +73,8 @@ class SqliteFile:
         self._file: Identity | None = None
         self._log: Identity | None = None
         self._frozen: tuple[int, int] | None = None
+        self._sync: LogSync | None = None
+        self._waits = patience
         # How it is before anything of ours could have changed it.
         self.had_log = self.log.exists()
         self._was_left_amid = bool(self._announcements())
@@ -107,6 +107,7 @@ class SqliteFile:
             connection.close()
             raise self._moved()
         self._file, self._log, self._may_create = found, None, False
+        self._sync, self._waits = None, self.patience
         return connection
 
     def _address(self) -> str:
@@ -191,6 +192,9 @@ class SqliteFile:
                 )
             raw.execute("PRAGMA schema_version").fetchone()  # With a first look it is there.
             self._log = _identity(self.log)
+            self._sync = LogSync.of(self.log, self._log)
+            # With it `commit` waits for the disk, when others may write already; else SQLite does.
+            raw.execute(f"PRAGMA synchronous={'FULL' if self._sync is None else 'NORMAL'}")
         for each in left:  # Nobody is amid a change while we are in.
             each.unlink(missing_ok=True)
 
@@ -217,39 +221,46 @@ class SqliteFile:
 
     def _at_once(self, raw: sqlite3.Connection, pragma: str) -> Any:
         """Run a pragma without waiting for anybody; its value, None where a lock forbids it."""
-        raw.execute("PRAGMA busy_timeout=0")
+        self._wait_for(raw, 0.0)
         try:
             row = raw.execute(f"PRAGMA {pragma}").fetchone()
         except sqlite3.Error as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in LOCKED:
+            if not is_locked(error):
                 raise
             return None
         finally:
-            raw.execute(f"PRAGMA busy_timeout={int(self.patience * 1000)}")
+            self._wait_for(raw, self.patience)
         return row[0] if row else None
 
     def begin_immediate(self, raw: sqlite3.Connection) -> None:
-        """Wait for the write lock in short random steps, for `patience` seconds at most.
+        """Begin to write: wait for the lock, `patience` seconds at most. Raises `MovedError`."""
+        if not self.has_log:
+            self.begin_log(raw)
+        if self._sync is not None:
+            self._sync.check()
+        self._wait_for(raw, 0.0)
+        begin_immediate(raw, self.patience)
+        if not self.has_log:
+            # Without a log a commit has to wait for those who read.
+            self._wait_for(raw, self.patience)
 
-        SQLite's own waiting grows to a tenth of a second a step, in which a
-        busy neighbour takes the lock many times over.
-        """
-        raw.execute("PRAGMA busy_timeout=0")
-        deadline = time.monotonic() + self.patience
-        step = 0.0005
-        try:
-            while True:
-                try:
-                    raw.execute("BEGIN IMMEDIATE")
-                    return
-                except sqlite3.Error as error:
-                    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-                    if code not in LOCKED or time.monotonic() > deadline:
-                        raise
-                time.sleep(random.uniform(0.5, 1.5) * step)
-                step = min(step * 1.3, 0.002)
-        finally:
-            raw.execute(f"PRAGMA busy_timeout={int(self.patience * 1000)}")
+    def begin(self, raw: sqlite3.Connection) -> None:
+        """Begin to read. Raises `MovedError`."""
+        self._wait_for(raw, self.patience)
+        raw.execute("BEGIN")
+        self.check()
+
+    def _wait_for(self, raw: sqlite3.Connection, seconds: float) -> None:
+        """Let SQLite wait for locks itself, for so long; it is told only when that changes."""
+        if seconds != self._waits:
+            raw.execute(f"PRAGMA busy_timeout={int(1000 * seconds)}")
+            self._waits = seconds
+
+    def commit(self, raw: sqlite3.Connection) -> None:
+        """Commit, let others in, and wait until the disk has it; raises `UncertainError`."""
+        raw.execute("COMMIT")
+        if self._sync is not None:
+            self._sync()
 
     @property
     def is_current(self) -> bool:
@@ -323,10 +334,11 @@ class SqliteFile:
         """Work the log in and end it; False if others use the file, who will do it."""
         try:
             raw.rollback()
+            raw.execute("PRAGMA synchronous=FULL")
             is_whole = bool(self._at_once(raw, "journal_mode=DELETE") == "delete")
         except sqlite3.Error:
             return False
-        self._log = None
+        self._log = self._sync = None
         return is_whole
 
 

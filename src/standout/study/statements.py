@@ -1,61 +1,92 @@
-"""SQLAlchemy statements that are compiled once per database and run by the driver.
+"""Statements as constant text, run by the driver itself.
 
 A single ask or tell runs a dozen small statements; preparing each anew takes
-longer than running it. Whatever reads rows inside `Storage.write(is_small=True)`
-must be one of these: SQLAlchemy's own results do not wait for a pipeline.
+longer than running it, and on PostgreSQL to wait for each takes longer still: inside
+`Storage.write(is_small=True)` they are gathered there (see `postgres.Batch`).
 """
 
 from __future__ import annotations
 
-from collections import namedtuple
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Executable
+from sqlalchemy import Connection
 
-Params = dict[str, Any]
+Row = tuple[Any, ...]
+_INDEXED = re.compile(r" INDEXED BY \w+")
 
 
-class _Compiled:
-    def __init__(self, core: Any, connection: Connection) -> None:
-        compiled: Any = core.compile(dialect=connection.dialect)
-        self.text = str(compiled)
-        self.constants = {
-            name: value
-            for name, value in compiled.params.items()
-            if not compiled.binds[name].required and value is not None
-        }
-        self.order = list(compiled.positiontup) if compiled.positiontup is not None else None
-        names = [column.key for column in getattr(core, "selected_columns", ())]
-        self.row: Any = namedtuple("Row", names, rename=True) if names else None
-
-    def given(self, params: Params) -> Any:
-        """Parameters as the driver takes them."""
-        if self.constants:
-            params = {**self.constants, **params}
-        return params if self.order is None else tuple([params[name] for name in self.order])
+def driver(connection: Connection) -> Any:
+    """The driver's own connection."""
+    return connection.connection.dbapi_connection
 
 
 class Statement:
-    """A Core statement with named parameters, of columns that need no conversion."""
+    """SQL with `?` for each parameter, of columns that need no conversion.
 
-    def __init__(self, core: Executable) -> None:
-        self.core = core
-        self._compiled: dict[str, _Compiled] = {}
+    `postgresql` is what that database gets in place of `sqlite`'s text, where they differ.
+    `INDEXED BY` is for SQLite only, which otherwise takes a study's number for enough to go by.
+    """
 
-    def __call__(self, connection: Connection, params: Params | list[Params]) -> list[Any]:
-        """Run it, once or for each of a list of parameters; its rows."""
-        compiled = self._compiled.get(connection.dialect.name)
-        if compiled is None:
-            compiled = _Compiled(self.core, connection)
-            self._compiled[connection.dialect.name] = compiled
-        cursor = connection.connection.cursor()
+    def __init__(self, sqlite: str, postgresql: str | None = None) -> None:
+        other = _INDEXED.sub("", postgresql or sqlite)
+        self.texts = {"sqlite": sqlite, "postgresql": other.replace("?", "%s")}
+
+    def __call__(self, connection: Connection, *params: Any) -> list[Row]:
+        """Run it and read its rows."""
+        raw = driver(connection)
+        text = self.texts[connection.dialect.name]
+        found: list[Row]
+        if is_batch(raw):
+            (found,) = raw.batch.read([(text, params)])
+        else:
+            found = raw.execute(text, params).fetchall()
+        return found
+
+    def run(self, connection: Connection, *params: Any) -> None:
+        """Run it where it gives no rows."""
+        raw = driver(connection)
+        text = self.texts[connection.dialect.name]
+        if is_batch(raw):
+            raw.batch.add(text, params)
+        else:
+            raw.execute(text, params)
+
+    def many(self, connection: Connection, rows: Iterable[Row]) -> None:
+        """Run it for each of these parameters."""
+        raw = driver(connection)
+        text = self.texts[connection.dialect.name]
+        if is_batch(raw):
+            for row in rows:
+                raw.batch.add(text, row)
+            return
+        cursor = raw.cursor()
         try:
-            if isinstance(params, list):
-                cursor.executemany(compiled.text, [compiled.given(row) for row in params])
-                return []
-            cursor.execute(compiled.text, compiled.given(params))
-            if compiled.row is None:
-                return []
-            return list(map(compiled.row._make, cursor.fetchall()))
+            cursor.executemany(text, rows)
         finally:
             cursor.close()
+
+
+def is_batch(raw: Any) -> bool:
+    """Whether statements are gathered, to be sent to a PostgreSQL server together."""
+    return getattr(raw, "batch", None) is not None
+
+
+def read_together(
+    connection: Connection, calls: Sequence[tuple[Statement, Row]]
+) -> list[list[Row]]:
+    """The rows of each, in order: one after the other, but sent together where that is quicker."""
+    raw = driver(connection)
+    if not is_batch(raw):
+        return [statement(connection, *params) for statement, params in calls]
+    name = connection.dialect.name
+    found: list[list[Row]] = raw.batch.read([(one.texts[name], params) for one, params in calls])
+    return found
+
+
+def insert_into(table: str, names: Iterable[str]) -> Statement:
+    """The statement that adds a row to a table, with a parameter for each of `names`."""
+    columns = list(names)
+    marks = ", ".join(["?"] * len(columns))
+    return Statement(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})")

@@ -12,7 +12,6 @@ from sqlalchemy import Connection, bindparam, func, select
 from standout.core.identification import Interval
 from standout.core.state import ROUNDS
 from standout.study import schema
-from standout.study.schema import TicketStatus
 
 if TYPE_CHECKING:
     from standout.study.ledger import Ledger
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 _TICKETS = schema.tickets
 _PENDING = (
     _TICKETS.c.study == bindparam("key"),
-    _TICKETS.c.status == int(TicketStatus.PENDING),
+    schema.IS_PENDING,
 )
 _EXPIRED = (
     select(func.count())

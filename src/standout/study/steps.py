@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
-from sqlalchemy import Connection, bindparam, insert, select
+from sqlalchemy import Connection
 
 from standout.errors import KeyUsedError
-from standout.study import schema
-from standout.study.chain import Step
+from standout.study.chain import COVERED, Step
 from standout.study.ledger import Ledger
-from standout.study.statements import Statement
+from standout.study.statements import Statement, insert_into
 
-_STEPS = schema.steps
-_ADD = Statement(insert(_STEPS))
+_ADD = insert_into("standout_steps", ("study", *COVERED, "digest"))
 _FIND = Statement(
-    select(
-        _STEPS.c.time, _STEPS.c.request, _STEPS.c.logged, _STEPS.c.repeated, _STEPS.c.surplus
-    ).where(_STEPS.c.study == bindparam("study"), _STEPS.c.key == bindparam("key"))
+    "SELECT time, request, logged, repeated, surplus FROM standout_steps "
+    "WHERE study = ? AND key = ?"
 )
+
+
+class Found(NamedTuple):
+    """A step that was found by its key."""
+
+    time: float
+    request: bytes | None
+    logged: int
+    repeated: int
+    surplus: int
 
 
 def write(connection: Connection, ledger: Ledger, step: Step) -> None:
@@ -27,25 +34,26 @@ def write(connection: Connection, ledger: Ledger, step: Step) -> None:
         return
     desk = ledger.desk
     row = step.row(desk.head, desk.totals.steps)
-    _ADD(connection, {"study": ledger.key, **row})
+    _ADD.run(connection, ledger.key, *row.values())
     desk.totals.steps += 1
     desk.head = row["digest"]
 
 
-def find(connection: Connection, ledger: Ledger, key: str, request: bytes | None) -> Any:
+def find(connection: Connection, ledger: Ledger, key: str, request: bytes | None) -> Found | None:
     """The step that had this key, None if there was none.
 
     `KeyUsedError` if it was told something else (`request` differs).
     """
-    rows = _FIND(connection, {"study": ledger.key, "key": key})
+    rows = _FIND(connection, ledger.key, key)
     if not rows:
         return None
-    kept = rows[0].request
-    if request is not None and kept is not None and bytes(kept) != request:
+    found = Found._make(rows[0])
+    if request is not None and found.request is not None and bytes(found.request) != request:
+        count = found.logged + found.repeated
         raise KeyUsedError(
-            f"the key {key!r} was used to tell {rows[0].logged + rows[0].repeated} other rewards; "
+            f"the key {key!r} was used to tell {count} other rewards; "
             "nothing was changed. Take a new key for what is new",
-            rows[0].time,
-            rows[0].logged + rows[0].repeated,
+            found.time,
+            count,
         )
-    return rows[0]
+    return found

@@ -13,7 +13,7 @@ import atexit
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -179,25 +179,35 @@ class Storage:
         with self._translated():
             connection = self._connect()
             self._is_committing = False
-            with self._pipeline(connection, is_small), connection.begin():
-                if self.file is not None:
-                    if not self.file.has_log:
-                        self.file.begin_log(self._raw())
-                    self.file.begin_immediate(self._raw())
-                    self.file.check()
-                yield connection
-                self._is_committing = True
-            self._is_committing = False
             if self.file is not None:
-                # Moved away in between: then it was written into a file that nobody looks at.
-                self.file.check(is_done=True)
+                yield from self._write_file(connection, self.file)
+            else:
+                yield from self._write_server(connection, is_small)
+            self._is_committing = False
 
-    def _pipeline(self, connection: Connection, is_small: bool) -> AbstractContextManager[object]:
-        if self.is_sqlite or not is_small:
-            return nullcontext()
-        from standout.study.postgres import pipeline
+    def _write_file(self, connection: Connection, file: SqliteFile) -> Iterator[Connection]:
+        raw = self._raw()
+        file.begin_immediate(raw)
+        try:
+            file.check()
+            yield connection
+            self._is_committing = True
+            file.commit(raw)
+        except BaseException:
+            raw.rollback()
+            raise
+        finally:
+            connection.rollback()  # What SQLAlchemy takes for a transaction of its own.
+        # Moved away in between: then it was written into a file that nobody looks at.
+        file.check(is_done=True)
 
-        return pipeline(connection)
+    def _write_server(self, connection: Connection, is_small: bool) -> Iterator[Connection]:
+        from standout.study.postgres import writing
+
+        with writing(connection, is_small=is_small) as commit:
+            yield connection
+            self._is_committing = True
+            commit()
 
     @contextmanager
     def read(self, *, is_long: bool = False) -> Iterator[Connection]:
@@ -219,8 +229,7 @@ class Storage:
             with reading(connection, is_long=is_long):
                 yield
             return
-        connection.exec_driver_sql("BEGIN")
-        self.file.check()
+        self.file.begin(self._raw())
         yield
         self.file.check_unchanged()
 
@@ -253,9 +262,9 @@ class Storage:
                 f"{found}; this may have been done or not. To tell again with the same key is "
                 "safe: it counts once"
             )
-        if "nothing was changed" in str(found).lower():
-            return found
-        return type(found)(f"{found}; nothing was changed")
+        if "nothing was changed" not in str(found).lower():
+            found.args = (f"{found}; nothing was changed",)
+        return found
 
     def _may_be_done(self, cause: BaseException | None) -> bool:
         """Whether a commit that failed may have gone through all the same."""

@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from standout.errors import StorageError, UnavailableError
-from standout.study.sqlite_file import LOCKED
+from standout.study.sqlite_log import LOCKED
 
 if TYPE_CHECKING:
     from standout.study.storage import Storage
 
+SILENT = "has not answered for"
+"""In the message of a connection on which nothing came for too long."""
+_WAITED = {"LockNotAvailable", "QueryCanceled"}
+"""PostgreSQL's errors for a lock or a statement that took longer than allowed."""
 _READ_ONLY, _DAMAGED, _CANNOT_OPEN, _FOREIGN = 8, 11, 14, 26
 
 
@@ -23,7 +27,10 @@ def explain(storage: Storage, cause: BaseException | None) -> StorageError:
     message = _message(storage, cause, code)
     kinds = {kind.__name__ for kind in type(cause).__mro__}
     is_away = not storage.is_sqlite and kinds & {"OperationalError", "InterfaceError"}
-    return UnavailableError(message) if code in LOCKED or is_away else StorageError(message)
+    if code not in LOCKED and not is_away:
+        return StorageError(message)
+    has_waited = code in LOCKED or bool(kinds & _WAITED) or SILENT in message
+    return UnavailableError(message, has_waited=has_waited)
 
 
 def _message(storage: Storage, cause: BaseException | None, code: int) -> str:

@@ -23,7 +23,7 @@ from standout.errors import (
 )
 from standout.study import again, setup
 from standout.study.bulk import without_collector
-from standout.study.items import make_items
+from standout.study.items import make_items, tickets_of
 from standout.study.status import Status, read_status
 from standout.study.storage import PATIENCE, Storage
 from standout.study.telling import Receipt
@@ -128,13 +128,13 @@ class Study(Tending):
         `known`, the tickets that `worker` holds and that are not among these
         numbers come first: an answer that got lost on its way is given again.
         """
-        with self._turn(check_count(n)) as turn:
+        with without_collector(check_count(n)), self._turn(n) as turn:
             return turn.ask(n, worker=worker, lease=lease, known=known)
 
     @contextmanager
-    def _turn(self, size: int = 1) -> Iterator[Turn]:
-        """A transaction for one request, that writes about `size` rows."""
-        with self._writing(size) as (connection, now):
+    def _turn(self, size: int = 1, tickets: Sequence[int] = ()) -> Iterator[Turn]:
+        """A transaction for one request, that writes about `size` rows and tells of `tickets`."""
+        with self._writing(size, tickets) as (connection, now):
             yield Turn(connection, self._ledger, self.lease, now)
 
     def tell(
@@ -188,7 +188,7 @@ class Study(Tending):
                 return Receipt()
 
             def attempt(mark: Mark) -> Receipt:
-                with self._turn(len(items)) as turn:
+                with self._turn(len(items), tickets_of(items)) as turn:
                     return turn.tell_items(items, who, mark)
 
             return self._insist(attempt, mark)
@@ -202,7 +202,9 @@ class Study(Tending):
         try:
             try:
                 return attempt(mark)
-            except UnavailableError:
+            except UnavailableError as error:
+                if error.has_waited:
+                    raise
                 return attempt(mark)
         except UncertainError as error:
             try:
@@ -226,15 +228,16 @@ class Study(Tending):
         as they are still pending. `known` is that of `ask`, `key` that of
         `tell_many`.
         """
-        pairs = list(rewards)
-
-        def attempt(mark: Mark) -> tuple[Receipt, list[Ticket]]:
-            with self._turn(len(pairs) + check_count(n)) as turn:
-                return turn.tell_and_ask(
-                    pairs, n, worker=worker, lease=lease, known=known, mark=mark
-                )
-
+        pairs, who, size = list(rewards), worker_of(worker), check_count(n)
         with without_collector(len(pairs)):
+            # Looked at before others have to wait for it.
+            items = make_items(pairs, self._ledger.desk)
+            size += len(items)
+
+            def attempt(mark: Mark) -> tuple[Receipt, list[Ticket]]:
+                with self._turn(size, tickets_of(items)) as turn:
+                    return turn.tell_items_and_ask(items, n, who, lease, known, mark)
+
             return self._insist(attempt, Mark.of(key))
 
     def together(

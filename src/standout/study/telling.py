@@ -25,38 +25,23 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, bindparam, delete, select, update
+from sqlalchemy import Connection
 
-from standout.study import schema, steps
+from standout.study import open_tickets, schema, steps
 from standout.study.bulk import FEW, insert_columns
 from standout.study.chain import Logged, Step
-from standout.study.holding import HELD, OpenTicket, Slots, Waiting, drop_tickets, order_of
+from standout.study.holding import Waiting, first_blocks, order_of, read_held
 from standout.study.ledger import Ledger
+from standout.study.open_tickets import HELD, PENDING, WAITING_COLUMNS, OpenTicket
 from standout.study.schema import TicketStatus
-from standout.study.tickets import set_status
-from standout.study.told import Item, check, find_tickets, find_told, may_be_told
+from standout.study.statements import Statement
+from standout.study.told import Item, check, find_told, may_be_told
 
-_TICKETS, _REWARDS = schema.tickets, schema.rewards
-_MINE = _TICKETS.c.study == bindparam("key")
-_HOLD = (
-    update(_TICKETS)
-    .where(_MINE, _TICKETS.c.id == bindparam("ticket"))
-    .values(status=int(TicketStatus.HELD), value=bindparam("told"), logged=bindparam("place"))
-)
-_DROP_TOLD = delete(_TICKETS).where(
-    _MINE,
-    _TICKETS.c.status != HELD,
-    _TICKETS.c.id.in_(
-        select(_REWARDS.c.ticket).where(
-            _REWARDS.c.study == bindparam("key"), _REWARDS.c.seq > bindparam("before")
-        )
-    ),
+_DROP_TOLD = Statement(
+    "DELETE FROM standout_tickets WHERE study = ? AND status <> 1 AND id IN "
+    "(SELECT ticket FROM standout_rewards WHERE study = ? AND seq > ?)"
 )
 _LOG = ("study", "seq", "time", "arm", "value", "ticket", "asked", "worker", "counted")
-_WAIT = (
-    "study", "id", "arm", "slot", "round", "status", "worker", "asked", "expires", "value",
-    "logged",
-)  # fmt: skip
 
 
 @dataclass
@@ -80,7 +65,7 @@ def tell(
 ) -> Receipt:
     """Count all items or, with one bad one among them, none; keeps the `step`."""
     asked = [item.ticket for item in items if item.ticket is not None]
-    rows = find_tickets(connection, ledger.key, asked, _busy_arms(ledger, items))
+    rows = open_tickets.find(connection, ledger.key, asked, ledger.tickets)
     told = find_told(connection, ledger.key, [t for t in asked if may_be_told(rows.get(t))])
     fresh = check(ledger, items, rows, told)
     step.first, step.repeated = ledger.desk.totals.log + 1, len(items) - len(fresh)
@@ -89,15 +74,6 @@ def tell(
         _Telling(connection, ledger, rows, worker, step).run(fresh, receipt)
     steps.write(connection, ledger, step)
     return receipt
-
-
-def _busy_arms(ledger: Ledger, items: Sequence[Item]) -> set[int]:
-    """Arms told without asking whose rewards may have to wait for a pull that is out."""
-    desk = ledger.desk
-    if not desk.ordered:
-        return set()
-    arms = {item.arm for item in items if item.ticket is None and item.arm is not None}
-    return {arm for arm in arms if desk.pending[arm]}
 
 
 class _Telling:
@@ -113,16 +89,20 @@ class _Telling:
     ) -> None:
         self.connection, self.ledger, self.desk = connection, ledger, ledger.desk
         self.rows, self.worker, self.step = rows, worker, step
-        self.slots: dict[int, Slots] = defaultdict(Slots)
-        for row in rows.values():
-            self.slots[row.arm].add(row)
-        self.held_before = {one.ticket for slots in self.slots.values() for one in slots.held}
+        self.out: dict[int, int] = {}
+        """Slot to pending ticket, as far as this batch tells of the slots."""
+        self.filled: dict[int, set[int]] = defaultdict(set)
+        """Arm to the slots that get their rewards."""
+        self.fresh: dict[int, list[Waiting]] = defaultdict(list)
+        self.released: list[int] = []
+        """Tickets that have waited until now."""
         self.cancelled: list[int] = []
         self.gone: list[int] = []
         step.detail = worker
 
     def run(self, items: Sequence[Item], receipt: Receipt) -> None:
         """Log, count, and bring rounds and verdicts up to date."""
+        self._find_pulls(items)
         extra = self._fill(items)
         filled = len(self.step.rewards)
         self.desk.totals.pulls += filled
@@ -131,13 +111,24 @@ class _Telling:
         receipt.surplus = self.step.surplus = len(extra) - counted
         arms = {reward.arm for reward in self.step.rewards}
         if self.desk.ordered:
-            self._release(sorted(arms))
+            self._release()
         else:
             self.step.is_due = counted > 0
             self._count_all()
         self.desk.changes.arms.update(arms)
         self._write()
         self.desk.settle(self.step)
+
+    def _find_pulls(self, items: Sequence[Item]) -> None:
+        """With whom the told pulls are now: with others, where a lease had run out."""
+        late: list[tuple[int, int]] = []
+        for item in items:
+            row = self.rows.get(item.ticket) if item.ticket is not None else None
+            if row is not None and row.status == PENDING:
+                self.out[row.slot] = row.id
+            elif row is not None:
+                late.append((row.arm, row.slot))
+        self.out.update(open_tickets.pending_in(self.connection, self.ledger.key, late))
 
     def _fill(self, items: Sequence[Item]) -> list[Item]:
         """Take the rewards of pulls that have none yet; the items that are left."""
@@ -146,7 +137,7 @@ class _Telling:
         by_arm: dict[int, int] = defaultdict(int)
         for item in items:
             row = self.rows.get(item.ticket) if item.ticket is not None else None
-            pulled = None if row is None else self.slots[row.arm].pending.pop(row.slot, None)
+            pulled = None if row is None else self.out.pop(row.slot, None)
             if row is None or pulled is None:
                 extra.append(item)
                 continue
@@ -154,6 +145,7 @@ class _Telling:
                 self.cancelled.append(pulled)
             rounds[row.round] += 1
             by_arm[row.arm] += 1
+            self.filled[row.arm].add(row.slot)
             if not self.desk.ordered:
                 self.gone.append(row.id)
             self._log(item.value, row.arm, row, True, order_of(row.slot, row.id))
@@ -174,7 +166,7 @@ class _Telling:
         if counted and self.desk.ordered:
             place = self.desk.totals.log
             number = -place if order % 2 or ticket is None else ticket
-            self.slots[arm].held.append(Waiting(order, place, number, value))
+            self.fresh[arm].append(Waiting(order, place, number, value))
 
     def _take_extra(self, items: Sequence[Item]) -> int:
         """Rewards that fill no pending pull: one more pull each, while the budget has room."""
@@ -201,17 +193,23 @@ class _Telling:
         if counted:
             self.desk.observe([r.arm for r in counted], [r.value for r in counted])
 
-    def _release(self, arms: Sequence[int]) -> None:
+    def _release(self) -> None:
         """Count what no longer waits for an earlier pull; remember what still does."""
         ready: list[tuple[int, Waiting]] = []
+        waits: list[tuple[int, Waiting]] = []
         is_sorted = True
-        for arm in arms:
-            found = self.slots[arm].pop_ready()
+        blocks = first_blocks(self.connection, self.ledger, self._told_slots())
+        held = read_held(self.connection, self.ledger, blocks)
+        for arm, block in blocks.items():
+            before, fresh = held.get(arm, []), self.fresh[arm]
+            found = sorted(one for one in (*before, *fresh) if one.order < 2 * block)
             ready += [(arm, one) for one in found]
             places = [one.logged for one in found]
             is_sorted = is_sorted and places == sorted(places)
-            self.desk.held[arm] = len(self.slots[arm].held)
-            self._hold(arm)
+            self.released += [one.ticket for one in before]
+            waits += [(arm, one) for one in fresh if one.order >= 2 * block]
+            self.desk.held[arm] += len(fresh) - len(found)
+        self._hold(waits)
         if is_sorted:
             # Only the order within an arm matters; that of the log is the shortest to write.
             ready.sort(key=lambda pair: pair[1].logged)
@@ -223,26 +221,23 @@ class _Telling:
         # A reward of this batch that filled no pull never had a row under this number.
         self.gone += [one.ticket for _, one in ready if one.ticket > 0 or one.logged not in own]
 
-    def _hold(self, arm: int) -> None:
+    def _told_slots(self) -> dict[int, set[int]]:
+        """Per arm of this batch, in the arms' order, the slots that it fills."""
+        return {arm: self.filled.get(arm, set()) for arm in sorted(self.fresh)}
+
+    def _hold(self, waits: Sequence[tuple[int, Waiting]]) -> None:
         """Keep what has to wait."""
-        fresh = [one for one in self.slots[arm].held if one.ticket not in self.held_before]
-        key = self.ledger.key
-        filled = [
-            {"key": key, "ticket": one.ticket, "told": one.value, "place": one.logged}
-            for one in fresh
-            if one.ticket > 0
-        ]
-        if filled:
-            self.connection.execute(_HOLD, filled)
-        now = self.step.time
+        key, now = self.ledger.key, self.step.time
+        filled = [(one.value, one.logged, one.ticket) for _, one in waits if one.ticket > 0]
+        open_tickets.hold(self.connection, key, filled)
         rows = [
             (key, one.ticket, arm, one.order // 2, 0, HELD, self.worker, now, now, one.value,
              one.logged)
-            for one in fresh
+            for arm, one in waits
             if one.ticket < 0
         ]  # fmt: skip
         if rows:
-            insert_columns(self.connection, _TICKETS, _WAIT, rows, len(rows))
+            insert_columns(self.connection, schema.tickets, WAITING_COLUMNS, rows, len(rows))
 
     def _write(self) -> None:
         key, step = self.ledger.key, self.step
@@ -250,10 +245,11 @@ class _Telling:
             (key, place, step.time, arm, value, ticket, asked, self.worker, counted)
             for place, (arm, value, ticket, asked, counted) in enumerate(step.rewards, step.first)
         ]
-        insert_columns(self.connection, _REWARDS, _LOG, rows, len(rows))
-        set_status(self.connection, key, self.cancelled, TicketStatus.CANCELLED)
+        insert_columns(self.connection, schema.rewards, _LOG, rows, len(rows))
+        open_tickets.set_status(self.connection, key, self.cancelled, TicketStatus.CANCELLED)
         gone = self.gone
         if len(gone) > FEW:
-            self.connection.execute(_DROP_TOLD, {"key": key, "before": step.first - 1})
-            gone = [number for number in gone if number in self.held_before]
-        drop_tickets(self.connection, key, gone)
+            _DROP_TOLD.run(self.connection, key, key, step.first - 1)
+            kept = set(self.released)
+            gone = [number for number in gone if number in kept]
+        open_tickets.drop(self.connection, key, gone)

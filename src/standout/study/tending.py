@@ -9,7 +9,6 @@ from sqlalchemy import bindparam, update
 
 from standout.study import schema, setup, steps, tickets
 from standout.study.chain import Kind, Step
-from standout.study.schema import TicketStatus
 from standout.study.shown import Shown
 from standout.study.tickets import Ticket, ticket_id
 
@@ -37,12 +36,13 @@ class Tending(Shown):
             .where(
                 _TICKETS.c.study == self._ledger.key,
                 _TICKETS.c.id == bindparam("ticket"),
-                _TICKETS.c.status == int(TicketStatus.PENDING),
+                schema.IS_PENDING,
             )
             .values(expires=bindparam("until"))
         )
         with self._writing() as (connection, now):
             until = now + seconds
+            self._ledger.first_due = min(self._ledger.first_due, until)
             connection.execute(statement, [{"ticket": n, "until": until} for n in numbers])
 
     def pause(self, arm: str, reason: str = "paused by hand") -> None:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import os
 import socket
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, select
 
 from standout.errors import TicketError, ToldError, shown
-from standout.study import numbers, schema, steps
+from standout.study import numbers, open_tickets, schema, steps
 from standout.study.bulk import insert_columns
 from standout.study.chain import Kind, Step
 from standout.study.desk import Desk
 from standout.study.holding import release_held
 from standout.study.ledger import Ledger
+from standout.study.ledger_sql import FIRST_DUE
+from standout.study.open_tickets import set_status
 from standout.study.planner import take_pulls
 from standout.study.schema import TicketStatus
 from standout.study.statements import Statement
@@ -28,24 +29,8 @@ MOST = 2**62
 """No study gets so far; databases hold no larger numbers."""
 _NAMES = ("study", "id", "arm", "slot", "round", "status", "worker", "asked", "expires")
 _EXPIRED = Statement(
-    select(_TICKETS.c.id, _TICKETS.c.arm, _TICKETS.c.slot, _TICKETS.c.round)
-    .where(
-        _TICKETS.c.study == bindparam("key"),
-        _TICKETS.c.status == _PENDING,
-        _TICKETS.c.expires <= bindparam("now"),
-    )
-    .order_by(_TICKETS.c.expires, _TICKETS.c.id)
-    .limit(bindparam("count"))
-)
-_SET_STATUS = Statement(
-    update(_TICKETS)
-    .where(_TICKETS.c.study == bindparam("key"), _TICKETS.c.id == bindparam("ticket"))
-    .values(status=bindparam("becomes"))
-)
-_FIND = Statement(
-    select(_TICKETS).where(
-        _TICKETS.c.study == bindparam("key"), _TICKETS.c.id == bindparam("ticket")
-    )
+    "SELECT id, arm, slot, round FROM standout_tickets INDEXED BY standout_tickets_due "
+    "WHERE study = ? AND status = 0 AND expires <= ? ORDER BY expires, id LIMIT ?"
 )
 
 
@@ -79,7 +64,7 @@ def read_pending(connection: Connection, ledger: Ledger) -> list[Pending]:
     query = (
         select(_TICKETS.c.id, _TICKETS.c.arm, _TICKETS.c.worker, _TICKETS.c.asked,
                _TICKETS.c.expires)
-        .where(_TICKETS.c.study == ledger.key, _TICKETS.c.status == _PENDING)
+        .where(_TICKETS.c.study == ledger.key, schema.IS_PENDING)
         .order_by(_TICKETS.c.id)
     )  # fmt: skip
     return [
@@ -140,17 +125,6 @@ def clean(text: str) -> str:
     )
 
 
-def set_status(
-    connection: Connection, key: int, numbers: Sequence[int], status: TicketStatus
-) -> None:
-    """Move tickets to another status."""
-    if numbers:
-        _SET_STATUS(
-            connection,
-            [{"key": key, "ticket": number, "becomes": int(status)} for number in numbers],
-        )
-
-
 def hand_out(
     connection: Connection, ledger: Ledger, count: int, worker: str, lease: float, now: float
 ) -> list[Ticket]:
@@ -158,13 +132,14 @@ def hand_out(
     desk = ledger.desk
     if desk.is_stopped:
         return []
-    pulls = _take_expired(connection, ledger, count, now)
+    pulls = _take_expired(connection, ledger, count, now) if ledger.first_due <= now else []
     if not desk.is_stopped:
         taken = take_pulls(desk, count - len(pulls))
         pulls += [(arm, None, live.id) for live, arm in taken]
     first = desk.totals.tickets + 1
     desk.totals.tickets += len(pulls)
     expires = now + lease
+    ledger.first_due = min(ledger.first_due, expires)
     made = []
     rows = []
     for number, (arm, slot, live_id) in enumerate(pulls, start=first):
@@ -181,30 +156,32 @@ def _take_expired(
 ) -> list[tuple[int, int | None, int]]:
     """Pulls whose lease has run out; those of a paused arm are given up."""
     desk = ledger.desk
-    found = _EXPIRED(connection, {"key": ledger.key, "now": now, "count": count})
-    set_status(connection, ledger.key, [row.id for row in found], TicketStatus.EXPIRED)
+    found = _EXPIRED(connection, ledger.key, now, count)
+    set_status(connection, ledger.key, [row[0] for row in found], TicketStatus.EXPIRED)
+    due = FIRST_DUE(connection, ledger.key)
+    ledger.first_due = due[0][0] if due else math.inf
     again: list[tuple[int, int | None, int]] = []
     step = Step(Kind.ASK, now, first=desk.totals.log + 1)
-    for row in found:
-        if row.arm in desk.paused:
-            close_slot(connection, ledger, row, step)
+    for _, arm, slot, live in found:
+        if arm in desk.paused:
+            close_slot(connection, ledger, arm, live, step)
         else:
-            again.append((row.arm, row.slot, row.round))
+            again.append((arm, slot, live))
     if len(again) < len(found):
         desk.settle(step)
         steps.write(connection, ledger, step)
     return again
 
 
-def close_slot(connection: Connection, ledger: Ledger, row: Any, step: Step) -> None:
-    """A pull will bring no reward: whatever waited behind it is counted now."""
+def close_slot(connection: Connection, ledger: Ledger, arm: int, number: int, step: Step) -> None:
+    """A pull of round `number` will bring no reward: what waited behind it is counted now."""
     desk = ledger.desk
-    desk.pending[row.arm] -= 1
-    desk.changes.arms.add(row.arm)
-    live = desk.live_round(row.round)
+    desk.pending[arm] -= 1
+    desk.changes.arms.add(arm)
+    live = desk.live_round(number)
     if live is not None:
         live.out -= 1
-    release_held(connection, ledger, row.arm, step)
+    release_held(connection, ledger, arm, step)
 
 
 def fail(
@@ -212,13 +189,12 @@ def fail(
 ) -> None:
     """Give a ticket back. Giving it back twice is harmless."""
     desk = ledger.desk
-    rows = _FIND(connection, {"key": ledger.key, "ticket": number})
-    if not rows or rows[0].status == TicketStatus.HELD:
+    row = open_tickets.find(connection, ledger.key, [number]).get(number)
+    if row is None or row.status == TicketStatus.HELD:
         known = 1 <= number <= desk.totals.tickets
         if known:
             raise ToldError(f"ticket {number} has been told already")
         raise TicketError(f"no ticket {number}")
-    row = rows[0]
     if row.status == TicketStatus.FAILED:
         return
     set_status(connection, ledger.key, [number], TicketStatus.FAILED)
@@ -236,7 +212,7 @@ def fail(
         live = desk.live_round(row.round)
         if live is not None and row.arm not in desk.paused and not desk.is_stopped:
             live.returned.append(row.arm)
-        close_slot(connection, ledger, row, step)
+        close_slot(connection, ledger, row.arm, row.round, step)
         desk.settle(step)
     steps.write(connection, ledger, step)
 

@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from sqlalchemy import Connection, bindparam, or_, select
+from sqlalchemy import Connection
 
 from standout.errors import BatchError, ToldError
-from standout.study import schema
-from standout.study.bulk import FEW
-from standout.study.holding import COLUMNS, HELD, IS_OPEN, OpenTicket, read_slots
 from standout.study.ledger import Ledger
+from standout.study.open_tickets import HELD, OpenTicket
 from standout.study.statements import Statement
 
-_TICKETS, _REWARDS = schema.tickets, schema.rewards
-_MINE = _TICKETS.c.study == bindparam("key")
-_ALL = select(*COLUMNS).where(_MINE)
-_OF_SAME_ARM = Statement(
-    _ALL.where(
-        _TICKETS.c.arm
-        == select(_TICKETS.c.arm)
-        .where(_TICKETS.c.study == bindparam("key"), _TICKETS.c.id == bindparam("ticket"))
-        .scalar_subquery(),
-        or_(IS_OPEN, _TICKETS.c.id == bindparam("ticket")),
-    )
-)
-_TOLD = select(_REWARDS.c.ticket, _REWARDS.c.value).where(_REWARDS.c.study == bindparam("key"))
-_TOLD_ONE = Statement(_TOLD.where(_REWARDS.c.ticket == bindparam("ticket")))
+_TOLD = "SELECT ticket, value FROM standout_rewards WHERE study = ? AND ticket "
+_TOLD_ONE, _TOLD_ANY = Statement(_TOLD + "= ?"), Statement(_TOLD + "= ANY(?)")
 
 
 class Item(NamedTuple):
@@ -43,41 +29,19 @@ def may_be_told(row: OpenTicket | None) -> bool:
     return row is None or row.status == HELD
 
 
-def find_tickets(
-    connection: Connection, key: int, numbers: Sequence[int], arms: Collection[int]
-) -> dict[int, OpenTicket]:
-    """The tickets, their arms' other open ones and those of `arms` (all tickets, for many)."""
-    if not numbers and not arms:
-        return {}
-    if len(numbers) + len(arms) > FEW:
-        # Straight from the driver: these columns need no conversion, and there may be many.
-        cursor: Any = connection.execute(_ALL, {"key": key}).cursor
-        return {row[0]: OpenTicket._make(row) for row in cursor.fetchall()}
-    rows: dict[int, OpenTicket] = {}
-    for number in numbers:
-        for row in _OF_SAME_ARM(connection, {"key": key, "ticket": number}):
-            rows[row[0]] = OpenTicket._make(row)
-    for arm in arms:
-        rows.update((row.id, row) for row in read_slots(connection, key, arm))
-    return rows
-
-
 def find_told(connection: Connection, key: int, numbers: Sequence[int]) -> dict[int, float]:
     """Values of tickets that are in the log."""
-    told: dict[int, float] = {}
-    if len(numbers) <= FEW:
-        for number in numbers:
-            told.update(_TOLD_ONE(connection, {"key": key, "ticket": number}))
-        return told
-    for start in range(0, len(numbers), 500):
-        part = numbers[start : start + 500]
-        found = connection.execute(_TOLD.where(_REWARDS.c.ticket.in_(part)), {"key": key})
-        told.update((row.ticket, row.value) for row in found)
-    return told
+    if not numbers:
+        return {}
+    if connection.dialect.name == "sqlite" or len(numbers) == 1:
+        rows = [row for number in numbers for row in _TOLD_ONE(connection, key, number)]
+    else:
+        rows = _TOLD_ANY(connection, key, list(numbers))
+    return {ticket: value for ticket, value in rows}  # noqa: C416
 
 
 def check(
-    ledger: Ledger, items: Sequence[Item], rows: dict[int, OpenTicket], told: dict[int, float]
+    ledger: Ledger, items: Sequence[Item], rows: Mapping[int, OpenTicket], told: Mapping[int, float]
 ) -> list[Item]:
     """The items that are new; an error for the first bad one."""
     arms = ledger.desk.arms

@@ -11,20 +11,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, bindparam, func, insert, select
+from sqlalchemy import Connection, bindparam, select
 
 from standout.core.typing import Floats, Ints
 from standout.study import schema
-from standout.study.statements import Statement
+from standout.study.statements import Statement, insert_into
 
 GROWTH = 1.02
 """The pulls of a row over those of the row before, at least."""
 
 _TRACE = schema.trace
-_LAST = Statement(
-    select(func.max(_TRACE.c.pulls).label("pulls")).where(_TRACE.c.study == bindparam("key"))
-)
-_ADD = Statement(insert(_TRACE))
+_LAST = Statement("SELECT max(pulls) FROM standout_trace WHERE study = ?")
+_ADD = insert_into("standout_trace", [column.name for column in _TRACE.columns])
 _READ = select(_TRACE).where(_TRACE.c.study == bindparam("key")).order_by(_TRACE.c.pulls)
 
 
@@ -66,9 +64,9 @@ class TraceLog:
         if not is_due(pulls, self._last, is_last):
             return
         # Others may have written since: ask only now, which is seldom.
-        self._last = int(_LAST(connection, {"key": self.key})[0].pulls or 0)
+        self._last = int(_LAST(connection, self.key)[0][0] or 0)
         if is_due(pulls, self._last, is_last):
-            _ADD(connection, {"study": self.key, **moment})
+            _ADD.run(connection, self.key, *moment.values())
             self._last = pulls
 
 

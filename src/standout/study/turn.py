@@ -108,9 +108,22 @@ class Turn:
         mark: Mark | None = None,
     ) -> tuple[Receipt, list[Ticket]]:
         """As `Study.tell_and_ask`, with its key as a `mark`."""
-        count, who, seconds = check_count(n), worker_of(worker), self._seconds(lease)
         items = make_items(list(rewards), self._ledger.desk)
-        receipt, moment = self._tell(items, who, mark or Mark.of(None))
+        who = worker_of(worker)
+        return self.tell_items_and_ask(items, n, who, lease, known, mark or Mark.of(None))
+
+    def tell_items_and_ask(
+        self,
+        items: Sequence[Item],
+        n: int,
+        who: str,
+        lease: float | None,
+        known: Collection[int] | None,
+        mark: Mark,
+    ) -> tuple[Receipt, list[Ticket]]:
+        """As `Study.tell_and_ask`, of rewards that have been looked at already."""
+        count, seconds = check_count(n), self._seconds(lease)
+        receipt, moment = self._tell(items, who, mark)
         if receipt.again:
             found = again.given_at(self._connection, self._ledger, moment, who, count)
             return receipt, found or self._hand_out(count, who, seconds)

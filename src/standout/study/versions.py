@@ -91,6 +91,20 @@ THIRD = (
 )
 """Version 3: steps with keys and digests, and how older studies stood when these began."""
 
+FOURTH = (
+    "DROP INDEX standout_tickets_arm",
+    "DROP INDEX standout_tickets_expires",
+    # Status 0: pending, 1: told but waiting. Closed tickets are kept for late answers, and are in
+    # no index: there may be millions.
+    "CREATE INDEX standout_tickets_open ON standout_tickets (study, arm, status, slot) "
+    "WHERE status <= 1",
+    "CREATE INDEX standout_tickets_due ON standout_tickets (study, expires, id) WHERE status = 0",
+    "CREATE INDEX standout_tickets_holder ON standout_tickets (study, worker, id) WHERE status = 0",
+    "CREATE INDEX standout_rewards_worker ON standout_rewards (study, worker, seq)",
+    "CREATE INDEX standout_failures_worker ON standout_failures (study, worker, arm)",
+)
+"""Version 4: indexes that do not grow with what is over."""
+
 APPEND_ONLY = {
     1: ("standout_rewards", "standout_failures"),
     3: ("standout_steps", "standout_bases", "standout_base_arms"),

@@ -26,7 +26,6 @@ from standout.study.desk import Changes, Desk
 from standout.study.ledger import Ledger
 from standout.study.memory import copy_state
 from standout.study.planner import take_pulls
-from standout.study.schema import TicketStatus
 from standout.study.study import Study
 
 NEXT = 10
@@ -43,7 +42,7 @@ _CHANGED = select(_ARMS.c.position).where(
 )
 _OVERDUE = (
     _TICKETS.c.study == bindparam("key"),
-    _TICKETS.c.status == int(TicketStatus.PENDING),
+    schema.IS_PENDING,
     _TICKETS.c.expires <= bindparam("now"),
 )
 _COUNT_OVERDUE = select(func.count()).select_from(_TICKETS).where(*_OVERDUE)

@@ -1,0 +1,80 @@
+"""What a tell costs in a study with a long past, as a multiple of what it costs in a young one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from bars import report
+
+from standout.study import Study
+from standout.study.raters import read_record
+
+MILLION = 1_000_000
+SLOWEST = 2.0
+"""Times the median of a young study; p50 of some hundred calls differ by half by themselves."""
+CALLS = 150
+_EXPIRED = 2
+_NUMBERS = {
+    "sqlite": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) "
+    "SELECT i FROM n",
+    "postgresql": "SELECT generate_series(1, {count}) AS i",
+}
+
+
+def median(call: Callable[[], object], calls: int = CALLS) -> float:
+    """Milliseconds, the median of many calls."""
+    times = []
+    for _ in range(calls):
+        begin = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - begin)
+    return float(np.median(times)) * 1000
+
+
+def add_expired(study: Study, count: int) -> None:
+    """Tickets whose leases have run out, as a rating page leaves them; without asking for each."""
+    with study._writing(count) as (connection, _):
+        ledger = study._ledger
+        first = ledger.desk.totals.tickets
+        numbers = _NUMBERS[connection.dialect.name].format(count=count)
+        connection.exec_driver_sql(
+            "INSERT INTO standout_tickets (study, id, arm, slot, round, status, worker, asked, "
+            f"expires) SELECT {ledger.key}, {first} + i, i - (i / {len(study.arms)}) * "
+            f"{len(study.arms)}, {first} + i, 0, {_EXPIRED}, 'gone', 0, 0 FROM ({numbers}) AS m"
+        )
+        ledger.desk.totals.tickets += count
+
+
+def measure(study: Study) -> dict[str, float]:
+    """Medians of what is done all day."""
+    tickets = iter(study.ask(61 * 5 + CALLS))
+
+    def tell_sixty() -> None:
+        study.tell_many([(next(tickets), 1.0) for _ in range(60)])
+
+    return {
+        "tell": median(lambda: study.tell(next(tickets), 1.0)),
+        "tell 60": median(tell_sixty, 5),
+        "ask": median(study.ask),
+        "a rater's record": median(lambda: read_record(study, "rater"), 20),
+    }
+
+
+def bench_growth(study: Study, label: str) -> None:
+    """Before and after a million expired tickets, and then a million rewards."""
+    young = measure(study)
+    add_expired(study, MILLION)
+    _compare(young, measure(study), f"{label}: {MILLION:,} expired tickets")
+    rng = np.random.default_rng(3)
+    for _ in range(10):
+        names = [study.arms[i] for i in rng.integers(0, len(study.arms), MILLION // 10)]
+        study.tell_many(zip(names, rng.normal(0, 5, MILLION // 10).tolist(), strict=True))
+    _compare(young, measure(study), f"{label}: and {MILLION:,} rewards")
+
+
+def _compare(young: dict[str, float], old: dict[str, float], what: str) -> None:
+    for name, before in young.items():
+        report(f"{what}: {name}, over fresh", old[name] / before, "times", SLOWEST)
+        print(f"{'':<12}({before:.2f} ms, then {old[name]:.2f} ms)", flush=True)

@@ -1,0 +1,172 @@
+"""The table of tickets, as far as telling needs it: each look costs the same however long it is.
+
+Closed tickets stay in the table, since a late answer may still come, and are in
+no index but that of their numbers. So every statement here either names a ticket
+or names its `status`, in words that let a partial index serve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from standout.study.schema import TicketStatus
+from standout.study.statements import Row, Statement, insert_into
+
+PENDING, HELD = int(TicketStatus.PENDING), int(TicketStatus.HELD)
+NO_SLOT = 2**62
+"""Behind every pull that a study hands out."""
+_DENSE = 4
+"""Tickets are read as a range if that reads at most so many times what was asked for."""
+
+
+class OpenTicket(NamedTuple):
+    """A row of the table of tickets."""
+
+    id: int
+    arm: int
+    slot: int
+    round: int
+    status: int
+    asked: float
+    value: float | None
+    logged: int | None
+
+
+_SELECT = f"SELECT {', '.join(OpenTicket._fields)} FROM standout_tickets WHERE study = ? "
+_ONE = Statement(_SELECT + "AND id = ?")
+_RANGE = Statement(_SELECT + "AND id BETWEEN ? AND ?")
+_ANY = Statement(_SELECT + "AND id = ANY(?)")
+_OPEN = "FROM standout_tickets INDEXED BY standout_tickets_open WHERE study = ? AND status <= 1 "
+_IN_SLOT = Statement(f"SELECT slot, id {_OPEN} AND arm = ? AND slot = ? AND status = 0")
+_IN_SLOTS = Statement(
+    "SELECT t.slot, t.id FROM unnest(?::integer[], ?::bigint[]) AS w(arm, slot) "
+    "JOIN standout_tickets t ON t.study = ? AND t.arm = w.arm AND t.slot = w.slot AND t.status = 0"
+)
+_FIRST = Statement(f"SELECT arm, slot {_OPEN} AND arm = ? AND status = 0 ORDER BY slot LIMIT ?")
+_FIRSTS = Statement(
+    "SELECT f.arm, f.slot FROM unnest(?::integer[], ?::bigint[]) AS w(arm, most) "
+    "CROSS JOIN LATERAL (SELECT arm, slot FROM standout_tickets t WHERE t.study = ? "
+    "AND t.arm = w.arm AND t.status = 0 ORDER BY t.slot LIMIT w.most) f"
+)
+_HELD_BEFORE = Statement(
+    f"SELECT arm, id, slot, value, logged {_OPEN} AND arm = ? AND status = 1 AND slot < ?"
+)
+_ALL_HELD_BEFORE = Statement(
+    "SELECT t.arm, t.id, t.slot, t.value, t.logged "
+    "FROM unnest(?::integer[], ?::bigint[]) AS w(arm, slot) JOIN standout_tickets t "
+    "ON t.study = ? AND t.arm = w.arm AND t.status = 1 AND t.slot < w.slot"
+)
+_DELETE = Statement("DELETE FROM standout_tickets WHERE study = ? AND id = ?")
+_HOLD = Statement(
+    "UPDATE standout_tickets SET status = 1, value = ?, logged = ? WHERE study = ? AND id = ?"
+)
+_SET_STATUS = Statement("UPDATE standout_tickets SET status = ? WHERE study = ? AND id = ?")
+WAITING_COLUMNS = (
+    "study", "id", "arm", "slot", "round", "status", "worker", "asked", "expires", "value",
+    "logged",
+)  # fmt: skip
+ADD_WAITING = insert_into("standout_tickets", WAITING_COLUMNS)
+
+Pair = tuple[int, int]
+
+
+class Looked:
+    """Tickets that were looked up when a transaction began, to be used once."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, list[Row]] = {}
+
+    def forget(self) -> None:
+        """Another transaction."""
+        self._found.clear()
+
+    def calls(self, key: int, numbers: Sequence[int]) -> list[tuple[Statement, Row]]:
+        """The statement that looks up a single ticket; many are not looked up ahead."""
+        return [(_ONE, (key, numbers[0]))] if len(numbers) == 1 else []
+
+    def remember(self, numbers: Sequence[int], found: Sequence[list[Row]]) -> None:
+        """What came of `calls`."""
+        self._found = dict(zip(numbers, found, strict=False))
+
+    def take(self, number: int) -> list[Row] | None:
+        """Its row, in a list; None if it was not looked up, or may have changed since."""
+        found = self._found.pop(number, None)
+        self._found.clear()
+        return found
+
+
+def _is_sqlite(connection: Connection) -> bool:
+    return connection.dialect.name == "sqlite"
+
+
+def find(
+    connection: Connection, key: int, numbers: Sequence[int], looked: Looked | None = None
+) -> dict[int, OpenTicket]:
+    """The rows of these tickets, as far as they are in the table."""
+    if not numbers:
+        return {}
+    if len(numbers) == 1:
+        kept = None if looked is None else looked.take(numbers[0])
+        rows = _ONE(connection, key, numbers[0]) if kept is None else kept
+    elif (last := max(numbers)) - (first := min(numbers)) < _DENSE * len(numbers):
+        rows = _RANGE(connection, key, first, last)
+    elif _is_sqlite(connection):
+        rows = [row for number in numbers for row in _ONE(connection, key, number)]
+    else:
+        rows = _ANY(connection, key, list(numbers))
+    return {row[0]: OpenTicket._make(row) for row in rows}
+
+
+def _per_arm(
+    connection: Connection, key: int, pairs: Sequence[Pair], one: Statement, many: Statement
+) -> list[Row]:
+    """The rows of each pair: by one statement for all on PostgreSQL, where asking takes long."""
+    if not pairs:
+        return []
+    if _is_sqlite(connection) or len(pairs) == 1:
+        return [row for arm, value in pairs for row in one(connection, key, arm, value)]
+    arms, values = zip(*pairs, strict=True)
+    return many(connection, list(arms), list(values), key)
+
+
+def pending_in(connection: Connection, key: int, pairs: Sequence[Pair]) -> dict[int, int]:
+    """Slot to pending ticket, for pairs of an arm and a slot."""
+    return dict(_per_arm(connection, key, pairs, _IN_SLOT, _IN_SLOTS))
+
+
+def first_pending(connection: Connection, key: int, pairs: Sequence[Pair]) -> dict[int, list[int]]:
+    """The first slots that are out, in order, for pairs of an arm and how many at most."""
+    found: dict[int, list[int]] = {}
+    for arm, slot in _per_arm(connection, key, pairs, _FIRST, _FIRSTS):
+        found.setdefault(arm, []).append(slot)
+    return {arm: sorted(slots) for arm, slots in found.items()}
+
+
+def held_before(connection: Connection, key: int, pairs: Sequence[Pair]) -> list[Row]:
+    """Told rewards that wait (arm, ticket, slot, value, place), for pairs of an arm and a slot."""
+    return _per_arm(connection, key, pairs, _HELD_BEFORE, _ALL_HELD_BEFORE)
+
+
+def drop(connection: Connection, key: int, numbers: Iterable[int]) -> None:
+    """Remove tickets whose rewards are counted: the log has them."""
+    rows = [(key, number) for number in numbers]
+    if rows:
+        _DELETE.many(connection, rows)
+
+
+def hold(connection: Connection, key: int, told: Iterable[tuple[float, int, int]]) -> None:
+    """Let tickets wait: value, place in the log and number of each."""
+    rows = [(value, place, key, number) for value, place, number in told]
+    if rows:
+        _HOLD.many(connection, rows)
+
+
+def set_status(
+    connection: Connection, key: int, numbers: Sequence[int], status: TicketStatus
+) -> None:
+    """Move tickets to another status."""
+    if numbers:
+        _SET_STATUS.many(connection, [(int(status), key, number) for number in numbers])

@@ -1,0 +1,181 @@
+"""Asking and telling cost the same however much has been told, expired or given back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+from standout import Problem
+from standout.study import Study
+from standout.study.raters import read_record
+from standout.study.rounds import MANY, new_round
+from standout.study.statements import Statement, driver
+from tests.study.conftest import Clock
+from tests.study.postgres import Server
+
+ARMS = [f"arm {number}" for number in range(20)]
+PAST = 6_000
+"""Tickets and rewards that are over; looking at each would show in any of the counts below."""
+LOGS = ("tickets", "rewards", "failures", "steps")
+
+
+def make(place: str, clock: Clock) -> Study:
+    """A study past its first round that will not end soon."""
+    study = Study.create(place, ARMS, Problem(noise="gaussian:5", k=3), clock=clock, lease=10)
+    for _ in range(2):
+        study.tell_many([(ticket, float(ticket.id % 7)) for ticket in study.ask(40)])
+    return study
+
+
+def age(study: Study, clock: Clock) -> None:
+    """Rewards, expired tickets and failures, a few thousand of each."""
+    rewards = [(arm, float(number % 7)) for number, arm in enumerate(ARMS * (PAST // len(ARMS)))]
+    study.tell_many(rewards, worker="someone else")
+    for _ in range(4):
+        study.ask(PAST // 4, worker="late")
+        clock.now += 20
+    last = study.ask(PAST // 4, worker="last")
+    study.tell_many([(ticket, 1.0) for ticket in last[40:]])
+    for ticket in last[:20]:
+        study.fail(ticket, "spilt")
+
+
+def operations(study: Study, clock: Clock) -> dict[str, Callable[[], object]]:
+    """What is done all day, each by name."""
+    made = study.ask(80)
+    names = iter(made[70:])
+    late = study.ask(3, lease=1)
+    clock.now += 5
+    study.ask(3)
+    return {
+        "ask": study.ask,
+        "ask 60": lambda: study.ask(60),
+        "ask again": lambda: study.ask(known=[1], worker="somebody"),
+        "tell": lambda: study.tell(next(names), 1.0),
+        "tell with a key": lambda: study.tell(next(names), 1.0, key="k"),
+        "tell without asking": lambda: study.tell(arm=ARMS[3], reward=1.0),
+        "tell 60": lambda: study.tell_many([(ticket, 1.0) for ticket in made[:60]]),
+        "tell 60 again": lambda: study.tell_many([(ticket, 1.0) for ticket in made[:60]]),
+        "tell late": lambda: study.tell_many([(ticket, 1.0) for ticket in late]),
+        "tell and ask": lambda: study.tell_and_ask([(next(names), 1.0)]),
+        "fail": lambda: study.fail(next(names), "spilt"),
+        "renew": lambda: study.renew([next(names)]),
+        "holder": lambda: study.holder(late[0]),
+        "record": lambda: read_record(study, "a rater"),
+    }
+
+
+def count_instructions(study: Study, call: Callable[[], object]) -> int:
+    """How many instructions SQLite's machine runs for a call."""
+    count = 0
+
+    def add() -> int:
+        nonlocal count
+        count += 1
+        return 0
+
+    raw = study._storage._raw()
+    raw.set_progress_handler(add, 10)
+    try:
+        call()
+    finally:
+        raw.set_progress_handler(None, 10)
+    return 10 * count
+
+
+def test_sqlite_does_the_same_work_in_an_old_study(folder: Any, clock: Clock) -> None:
+    young, old = (make(str(folder / name), clock) for name in ("young.db", "old.db"))
+    age(old, clock)
+    first, second = operations(young, clock), operations(old, clock)
+    for name in first:
+        few, many = (
+            count_instructions(study, calls[name])
+            for study, calls in ((young, first), (old, second))
+        )
+        # An arm that is written or not makes a difference of some hundred.
+        assert many < 3 * few + 1_500, name
+    assert old.verify().problems == ()
+
+
+@contextmanager
+def recorded() -> Iterator[list[tuple[str, Any]]]:
+    """The statements that are run meanwhile, with their parameters."""
+    found: list[tuple[str, Any]] = []
+    run, many, call = Statement.run, Statement.many, Statement.__call__
+
+    def note(original: Any, is_many: bool) -> Any:
+        def wrapped(self: Statement, connection: Any, *params: Any) -> Any:
+            given = params
+            if is_many:
+                params = (list(params[0]),)
+                given = params[0][0]
+            found.append((self.texts["postgresql"], given))
+            return original(self, connection, *params)
+
+        return wrapped
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Statement, "run", note(run, False))
+        patch.setattr(Statement, "many", note(many, True))
+        patch.setattr(Statement, "__call__", note(call, False))
+        yield found
+
+
+def test_postgresql_reads_by_index(server: Server, clock: Clock) -> None:
+    study = make(server.new_database("growth"), clock)
+    age(study, clock)
+    server.run("ANALYZE", "growth")
+    with recorded() as found:
+        for call in operations(study, clock).values():
+            call()
+    plans: dict[str, str] = {}
+    with study._storage.read() as connection:
+        driver(connection).execute("SET LOCAL enable_seqscan = off")  # Some tables are small here.
+        for text, params in found:
+            if text.startswith("INSERT") or not any(f"standout_{log}" in text for log in LOGS):
+                continue
+            rows = driver(connection).execute("EXPLAIN " + text, params).fetchall()
+            plans[text] = "\n".join(line for (line,) in rows)
+    assert len(plans) > 8
+    for text, plan in plans.items():
+        for table in LOGS:
+            assert f"Seq Scan on standout_{table}" not in plan, (text, plan)
+        for line in re.findall(r"Index Cond: .*", plan):
+            # More than the study is known: else it would read all of it.
+            assert line.count("=") + line.count("<") > 1 or "_due" in plan, (text, plan)
+
+
+def test_no_ask_runs_more_statements_in_an_old_study(place: str, clock: Clock) -> None:
+    study = make(place, clock)
+    ticket = study.ask()[0]
+    with recorded() as first:
+        (ticket,) = study.tell_and_ask([(ticket, 1.0)])[1]
+    age(study, clock)
+    with recorded() as second:
+        study.tell_and_ask([(ticket, 1.0)])
+    # With a round that ends, and another's changes to catch up with.
+    assert len(first) <= 16
+    assert len(second) <= 16
+
+
+def test_many_pulls_at_once_are_those_of_one_after_the_other() -> None:
+    """The heap of large batches, against looking through the plan for each."""
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        arms = rng.integers(0, 30, 60)
+        amounts = rng.integers(1, 5, 60)
+        pending = rng.integers(0, 4, 30)
+        count = int(rng.integers(MANY + 1, 200))
+        slow, fast = new_round(1, arms, amounts), new_round(1, arms, amounts)
+        before = pending.copy()
+        expected = [arm for _ in range(count) for arm in slow.take_planned(before, 1)]
+        after = pending.copy()
+        assert fast.take_planned(after, count) == expected
+        assert (after == before).all()
+        assert (fast.given == slow.given).all()
+        assert fast.out == slow.out == len(expected)
