@@ -1,16 +1,22 @@
 PYTHON ?= python3
-WORKERS ?= 2
+WORKERS ?= 3
 
 BIN := .venv/bin
 STAMP := .venv/.stamp
 LOCKED := .venv/.locked
 LOCK := requirements/lock.txt
+# Long tests begin first and run apart (tests/long.py). One process more than there are
+# cores: tests wait for servers, locks and browsers.
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
+# Compiled bytecode, wherever a user's settings forbid it: each of some hundred programs that
+# the tests start would otherwise compile all of standout anew.
+unexport PYTHONDONTWRITEBYTECODE
 SOURCES := src tests $(wildcard benchmarks tools)
 
 say = @printf '\n== %s\n' '$(1)'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check lint types imports format bench lock clean
+.PHONY: help setup demo serve test quick check lint types imports format bench lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,9 +46,12 @@ serve: $(STAMP) ## see a study being answered live, in a browser
 test: $(STAMP) ## all tests, then the kernel tests again without compilation
 	@scripts/install-system.sh
 	$(call say,pytest)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(PYTEST)
 	$(call say,pytest: kernels as plain Python)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m kernel tests
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m kernel tests
+
+quick: $(STAMP) ## the tests that take no time, for the inner loop
+	$(PYTEST) -m 'not long'
 
 lint: $(STAMP) ## format and style
 	$(call say,ruff format)
