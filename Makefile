@@ -1,37 +1,59 @@
 PYTHON ?= python3
-WORKERS ?= 2
+WORKERS ?= 3
 
 BIN := .venv/bin
 STAMP := .venv/.stamp
+DEMO := .venv/.demo
+CORE := .venv/.core
 LOCKED := .venv/.locked
 LOCK := requirements/lock.txt
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+EDITABLE := $(INSTALL) --no-deps --no-build-isolation -e .
+# Long tests begin first and run apart (tests/long.py). One process more than there are
+# cores: tests wait for servers, locks and browsers.
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
+# Compiled bytecode, wherever a user's settings forbid it: each of some hundred programs that
+# the tests start would otherwise compile all of standout anew.
+unexport PYTHONDONTWRITEBYTECODE
 SOURCES := src tests $(wildcard benchmarks tools)
 
 say = @printf '\n== %s\n' '$(1)'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check lint types imports format bench lock clean
+.PHONY: help setup demo serve test quick check lint types imports format bench lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## make .venv from the lock; instant when nothing changed
 
-# The packages depend on the lock alone, so an edit of pyproject.toml costs seconds.
+# The packages depend on the locks alone, so an edit of pyproject.toml costs seconds.
+# .venv begins with what the package itself needs (enough for the demo); all that
+# developers need is added when something asks for it.
 $(STAMP): pyproject.toml $(LOCKED)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(EDITABLE)
 	@touch $@
 
-$(LOCKED): $(LOCK)
+$(DEMO): pyproject.toml $(CORE)
+	$(EDITABLE)
+	@touch $@
+
+$(CORE): requirements/core.txt
 	@command -v $(PYTHON) >/dev/null 2>&1 || { \
 	  echo "standout needs Python 3.11 or newer, but there is no '$(PYTHON)'. Try: make setup PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "standout needs Python 3.11 or newer, but '$(PYTHON)' is $$($(PYTHON) -V 2>&1). Try: make setup PYTHON=/path/to/python3.11" >&2; exit 1; }
 	$(PYTHON) -m venv --clear .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK)
+	$(INSTALL) --require-hashes -r requirements/core.txt
 	@touch $@
 
-demo: $(STAMP) ## see standout find outliers
+$(LOCKED): $(LOCK) $(CORE)
+	@# Another lock than before: begin anew, so that nothing of the old one stays.
+	@[ ! -e $@ ] || { $(PYTHON) -m venv --clear .venv && touch $(CORE); }
+	$(INSTALL) --require-hashes -r $(LOCK)
+	@touch $@
+
+demo: $(DEMO) ## see standout find outliers
 	@$(BIN)/standout demo
 
 serve: $(STAMP) ## see a study being answered live, in a browser
@@ -40,9 +62,12 @@ serve: $(STAMP) ## see a study being answered live, in a browser
 test: $(STAMP) ## all tests, then the kernel tests again without compilation
 	@scripts/install-system.sh
 	$(call say,pytest)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(PYTEST)
 	$(call say,pytest: kernels as plain Python)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m kernel tests
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m kernel tests
+
+quick: $(STAMP) ## the tests that take no time, for the inner loop
+	$(PYTEST) -m 'not long'
 
 lint: $(STAMP) ## format and style
 	$(call say,ruff format)
@@ -74,14 +99,19 @@ bench: $(STAMP) ## run every benchmarks/bench_*.py
 	  printf '\n== %s\n' "$$file"; $(BIN)/python "$$file"; \
 	done
 
+COMPILE := $(BIN)/uv pip compile --no-config --quiet --universal --python-version 3.11 \
+  --fork-strategy fewest --generate-hashes --no-header --no-annotate \
+  --no-emit-index-url --no-emit-find-links
+# An unchanged lock keeps its date, and so .venv stays as it is.
+keep = @if cmp -s $(1).new $(1); then rm $(1).new; else mv $(1).new $(1); fi
+
 lock: ## pin and hash every dependency again (UPGRADE=1 for newer versions)
 	@[ -x $(BIN)/uv ] || $(MAKE) --no-print-directory setup
 	@cp $(LOCK) $(LOCK).new
-	$(BIN)/uv pip compile pyproject.toml --extra dev --output-file $(LOCK).new --no-config --quiet \
-	  --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
-	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links $(if $(UPGRADE),--upgrade)
-	@# An unchanged lock keeps its date, and so .venv stays as it is.
-	@if cmp -s $(LOCK).new $(LOCK); then rm $(LOCK).new; else mv $(LOCK).new $(LOCK); fi
+	$(COMPILE) pyproject.toml --extra dev --output-file $(LOCK).new $(if $(UPGRADE),--upgrade)
+	$(call keep,$(LOCK))
+	$(COMPILE) pyproject.toml requirements/editable.in -c $(LOCK) --output-file requirements/core.txt.new
+	$(call keep,requirements/core.txt)
 
 clean: ## remove .venv and everything made by the tools
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist

@@ -9,11 +9,23 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.long import group, is_long
+
 # The same examples in every run, so that a red build is red for everyone.
 # HYPOTHESIS_PROFILE=search looks for new ones, at length.
 settings.register_profile("fixed", derandomize=True, deadline=None)
 settings.register_profile("search", max_examples=3000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests first: a long one that began last would keep one process busy alone."""
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(group(item.nodeid)))
+        if is_long(item.nodeid):
+            item.add_marker(pytest.mark.long)
+    items.sort(key=lambda item: not is_long(item.nodeid))
 
 
 @pytest.fixture

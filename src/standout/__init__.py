@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         UncertainError,
         UndecidableWarning,
     )
+    from standout.extras import MissingExtraError
     from standout.simulation import Instance, Simulation, simulate
     from standout.study import Status, Study, Ticket
 
@@ -82,6 +83,7 @@ _HOMES = {
         "UncertainError",
         "UndecidableWarning",
     ),
+    "standout.extras": ("MissingExtraError",),
     "standout.simulation": ("Instance", "Simulation", "simulate"),
     "standout.study": ("Status", "Study", "Ticket"),
 }
@@ -105,6 +107,7 @@ __all__ = [
     "MeasureError",
     "Method",
     "MethodError",
+    "MissingExtraError",
     "MovedError",
     "NoStudyError",
     "Problem",

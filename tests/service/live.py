@@ -15,6 +15,7 @@ from typing import Any
 
 from standout.service.server import make_server, open_socket
 from standout.service.settings import Settings
+from tests.patience import HANGS
 
 
 @contextmanager
@@ -29,7 +30,7 @@ def serving(place: str, **settings: Any) -> Iterator[str]:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(HANGS)
         listener.close()
 
 
@@ -68,7 +69,7 @@ class Program:
             self.process = subprocess.Popen(
                 [*command, *words], stdout=out, stderr=err, env=self.environment, cwd=self.at
             )
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + HANGS
         while True:
             said = (self.folder / "out").read_text()[begin:]
             if found := re.search(r"dashboard: http://127.0.0.1:(\d+)/", said):
@@ -87,7 +88,7 @@ class Program:
         """As Ctrl-C or a service manager would; the exit code."""
         if self.process.poll() is None:
             self.process.terminate()
-        return self.process.wait(20)
+        return self.process.wait(HANGS)
 
 
 @contextmanager

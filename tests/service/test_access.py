@@ -20,6 +20,7 @@ from standout.service.auth import FRESH
 from standout.study import Study
 from standout.study.storage import Storage
 from standout.study.tokens import revoke, split
+from tests.patience import HANGS
 from tests.service.conftest import API, ARMS, Connect, bearer, new_token
 from tests.service.live import Program, serving
 from tests.service.test_events import listen
@@ -145,7 +146,7 @@ def login_until_refused(url: str, most: int, header: str | None) -> int:
 
 def login(url: str, token: str, headers: dict[str, str]) -> tuple[int, str]:
     """Log in over a connection of its own; the status, and the cookie that is set."""
-    with closing(http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)) as connection:
+    with closing(http.client.HTTPConnection(urlsplit(url).netloc, timeout=HANGS)) as connection:
         sent = {"Content-Type": "application/json", **headers}
         connection.request("POST", "/login", body=json.dumps({"token": token}), headers=sent)
         with connection.getresponse() as answer:

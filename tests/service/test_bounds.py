@@ -16,6 +16,7 @@ from standout.service import cache
 from standout.service.cache import Recent
 from standout.service.plain import PIECE, to_json
 from standout.service.threads import LOOKING, Threads
+from tests.patience import HANGS
 from tests.service.conftest import API, begin
 
 
@@ -112,7 +113,7 @@ def test_the_same_look_is_shared_only_before_it_begins() -> None:
 
     def make(text: str) -> bytes:
         made.append(text)
-        gate.wait(60)
+        gate.wait(HANGS)
         return text.encode()
 
     async def scene() -> None:
@@ -151,8 +152,8 @@ def test_measuring_does_not_wait_for_those_who_look(client: TestClient) -> None:
 
     def block() -> None:
         begun.release()
-        if not gate.wait(60):
-            waited.append(60)
+        if not gate.wait(HANGS):
+            waited.append(1)
 
     waited: list[int] = []
     loop = client.portal

@@ -33,6 +33,7 @@ from standout.errors import (
     UncertainError,
 )
 from standout.study import Status, Study
+from tests.patience import HANGS
 from tests.service.conftest import ARMS, new_token
 from tests.service.live import serving
 from tests.study.cli import standout
@@ -186,7 +187,7 @@ def losing(url: str, drops: str) -> Iterator[str]:
         connection.sendall(answer[:end])
 
     def carried(request: bytes) -> bytes:
-        with socket.create_connection((target.hostname, target.port), timeout=5) as server:
+        with socket.create_connection((target.hostname, target.port), timeout=HANGS) as server:
             # One request per connection, so that each letter is one request.
             server.sendall(request.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
             answer = b""
@@ -201,7 +202,7 @@ def losing(url: str, drops: str) -> Iterator[str]:
     finally:
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
-        thread.join(10)
+        thread.join(HANGS)
 
 
 def read_message(connection: socket.socket) -> bytes:

@@ -15,6 +15,7 @@ import pytest
 from standout.study import Study
 from standout.study.storage import Storage
 from standout.study.tokens import revoke, split
+from tests.patience import HANGS, until
 from tests.service.conftest import ARMS, new_token
 from tests.service.live import serving
 from tests.study.test_conformance import MEANS, finish, make
@@ -25,7 +26,7 @@ def listen(
     url: str, token: str | None = None, name: str = "main"
 ) -> Iterator[http.client.HTTPResponse]:
     """A stream of events."""
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=10)
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=HANGS)
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     try:
         connection.request("GET", f"/api/v1/studies/{name}/events", headers=headers)
@@ -81,7 +82,8 @@ def test_no_more_than_some_a_second(folder: Path) -> None:
             seen += 1
             if event["seq"] == last:
                 break
-        assert 2 <= seen <= 8
+        # By the clock, as the machine may have been busy with others: one every 0.2 s.
+        assert 1 <= seen <= (time.monotonic() - begin) / 0.2 + 2
 
 
 def test_silence_is_broken_and_revoked_tokens_hear_no_more(folder: Path) -> None:
@@ -97,9 +99,8 @@ def test_silence_is_broken_and_revoked_tokens_hear_no_more(folder: Path) -> None
             assert parts is not None
             revoke(storage, parts[0])
             storage.close()
-            begin = time.monotonic()
-            while stream.readline():
-                assert time.monotonic() - begin < 8
+            while stream.readline():  # Ends; if it never did, the socket's own time-out would.
+                pass
         for wrong in (token, None):
             with listen(url, wrong) as refused:
                 assert refused.status == 401
@@ -121,12 +122,15 @@ def test_one_poller_however_many_listen(folder: Path, monkeypatch: pytest.Monkey
         with ExitStack() as stack:
             for _ in range(10):
                 next(changes(stack.enter_context(listen(url))))
-            before = looks
+            before, begin = looks, time.monotonic()
             time.sleep(1.0)
-            assert looks - before <= 12
-        time.sleep(0.5)
-        before = looks
-        time.sleep(0.5)
-        assert looks == before, "nobody listens any more"
+            assert looks - before <= (time.monotonic() - begin) / 0.1 + 2
+
+        def is_quiet() -> bool:
+            before = looks
+            time.sleep(0.5)
+            return looks == before
+
+        until(is_quiet, "it looks although nobody listens any more")
         with listen(url, name="none") as missing:
             assert missing.status == 404

@@ -18,6 +18,7 @@ from standout import Client
 from standout.errors import StandoutError
 from standout.service.server import open_socket
 from standout.study import Study
+from tests.patience import HANGS, until
 from tests.service.conftest import ARMS, new_token
 from tests.service.live import Program, program
 from tests.study.cli import standout
@@ -87,7 +88,7 @@ def run_clients(running: Program, count: int, seconds: float, kills: int) -> Cou
     time.sleep(seconds / (kills + 1))
     stop.set()
     for thread in threads:
-        thread.join(40)
+        thread.join(HANGS)
     assert errors == []
     return sum(parts, Counter[int]())
 
@@ -105,7 +106,7 @@ def test_a_killed_server_loses_nothing_that_it_acknowledged(folder: Path) -> Non
         assert f"dashboard: {running.url}/" in running.output
         assert "open to every user of this machine" in running.output
         running.process.send_signal(signal.SIGINT)
-        assert running.process.wait(20) == 0
+        assert running.process.wait(HANGS) == 0
     check(place, done)
     assert done.total() > 50
 
@@ -123,23 +124,20 @@ def test_several_processes_on_one_store(folder: Path) -> None:
         assert len(first) == 2
         time.sleep(0.5)
         os.kill(first[0], signal.SIGKILL)
-        deadline = time.monotonic() + 20
-        while len(set(children_of(running.process.pid)) - {first[0]}) < 2:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        until(
+            lambda: len(set(children_of(running.process.pid)) - {first[0]}) >= 2,
+            "the dead one is not replaced",
+        )
         with Client(running.url) as client:
             for _ in range(10):
                 assert client.studies()[0]["name"] == "trees"
         stop.set()
-        thread.join(40)
+        thread.join(HANGS)
         assert errors == []
         now = children_of(running.process.pid)
         assert first[0] not in now
         running.kill()
-        deadline = time.monotonic() + 60
-        while any(is_alive(pid) for pid in now):
-            assert time.monotonic() < deadline, "a process outlives its parent"
-            time.sleep(0.05)
+        until(lambda: not any(map(is_alive, now)), "a process outlives its parent")
     check(place, done)
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from standout.service.connections import Room, most_connections
 from standout.service.logs import AT_ONCE, EVERY, Sparing
+from tests.patience import HANGS
 from tests.service.conftest import new_token
 from tests.service.live import program, serving
 
@@ -23,20 +24,18 @@ POST = (
     b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     b"Content-Length: 1000\r\n\r\n{"
 )
-PATIENCE = 120.0
-"""Seconds after which a test fails: far more than even a busy machine needs."""
 
 
 def connect(url: str, sent: bytes) -> socket.socket:
     """A connection on which this much was sent."""
     parts = urlsplit(url)
-    found = socket.create_connection((str(parts.hostname), parts.port or 80), PATIENCE)
+    found = socket.create_connection((str(parts.hostname), parts.port or 80), HANGS)
     found.sendall(sent)
     return found
 
 
 def health(url: str) -> int:
-    with closing(http.client.HTTPConnection(urlsplit(url).netloc, timeout=PATIENCE)) as made:
+    with closing(http.client.HTTPConnection(urlsplit(url).netloc, timeout=HANGS)) as made:
         made.request("GET", "/api/v1/health")
         with made.getresponse() as answer:
             return answer.status
@@ -62,7 +61,7 @@ def test_the_longest_to_wait_makes_room(file: str, sent: bytes) -> None:
     ):
         slow = [stack.enter_context(closing(connect(url, sent))) for _ in range(70)]
         assert health(url) == 200
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + HANGS
         while sum(map(is_closed, slow)) < 50 and time.monotonic() < deadline:
             time.sleep(0.05)
         gone = [is_closed(one) for one in slow]

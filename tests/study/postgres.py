@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.patience import HANGS
+
 PASSWORD = "s3cr3t-Pa55/word@"
 """With characters that need escaping in an address."""
 
@@ -100,7 +102,7 @@ def start_server(*, durable: bool = False) -> Iterator[Server]:
     finally:
         process.send_signal(signal.SIGINT)  # A fast shutdown.
         try:
-            process.wait(20)
+            process.wait(HANGS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -110,7 +112,7 @@ def start_server(*, durable: bool = False) -> Iterator[Server]:
 def _wait_until_ready(server: Server, log: Path) -> None:
     import psycopg
 
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + HANGS
     while True:
         try:
             server.run("SELECT 1")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from standout.study import Study
+from tests.patience import HANGS
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,7 +22,7 @@ def crowd(*words: object) -> dict[str, int]:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=4 * HANGS,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -50,10 +50,12 @@ def reproduce(
     """
     from standout.cli import console
     from standout.paper.settings import Settings, check_figures, prepare_folder
+    from standout.paper.style import check_matplotlib
 
     settings = Settings(out=out, runs=runs, seed=seed, jobs=read_jobs(jobs), quick=quick)
     names = list(check_figures(figures or []))
     # Refused before the kernels are compiled, which may take a while.
+    check_matplotlib()
     prepare_folder(out)
     try:
         found = _with_bars(names, settings)

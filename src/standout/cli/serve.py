@@ -71,13 +71,9 @@ def serve(
     beyond this machine, make a token first (`standout token create`).
     """
     from standout.errors import StudyError
-
-    try:
-        from standout.service.server import LEVELS
-        from standout.service.settings import Settings
-        from standout.study.options import typed_place
-    except ModuleNotFoundError as error:
-        raise StudyError(f"the package {error.name} is missing; install standout[serve]") from None
+    from standout.service.server import LEVELS
+    from standout.service.settings import Settings
+    from standout.study.options import typed_place
 
     if log_level not in LEVELS:
         raise StudyError(f"no log level {log_level!r}; there are {', '.join(LEVELS)}")

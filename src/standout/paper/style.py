@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from standout.paper.settings import ReproduceError
+from standout.extras import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,12 +74,7 @@ _RC: Any = {
 
 def check_matplotlib() -> None:
     """Say how to get matplotlib if it is not there."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise ReproduceError(
-            "the figures need matplotlib; install it with: pip install 'standout[paper]'"
-        ) from None
+    require("paper", "drawing the figures")
 
 
 @contextmanager

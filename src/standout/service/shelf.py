@@ -112,8 +112,12 @@ class Shelf:
         with self._catalogue:
             if not self._storage.is_current:
                 # Another file has been put in its place: from now on that is the store.
+                try:
+                    found = Storage(self.place, patience=PATIENCE)
+                except NoStudyError:
+                    raise UnavailableError(f"{self.shown} is no longer there") from None
                 self._storage.close()
-                self._storage = Storage(self.place, patience=PATIENCE)
+                self._storage = found
             with self._storage.read() as connection:
                 yield connection
 

@@ -12,6 +12,7 @@ from typing import Any
 from standout.core.methods import Method, as_method
 from standout.core.problem import Problem
 from standout.errors import NoStudyError, StudyError
+from standout.extras import require
 from standout.study.study import Study
 
 DASK_PATIENCE = 10.0
@@ -72,10 +73,8 @@ def threads(jobs: int) -> Iterator[Executor]:
 @contextmanager
 def dask(address: str) -> Iterator[tuple[Executor, int]]:
     """The workers of a Dask cluster, and how many threads they have in all."""
-    try:
-        connect: Any = importlib.import_module("distributed").Client
-    except ModuleNotFoundError:
-        raise StudyError("--dask needs the package distributed; install standout[dask]") from None
+    require("dask", "--dask")
+    connect: Any = importlib.import_module("distributed").Client
     try:
         client: Any = connect(address, timeout=DASK_PATIENCE)
     except (OSError, ValueError, TimeoutError) as error:

@@ -11,6 +11,7 @@ from typing import IO, Any
 import numpy as np
 from sqlalchemy import Connection
 
+from standout.extras import require
 from standout.study import schema
 from standout.study.ledger import Ledger
 from standout.study.tables import guarded, quoted
@@ -44,7 +45,8 @@ class History:
         return pandas.DataFrame(self.columns)
 
     def to_arrow(self) -> Any:
-        """An Arrow table."""
+        """An Arrow table; needs the extra `parquet`."""
+        require("parquet", "an Arrow table")
         import pyarrow
 
         return pyarrow.table(self.columns)
@@ -109,6 +111,7 @@ def write_history(
     `raw`: see `text_of`.
     """
     if form == "parquet":
+        require("parquet", "Parquet")
         import pyarrow.parquet
 
         history = read_history(connection, ledger)

@@ -23,6 +23,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from standout.errors import NoStudyError, StorageError, UncertainError
+from standout.extras import require
 from standout.study import sqlite_file
 from standout.study.migrations import STEPS, check_version, migrate, stored_version
 from standout.study.numbers import seconds
@@ -96,12 +97,9 @@ class Storage:
         options: dict[str, Any] = {"poolclass": NullPool, "hide_parameters": True}
         if self.file is not None:
             options["creator"] = self.file.connect
-        try:
-            engine = create_engine(self.url, **options)
-        except ModuleNotFoundError as error:
-            raise StorageError(
-                f"the package {error.name} is missing; install standout[studies]"
-            ) from None
+        if not self.is_sqlite:
+            require("postgres", "a PostgreSQL database")
+        engine = create_engine(self.url, **options)
         # Not methods: the engine would then hold on to the storage, and with it to the
         # connection, until Python looks for such circles.
         if self.is_sqlite:

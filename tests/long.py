@@ -1,0 +1,53 @@
+"""The long tests: `make quick` leaves them out, and all other runs begin with them.
+
+`python -m pytest --durations=60` says what belongs here: what takes some seconds, or
+starts programs, browsers or PostgreSQL again and again.
+"""
+
+from __future__ import annotations
+
+APART = (
+    "tests/study/test_crowd.py",
+    "tests/study/test_run.py::test_goes_on_after_it_was_ended",
+    "tests/study/test_random_walks.py",
+    "tests/study/test_slow_commands.py",
+    "tests/study/test_order.py",
+    "tests/study/test_view.py::test_why_an_arm_comes_next",
+    "tests/study/test_numbers.py::test_asking_and_telling_on_the_command_line",
+    "tests/study/test_files.py::test_many_that_come_and_go_raise_no_alarm",
+    "tests/service/test_schema.py",
+    "tests/service/test_outage.py",
+    "tests/service/test_process.py",
+    "tests/service/test_access.py::test_nothing_is_imported_from_the_current_folder",
+    "tests/service/test_access.py::test_a_pool_imports_nothing_from_the_current_folder",
+    "tests/service/test_slow_clients.py::test_with_few_files",
+    "tests/report/test_check_rates.py",
+    "tests/report/test_findings.py",
+    "tests/report/test_reorder.py::test_a_trend_is_as_likely",
+    "tests/attack/test_logic.py",
+    "tests/test_cli_process.py",
+    "tests/test_install.py",
+    "tests/test_paper.py::test_processes_make_no_difference",
+    "tests/test_simulate.py::test_one_process_or_two",
+)
+"""How their names begin; each of these tests may run beside the others of its file."""
+
+TOGETHER = (
+    "tests/browser/",
+    "tests/study/test_executor.py",
+    "tests/test_focus_guarantee.py",
+    "tests/test_guarantee.py",
+    "tests/test_intervals_coverage.py",
+    "tests/test_paper_figures.py",
+)
+"""Files whose tests share something costly: a kernel, a browser, a cluster, cached runs."""
+
+
+def is_long(name: str) -> bool:
+    """Whether the test of this name is."""
+    return name.startswith(APART + TOGETHER)
+
+
+def group(name: str) -> str:
+    """Tests of one group run in one process: those of a file, unless they may run apart."""
+    return name if name.startswith(APART) else name.partition("::")[0]

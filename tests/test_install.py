@@ -1,0 +1,118 @@
+"""The wheel in an environment of its own, as a user gets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.patience import until
+
+ROOT = Path(__file__).parents[1]
+# Kernels as plain Python: what is tested is what is installed, not how fast it is.
+PLAIN = {"NUMBA_DISABLE_JIT": "1"}
+
+
+def pip(python: Path | str, *words: str) -> None:
+    """Run pip; where no package can be had, skip, or fail where CI=true."""
+    done = subprocess.run(
+        [python, "-m", "pip", "--quiet", "--disable-pip-version-check", *words],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode == 0:
+        return
+    if os.environ.get("CI", "").lower() == "true" or "No matching distribution" not in done.stderr:
+        pytest.fail(done.stderr)
+    pytest.skip("NO PACKAGE INDEX: the installed package is not tested")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    pip(sys.executable, "wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), str(ROOT))
+    (found,) = folder.glob("standout-*.whl")
+    return found
+
+
+class Installed:
+    """An environment with the wheel, and a folder to work in."""
+
+    def __init__(self, wheel: Path, folder: Path, extra: str = "") -> None:
+        subprocess.run([sys.executable, "-m", "venv", folder / "env"], check=True)
+        self.bin, self.folder = folder / "env" / "bin", folder
+        pip(self.bin / "python", "install", f"{wheel}[{extra}]" if extra else str(wheel))
+        kept = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+        self.environment = kept | PLAIN
+
+    def run(self, program: str, *words: str, code: int = 0) -> str:
+        done = subprocess.run(
+            [self.bin / program, *words], env=self.environment, cwd=self.folder,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == code, done.stderr
+        assert "Traceback" not in done.stderr
+        return done.stdout if code == 0 else done.stderr
+
+
+def snippet() -> str:
+    """The README's Python."""
+    found = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+def test_the_package_alone(wheel: Path, tmp_path: Path) -> None:
+    """Everything that needs only SQLite: studies, runs, reports, tokens, simulation, Python."""
+    here = Installed(wheel, tmp_path)
+    (tmp_path / "arms.csv").write_text("arm\n" + "".join(f"{name}\n" for name in "abcde"))
+    question = ("--arms", "arms.csv", "--noise", "gaussian:0.05", "--k", "2")
+    here.run("standout", "study", "create", "x.db", *question)
+    (ticket,) = json.loads(here.run("standout", "study", "ask", "x.db", "--json"))
+    here.run("standout", "study", "tell", "x.db", "--ticket", str(ticket["ticket"]), "--value", "1")
+    assert json.loads(here.run("standout", "study", "status", "x.db", "--json"))["pulls"] == 1
+    here.run("standout", "report", "x.db", "-o", "report.html")
+    assert "<html" in (tmp_path / "report.html").read_text()
+    measure = "sh -c 'case $0 in e) echo 9;; a) echo 1.1;; b) echo 1.2;; *) echo 1;; esac' {arm}"
+    done = here.run("standout", "run", "y.db", *question, "--measure", measure, "--json")
+    assert json.loads(done)["outliers"] == ["e"]
+    assert "standout_" in here.run("standout", "token", "create", "x.db", "--role", "owner")
+    assert "owner" in here.run("standout", "token", "list", "x.db")
+    printed = re.search(r"# prints: (.*)", snippet())
+    assert printed is not None
+    assert here.run("python", "-c", snippet()).strip() == printed[1]
+    said = here.run("standout", "serve", "x.db", code=2)
+    assert said.endswith("install it with: pip install 'standout[serve]'\n")
+    words = ("fig1:gap=0.8", "--method", "focus", "--runs", "1", "--budget", "100")
+    assert "17 arms" in here.run("standout", "simulate", *words)
+
+
+def test_with_the_service(wheel: Path, tmp_path: Path) -> None:
+    here = Installed(wheel, tmp_path, "serve")
+    with (tmp_path / "out").open("wb") as out:
+        words = [here.bin / "standout", "serve", "x.db", "--port", "0"]
+        server = subprocess.Popen(
+            words, env=here.environment | {"PYTHONUNBUFFERED": "1"}, cwd=tmp_path,
+            stdout=out, stderr=out,
+        )  # fmt: skip
+    try:
+        said = until(
+            lambda: (
+                re.search(r"http://127.0.0.1:\d+", (tmp_path / "out").read_text())
+                or server.poll() is not None
+            ),
+            (tmp_path / "out").read_text,
+        )
+        assert isinstance(said, re.Match), (tmp_path / "out").read_text()
+        with urllib.request.urlopen(f"{said[0]}/api/v1/health") as answer:
+            assert json.load(answer)["database"] == "ok"
+        with urllib.request.urlopen(f"{said[0]}/") as page:
+            assert b"<html" in page.read()
+    finally:
+        server.terminate()
+        server.wait()
