@@ -61,6 +61,8 @@ serve: $(STAMP) ## see a study being answered live, in a browser
 
 test: $(STAMP) ## all tests, then the kernel tests again without compilation
 	@scripts/install-system.sh
+	$(call say,standout warm: compile once what most tests need)
+	@$(BIN)/standout warm --noise bernoulli --noise gaussian:1
 	$(call say,pytest)
 	$(PYTEST)
 	$(call say,pytest: kernels as plain Python)

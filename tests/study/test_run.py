@@ -186,17 +186,21 @@ def test_goes_on_after_it_was_ended(
     here: Path, how: signal.Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same command, ended again and again, ends with every reward once."""
-    script(here, "assay", "sleep 0.01; " + ASSAY)
+    # A gate: however late the signal comes, the run has not come to its end before.
+    gate = "until [ $(ls done | wc -l) -lt $(cat limit) ]; do sleep 0.05; done; touch done/$$; "
+    script(here, "assay", gate + ASSAY)
+    (here / "done").mkdir()
     arms = write_arms(here, ["a", "b", "c", "d", "e"])
     # So wide a noise that the budget decides when it ends.
     options = ["--noise", "gaussian:9", "--budget", "150", "--jobs", "3", "x.db"]
     words = ["run", "--arms", str(arms), "--measure", "./assay {arm}", *options]
     pulls = []
     for _ in range(3):
+        before = pulls[-1] if pulls else 0
+        (here / "limit").write_text(str(len(list((here / "done").iterdir())) + 25))
         process = subprocess.Popen(
             [*PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        before = pulls[-1] if pulls else 0
         deadline = time.monotonic() + HANGS
         while process.poll() is None and time.monotonic() < deadline:
             if (here / "x.db").exists() and count_rewards(here / "x.db") >= before + 15:
@@ -211,6 +215,7 @@ def test_goes_on_after_it_was_ended(
             pending = study.status().pending
             if how is not signal.SIGKILL:
                 assert study.status().expired == pending
+    (here / "limit").write_text("100000")
     assert pulls == sorted(pulls)
     # What the killed runs had under way is taken over at once, not when its lease ends.
     monkeypatch.setattr(Worker, "_wait_for_others", lambda self: False)

@@ -39,7 +39,7 @@ def warm_up(place: str) -> None:
     """Compile and import all that a child needs, so that it begins at once."""
     import standout.cli.main
     import standout.service.server  # noqa: F401
-    from standout.service.warm import warm_up as compile_all
+    from standout.study.warm import warm_up as compile_all
 
     compile_all()
     for name in STUDIES:

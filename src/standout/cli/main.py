@@ -22,6 +22,7 @@ from standout.cli.serve import serve
 from standout.cli.simulate import simulate
 from standout.cli.study import app as study
 from standout.cli.token import app as token
+from standout.cli.warm import warm
 
 app = typer.Typer(
     cls=frame.Commands,
@@ -66,6 +67,7 @@ app.add_typer(token, name="token")
 app.command()(frame.imports_safely(plan))
 app.command()(frame.imports_safely(simulate))
 app.command()(methods)
+app.command()(warm)
 app.command()(frame.imports_safely(reproduce))
 
 

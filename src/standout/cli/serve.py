@@ -147,7 +147,7 @@ def _serve(
     """Serve until told to end; `then` is told the address when the server listens."""
     from standout.service.crew import Crew
     from standout.service.server import make_server, open_socket
-    from standout.service.warm import warm_up
+    from standout.study.warm import warm_up
 
     live, made = _check_tokens(place, settings)
     listener = open_socket(settings.host, port)

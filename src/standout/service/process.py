@@ -16,7 +16,7 @@ from typing import Any
 
 from standout.service.server import make_server
 from standout.service.settings import Settings
-from standout.service.warm import warm_up
+from standout.study.warm import warm_up
 
 
 def main() -> None:
