@@ -273,7 +273,9 @@ def test_a_phone_never_scrolls_sideways(site: Site, many: Study, new_page: NewPa
     for part in page.locator("#create details").all():
         part.locator("summary").click()
     no_sideways(page)
-    page.goto(f"/study/{quote('<b onclick=alert(3)>#?&%')}")
+    name = "<b onclick=alert(5)>#?&% on a phone"
+    site.new_study(name, HOSTILE, Problem(noise="bernoulli")).close()
+    page.goto(f"/study/{quote(name)}")
     expect(page.locator("#rows [role=option]").first).to_be_visible()
     no_sideways(page)
 
