@@ -24,7 +24,6 @@ APART = (
     "tests/report/test_check_rates.py",
     "tests/report/test_findings.py",
     "tests/report/test_reorder.py::test_a_trend_is_as_likely",
-    "tests/attack/test_logic.py",
     "tests/test_cli_process.py",
     "tests/test_install.py",
     "tests/test_paper.py::test_processes_make_no_difference",
@@ -33,6 +32,7 @@ APART = (
 """How their names begin; each of these tests may run beside the others of its file."""
 
 TOGETHER = (
+    "tests/attack/test_logic.py",
     "tests/browser/",
     "tests/study/test_executor.py",
     "tests/test_focus_guarantee.py",

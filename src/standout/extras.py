@@ -13,7 +13,7 @@ class MissingExtraError(StandoutError, ImportError):
 
 EXTRAS = {
     "postgres": ("psycopg",),
-    "serve": ("fastapi", "uvicorn"),
+    "serve": ("fastapi", "uvicorn", "httptools"),
     "paper": ("matplotlib",),
     "dask": ("distributed",),
     "parquet": ("pyarrow",),
