@@ -250,6 +250,13 @@ class Storage:
             found = self._error(error)
             self._drop_if_broken()
             raise found from None
+        except Exception:
+            raise
+        except BaseException:
+            # Interrupted, maybe amid BEGIN or COMMIT: the next use must not find a transaction.
+            self._is_committing = False
+            self._drop_if_broken()
+            raise
 
     def _error(self, cause: BaseException | None) -> StorageError:
         """A driver's error as ours; says whether what was under way may have been done."""

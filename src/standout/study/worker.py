@@ -24,8 +24,6 @@ from standout.waiting import Patience
 
 LEASE = 60.0
 """Seconds after which others take over from a worker that is gone; renewed meanwhile."""
-_GIVING_BACK = 3
-"""Tries: an interruption may have left the connection amid something."""
 POLL = 0.2
 PATIENCE = 300.0
 """Seconds that a run waits for a database that is away."""
@@ -273,8 +271,6 @@ class Worker(Generic[S]):
         """What is under way here is for others to measure again."""
         for future in self.futures:
             future.cancel()
-        for _ in range(_GIVING_BACK):
-            with suppress(StorageError):  # If it cannot be reached, the leases end by themselves.
-                mine = [out.ticket for out in self.study.pending() if out.worker == self.name]
-                self.study.release(mine)
-                return
+        with suppress(StorageError):  # If it cannot be reached, the leases end by themselves.
+            mine = [out.ticket for out in self.study.pending() if out.worker == self.name]
+            self.study.release(mine)
