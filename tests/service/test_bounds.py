@@ -66,7 +66,7 @@ def test_invented_names_leave_nothing_behind(client: TestClient) -> None:
 def test_reports_of_many_studies_are_not_all_kept(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("standout.report.study_report.render_report", lambda study: study.name)
+    monkeypatch.setattr("standout.report.page.render_report", lambda study: study.name)
     for number in range(2 * cache.MOST_REPORTS):
         path = begin(client, f"study {number}")
         for _ in range(2):

@@ -14,6 +14,8 @@ from starlette.responses import Response
 from standout.core.identification import Identification, Interval
 from standout.core.kinds import Verdict
 from standout.core.typing import Floats, Ints
+from standout.pictures.arms import picture_of_view
+from standout.pictures.scale import ticks, trace_range
 from standout.study import Study
 from standout.study.trace import Trace
 from standout.study.view import StudyView
@@ -21,6 +23,7 @@ from standout.study.view import StudyView
 VERDICTS = {int(kind): kind.name.lower() for kind in Verdict}
 
 
+MOST_TICKS = 8
 PIECE = 1_000
 """Entries of a list that are written in one go: meanwhile no other thread can do anything."""
 
@@ -113,10 +116,18 @@ def next_pulls(seen: StudyView) -> list[dict[str, Any]]:
     return [asdict(ahead) for ahead in seen.next]
 
 
+def scale(low: float, high: float) -> dict[str, Any]:
+    """The values that a picture shows, with more ticks than most screens have room for."""
+    marks = ticks(low, high, MOST_TICKS)
+    labels = [{"value": at, "label": label.replace("-", "\u2212")} for at, label in marks]
+    return {"low": low, "high": high, "ticks": labels}
+
+
 def view(seen: StudyView) -> dict[str, Any]:
     """All arms, or those that changed."""
     where: Ints | slice = slice(None) if seen.changed is None else seen.changed
     is_full = seen.changed is None
+    shown = picture_of_view(seen)
     return {
         "seq": seen.seq,
         "full": is_full,
@@ -131,6 +142,7 @@ def view(seen: StudyView) -> dict[str, Any]:
         "threshold": _threshold(seen.threshold, seen.threshold_estimate),
         "threshold_low": _threshold(seen.threshold_low, seen.threshold_low_estimate),
         "median": finite(seen.median),
+        "scale": scale(shown.low, shown.high),
         "counts": asdict(seen.counts),
         "name": seen.name,
         "created": seen.created,
@@ -176,4 +188,5 @@ def trace(found: Trace) -> dict[str, Any]:
         "lower_low": column(found.lower_low),
         "upper_low": column(found.upper_low),
         "undecided": found.undecided.tolist(),
+        "scale": scale(*trace_range(found)),
     }

@@ -39,6 +39,21 @@ class NextBody(BaseModel):
     next: list[NextRow]
 
 
+class Tick(BaseModel):
+    """A round value and how it is written."""
+
+    value: float
+    label: str
+
+
+class Scale(BaseModel):
+    """The values from `low` to `high` that a picture shows, and its ticks."""
+
+    low: float
+    high: float
+    ticks: list[Tick]
+
+
 class ViewBody(BaseModel):
     """All arms (`full`), or those that changed since `since` at their `positions`.
 
@@ -59,6 +74,7 @@ class ViewBody(BaseModel):
     threshold: Threshold
     threshold_low: Threshold | None
     median: float | None
+    scale: Scale
     counts: CountsBody
     name: str
     created: float
@@ -107,6 +123,7 @@ class TraceBody(BaseModel):
     lower_low: Column
     upper_low: Column
     undecided: list[int]
+    scale: Scale
 
 
 class ForecastBody(BaseModel):

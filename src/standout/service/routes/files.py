@@ -147,7 +147,7 @@ async def report(service: ServiceOf, who: Looker, name: str) -> Response:
 
 
 def _report(service: Service, name: str) -> str:
-    from standout.report.study_report import render_report
+    from standout.report.page import render_report
 
     with service.shelf.own(name) as study:
         seq = study.pulse().seq
