@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -133,3 +134,14 @@ def test_no_style_sheet_or_script_has_colours_or_marks_of_its_own() -> None:
         assert not re.search(rf"--({names}):", text), name
         assert not any(glyph in text for glyph in glyphs | set("◆◇■")), name
         assert not any(colour in text for colour in colours("light").values()), name
+
+
+def test_the_docs_have_the_same_table() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "report.md").read_text("utf-8")
+    rows = {row[1]: "|".join(row) for row in re.findall(r"(\| (\w+) \| .*#.*)", text)}
+    for mark in MARKS.values():
+        parts = (mark.glyph.fine, f"`{mark.glyph.plain}`", mark.colour.light, mark.colour.dark)
+        assert all(part in rows[mark.name] for part in parts), mark.name
+    assert f"{OUTLIER.low.fine}" in rows["outlier"]
+    for part in (THRESHOLD.glyph.fine, THRESHOLD.line.light, THRESHOLD.line.dark):
+        assert part in rows[THRESHOLD.name]

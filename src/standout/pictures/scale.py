@@ -120,7 +120,7 @@ def ticks(low: float, high: float, wanted: int) -> list[tuple[float, str]]:
         return [(low, f"{low:g}")]
     rough = span / max(1, wanted)
     power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * m for m in (1, 2, 2.5, 5, 10) if power * m >= rough * 0.999)
+    step = next(power * m for m in (1, 2, 2.5, 5, 10) if power * m >= rough * 0.95)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     values = [i * step for i in range(first, last + 1)] or [low]
     if not 1e-7 < step < 1e9 or max(abs(low), abs(high)) > 1e12:
