@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from pathlib import Path
@@ -14,6 +15,7 @@ from standout.cli.study_common import AsJson, Name, Place, open_study, print_jso
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from standout.core.identification import Interval
     from standout.study import Study
 
 
@@ -44,11 +46,10 @@ def overview(study: Study) -> list[str]:
     now = study.status()
     pulls = f"{now.pulls:,}" + (f" of {now.budget:,}" if now.budget is not None else "")
     pending = f"{now.pending:,} pending" + (f" ({now.expired:,} overdue)" if now.expired else "")
-    lower, upper = now.threshold.lower, now.threshold.upper
     lines = [
         f"{printable(study.name)}: {len(study.arms):,} arms, {pulls} pulls, {pending}",
         f"{len(now.outliers):,} outliers, {len(now.normal):,} normal, "
-        f"{len(now.undecided):,} undecided; threshold between {lower:.5g} and {upper:.5g}",
+        f"{len(now.undecided):,} undecided; {threshold_words(now.threshold, now.threshold_low)}",
     ]
     if now.stopped:
         lines.append(f"stopped: {now.reason}")
@@ -67,6 +68,18 @@ def overview(study: Study) -> list[str]:
     quiet = [arm for arm in now.paused if arm not in now.failures]
     lines += [f"{printable(arm, 40)} is paused" for arm in quiet[:5]]
     return lines
+
+
+def threshold_words(threshold: Interval, low: Interval | None) -> str:
+    """Where the threshold lies, or both where both sides are asked."""
+    found = [
+        f"between {each.lower:.5g} and {each.upper:.5g}"
+        for each in (threshold, low)
+        if each is not None and each.upper - each.lower < math.inf
+    ]
+    if not found:
+        return "threshold not known yet"
+    return f"threshold{'s' if low is not None else ''} {' and '.join(found)}"
 
 
 def picture(study: Study, taken: int = 8) -> list[Text]:

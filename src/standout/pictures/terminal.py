@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 from rich.cells import cell_len, set_cell_size
@@ -172,8 +173,8 @@ def _titles(strip: Strip) -> Text:
 
 def _joined(cells: list[str], styles: list[str]) -> Text:
     text = Text()
-    for cell, style in zip(cells, styles, strict=True):
-        text.append(cell, style=style or None)
+    for style, run in groupby(zip(cells, styles, strict=True), key=lambda pair: pair[1]):
+        text.append("".join(cell for cell, _ in run), style=style or None)
     return text
 
 

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from standout.core.kinds import Verdict
 from standout.service import plain
 from standout.service.auth import Looker
-from standout.service.cache import KeptForecast
+from standout.service.cache import KeptForecast, state_of
 from standout.service.plain import answer
 from standout.service.routes import sent
 from standout.service.routes.studies import Limit
@@ -124,17 +124,17 @@ async def forecast(service: ServiceOf, who: Looker, name: str) -> Response:
 
 def _forecast(service: Service, name: str) -> Forecast | None:
     study = service.shelf.reader(name)
-    seq = study.pulse().seq
+    state = state_of(study)
     kept = service.cache.forecasts.get(name)
     begin = time.monotonic()
-    if kept is not None and (kept.seq == seq or begin < kept.until):
+    if kept is not None and (kept.state == state or begin < kept.until):
         return kept.found
     found = study.forecast_range()
     now = time.monotonic()
     # That it is too early to tell costs nothing to find out, and may be over at once.
     is_cheap = found is None and now - begin < 0.1
     until = begin if is_cheap else now + FORECAST_SECONDS
-    service.cache.forecasts[name] = KeptForecast(seq, until, found)
+    service.cache.forecasts[name] = KeptForecast(state, until, found)
     return found
 
 
