@@ -7,15 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from standout.paper import fig1, fig2, fig3, fig4, fig5
 from standout.paper.claims import Claim
-from standout.paper.figure import FigureModule, Job
+from standout.paper.figures import fig1, fig2, fig3, fig4, fig5
+from standout.paper.figures.figure import FigureModule, Job
 from standout.paper.files import write_atomically
-from standout.paper.play import make_plan
 from standout.paper.reference import Comparison
 from standout.paper.report import Shown, comparison_table, report_html
+from standout.paper.runs import Store, make_plan
 from standout.paper.settings import Settings, check_figures, prepare_folder
-from standout.paper.store import Store
 from standout.paper.style import check_matplotlib, render
 
 FIGURES: dict[str, FigureModule] = {

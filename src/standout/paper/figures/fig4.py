@@ -9,15 +9,16 @@ import numpy as np
 
 from standout.core import robust
 from standout.core.problem import MAD_SCALE
-from standout.paper import anytime, reference
-from standout.paper.anytime_claims import elim_like_random, five_times, rr_worse
-from standout.paper.anytime_draw import draw_curves
+from standout.paper import reference
 from standout.paper.claims import Claim, judge
 from standout.paper.estimate import mean_and_error
-from standout.paper.figure import Job
-from standout.paper.lineup import RELEASED
-from standout.paper.parts import Part, Played
+from standout.paper.figures import anytime
+from standout.paper.figures.anytime import draw_curves
+from standout.paper.figures.anytime_claims import elim_like_random, five_times, rr_worse
+from standout.paper.figures.figure import Job
+from standout.paper.figures.lineup import RELEASED
 from standout.paper.reference import Comparison, rate
+from standout.paper.runs import Part, Played
 from standout.paper.table import Table, Tables, make_table
 from standout.simulation.instances.figures import thresholds_agree
 from standout.simulation.instances.normal import contaminated_means

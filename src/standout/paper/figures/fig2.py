@@ -14,9 +14,9 @@ from standout.core.typing import Floats
 from standout.paper import reference
 from standout.paper.claims import Claim, judge
 from standout.paper.estimate import mean_and_error
-from standout.paper.figure import Job
-from standout.paper.parts import Part, Played
+from standout.paper.figures.figure import Job
 from standout.paper.reference import Comparison, drawn
+from standout.paper.runs import Part, Played
 from standout.paper.style import LOOKS, panels
 from standout.paper.table import Table, Tables, make_table
 from standout.simulation.instances.normal import contaminated_means

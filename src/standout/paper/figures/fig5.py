@@ -9,14 +9,15 @@ import numpy as np
 
 from standout.core import robust
 from standout.core.problem import MAD_SCALE
-from standout.paper import anytime, reference
-from standout.paper.anytime_claims import elim_like_random, five_times, lucb_best, rr_worse
-from standout.paper.anytime_draw import draw_curves
+from standout.paper import reference
 from standout.paper.claims import Claim, judge
-from standout.paper.figure import Job
-from standout.paper.parts import Part, Played
+from standout.paper.figures import anytime
+from standout.paper.figures.anytime import draw_curves
+from standout.paper.figures.anytime_claims import elim_like_random, five_times, lucb_best, rr_worse
+from standout.paper.figures.figure import Job
 from standout.paper.reference import Comparison, exact
-from standout.paper.style import NORMAL_ARM, OUTLIER_ARM, panels
+from standout.paper.runs import Part, Played
+from standout.paper.style import ARMS, panels
 from standout.paper.table import Table, Tables, make_table
 from standout.simulation.instances import parse_instance
 
@@ -92,7 +93,7 @@ def draw(tables: Tables) -> Mapping[str, Figure]:
 def _draw_means(means: Table, numbers: Table) -> Figure:
     with panels(6.4, 3.8) as (figure, (axes,)):
         places = {arm: place for place, arm in enumerate(means.column("arm"), start=1)}
-        for kind, color, marker in (("normal", NORMAL_ARM, "o"), ("outlier", OUTLIER_ARM, "D")):
+        for kind, color, marker in ARMS:
             rows = means.where(kind=kind)
             axes.plot(
                 [places[arm] for arm in rows.column("arm")], rows.numbers("mean"), marker,

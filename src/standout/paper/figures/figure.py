@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from standout.paper.claims import Claim
-from standout.paper.parts import Part, Played
 from standout.paper.reference import Comparison
+from standout.paper.runs import Part, Played
 from standout.paper.table import Table, Tables
 
 if TYPE_CHECKING:

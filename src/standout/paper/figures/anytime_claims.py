@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from standout.paper.anytime import BUDGET, LEVELS
 from standout.paper.claims import Claim, judge
-from standout.paper.lineup import RELEASED, VERSIONS
+from standout.paper.figures.anytime import BUDGET, LEVELS
+from standout.paper.figures.lineup import RELEASED, VERSIONS
 from standout.paper.table import Row, Table
 
 ABOUT_FIVE = (4.0, 6.25)
