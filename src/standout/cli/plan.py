@@ -186,8 +186,7 @@ def show(
     is_random: bool,
 ) -> None:
     """Everything as tables."""
-    from standout.cli import console
-    from standout.cli import plan_tables as tables
+    from standout.cli import console, tables
 
     console.say(tables.headline(instance, problem), style="bold")
     if is_random:

@@ -18,6 +18,7 @@ from standout.core.identification import Interval
 from standout.core.kinds import Verdict
 from standout.core.typing import Floats, Ints
 from standout.pictures.arms import Picture, picture_of_view
+from standout.report.words import answer
 from standout.study import Study
 from standout.study.columns import Columns
 from standout.study.forecast import Forecast
@@ -85,6 +86,7 @@ class Facts:
         seen = self.seen
         return {
             "study": seen.name,
+            "answer": answer(self),
             "created": iso(seen.created),
             "stopped_at": iso(seen.stopped_at),
             "stopped": seen.stopped,

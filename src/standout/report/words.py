@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from standout.analysis.uniform import Uniform
 from standout.core.kinds import Verdict
 from standout.core.problem import Side
-from standout.report.facts import Facts
 from standout.study.forecast import Forecast
 from standout.text import count, listed, plural, rounded
+
+if TYPE_CHECKING:
+    from standout.report.facts import Facts
 
 MOST_NAMES = 6
 
