@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from standout.core.methods import METHODS, Method
+from standout.core.method import Method
+from standout.core.methods import METHODS
 from standout.core.problem import Problem, Side
 from standout.core.run import Run, start_state
 from standout.core.state import NEVER, State

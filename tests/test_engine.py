@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from standout.core.engine import best_guess
-from standout.core.kinds import RuleKind
-from standout.core.methods import METHODS, Method
+from standout.core.method import Method
+from standout.core.methods import METHODS
 from standout.core.noise import Gaussian
 from standout.core.problem import Side
 from standout.core.run import NO_LIMIT, Run, start_state
@@ -21,7 +21,7 @@ ROUNDS_PLAYED = 200
 labels = [method.label() for method in VARIANTS]
 every_method = pytest.mark.parametrize("name", NAMES)
 every_variant = pytest.mark.parametrize("method", VARIANTS, ids=labels)
-CYCLIC = (RuleKind.ROUND_ROBIN, RuleKind.WEIGHTED_ROUND_ROBIN)
+CYCLIC = tuple(METHODS[name].rule for name in ("rr", "wrr"))
 NO_CHECKPOINTS = np.zeros(0, dtype=np.int64)
 
 

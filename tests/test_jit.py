@@ -68,11 +68,11 @@ def test_another_installation_shares_the_cache(tmp_path: Path) -> None:
     """Nothing in the cache depends on where the package lies."""
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from standout.core import select, jit\n"
+        "from standout.core import order, jit\n"
         "import numpy as np\n"
         "assert jit.__file__.startswith(sys.argv[1]), jit.__file__\n"
-        "select.kth_largest(np.arange(3.0), 3, 1, 0.0, np.zeros(3))\n"
-        "print(sum(select.kth_largest.stats.cache_hits.values()))\n"
+        "order.kth_largest(np.arange(3.0), 3, 1, 0.0, np.zeros(3))\n"
+        "print(sum(order.kth_largest.stats.cache_hits.values()))\n"
     )
     other = tmp_path / "elsewhere"
     (other / "standout").parent.mkdir()

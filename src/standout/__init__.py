@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from standout.client import Client
     from standout.core.identification import Identification, Interval
     from standout.core.identify import identify
-    from standout.core.methods import METHODS, Method
+    from standout.core.method import Method
+    from standout.core.methods import METHODS
     from standout.core.noise import (
         Bernoulli,
         Bounded,
@@ -52,7 +53,8 @@ _HOMES = {
     "standout.client": ("Client",),
     "standout.core.identification": ("Identification", "Interval"),
     "standout.core.identify": ("identify",),
-    "standout.core.methods": ("METHODS", "Method"),
+    "standout.core.method": ("Method",),
+    "standout.core.methods": ("METHODS",),
     "standout.core.noise": (
         "Bernoulli",
         "Bounded",

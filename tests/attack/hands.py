@@ -8,8 +8,8 @@ from typing import Any
 import numba
 import numpy as np
 
-from standout.core.given import Given
 from standout.core.methods import as_method
+from standout.core.prior import PriorFacts
 from standout.core.problem import Problem
 from standout.core.run import Run
 from standout.core.stopping import StopReason
@@ -74,7 +74,7 @@ class Hand:
             self.problem, self.run.method, self.run.spec, self.run.state, self.tape.means
         )
 
-    def _given(self) -> Given:
+    def _given(self) -> PriorFacts:
         facts: dict[str, dict[str, Any]] = {"costs": {}, "prior": {}, "known": {}}
         if self.label.startswith("focus") and self.rng.random() < 0.4:
             count = self.rng.randint(1, len(self.arms))
@@ -89,7 +89,7 @@ class Hand:
                     facts["prior"][arm] = (len(rewards), sum(rewards))
         if self.rng.random() < 0.2:
             facts["costs"] = {arm: self.rng.choice([0.1, 1, 50]) for arm in self.arms}
-        return Given(**facts)
+        return PriorFacts(**facts)
 
     def play(self, count: Count) -> None:
         count.runs[self.label] += 1

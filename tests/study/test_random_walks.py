@@ -106,7 +106,7 @@ class Walk:
         if ticket := self.take():
             self.study.fail(ticket, "clumsy")
             if self.rng.random() < 0.2:
-                self.held.append(ticket)  # Given back, and told after all.
+                self.held.append(ticket)  # PriorFacts back, and told after all.
 
     def wait(self) -> None:
         self.clock.now += self.rng.choice([1, 11])

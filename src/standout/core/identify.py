@@ -11,9 +11,10 @@ from functools import partial
 import numpy as np
 
 from standout.core.executor import measure_round
-from standout.core.given import Given
 from standout.core.identification import Identification
-from standout.core.methods import DEFAULT_METHOD, Method
+from standout.core.method import Method
+from standout.core.methods import DEFAULT_METHOD
+from standout.core.prior import PriorFacts
 from standout.core.problem import Problem
 from standout.core.run import Run
 from standout.core.stopping import StopReason
@@ -62,7 +63,7 @@ def identify(
     >>> found.outliers, str(found.reason)
     (('yew',), 'decided')
     """
-    given = Given(costs=costs or {}, prior=prior or {}, known=known or {})
+    given = PriorFacts(costs=costs or {}, prior=prior or {}, known=known or {})
     run = Run(problem, arms, method, np.random.default_rng(seed), budget=budget, given=given)
     look_at: float = DOUBT_AFTER
     try:

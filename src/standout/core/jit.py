@@ -44,7 +44,7 @@ _WORDS = "compiling what this method and noise need, once per version; some seco
 _PAUSE = 10.0
 """Seconds without compilation after which more of it is news."""
 _last_miss = -math.inf
-_DEFINES = re.compile(r"^@(kernel|part|hot_part|inlined)\(", re.MULTILINE)
+_DEFINES = re.compile(r"^@(kernel|part|hot_part|inlined|rule)\(", re.MULTILINE)
 _SHARED = tuple(f"core/{name}.py" for name in ("jit", "kinds", "state", "structs", "typing"))
 """What kernels are made with, and where their constants are, besides their own files."""
 _OPTIONS = {
@@ -73,7 +73,7 @@ def _digest(code: dict[str, str]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _bare(text: str) -> str:
+def bare_code(text: str) -> str:
     """A file's code without comments, docstrings and layout."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
@@ -94,7 +94,7 @@ def _cache_folder() -> Path:
     with suppress(OSError):
         if name := known.read_text("ascii"):
             return base / name
-    name = "kernels-" + _digest({file: _bare(text) for file, text in code.items()})
+    name = "kernels-" + _digest({file: bare_code(text) for file, text in code.items()})
     with suppress(OSError):
         known.parent.mkdir(parents=True, exist_ok=True)
         known.write_text(name, "ascii")
@@ -273,6 +273,11 @@ def _compile(
         compiled._cache = cache(function)
     made: F = compiled
     return made
+
+
+def is_kernel(value: object) -> bool:
+    """Whether it was made by one of these decorators, compiled or not."""
+    return isinstance(value, _Kernel)
 
 
 def dispatch(select: Callable[[Any], Callable[..., Any]]) -> Callable[..., Any]:

@@ -8,16 +8,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from standout.core import engine
-from standout.core.doubt import doubt
-from standout.core.given import Given
 from standout.core.identification import Identification, identification
 from standout.core.intervals import MOMENTS
-from standout.core.methods import Method, as_method
+from standout.core.method import Method
+from standout.core.methods import as_method
+from standout.core.prior import PriorFacts
 from standout.core.problem import Problem, Side
-from standout.core.sample import draw_stages
 from standout.core.state import NEVER, PULLS, UNDECIDED, State, new_state
 from standout.core.stopping import StopReason
+from standout.core.threshold.sample import draw_stages
 from standout.core.typing import Floats
+from standout.core.undecidable import doubt
 from standout.errors import ProblemError
 
 NO_LIMIT = 2**62
@@ -48,7 +49,7 @@ def start_state(
         n_moments=n_moments,
         costs=costs,
         # The paper's intervals are not clipped to the range of the rewards; ours are.
-        support=problem.noise.support if method.is_ours else (-math.inf, math.inf),
+        support=problem.noise.support if method.refines else (-math.inf, math.inf),
     )
 
 
@@ -77,7 +78,7 @@ class Run:
         rng: np.random.Generator,
         *,
         budget: int | None = None,
-        given: Given | None = None,
+        given: PriorFacts | None = None,
     ) -> None:
         self.problem = problem
         self.method = as_method(method)
@@ -86,7 +87,7 @@ class Run:
         self.spec = self.method.spec(problem, len(self.arms))
         self.rng = rng
         self._index = {name: i for i, name in enumerate(self.arms)}
-        given = given or Given()
+        given = given or PriorFacts()
         costs = given.cost_array(self._index)
         self.state = start_state(problem, self.method, len(self.arms), rng, costs)
         self._known = given.apply(problem, self.method, self.state, self._index)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from standout.core.methods import DEFAULT_METHOD, Method, as_method
+from standout.core.method import Method
+from standout.core.methods import DEFAULT_METHOD, as_method
 from standout.core.problem import Problem
 from standout.core.run import check_budget
 from standout.core.typing import Floats

@@ -9,7 +9,7 @@ import numpy as np
 
 from standout.core.engine import best_guess
 from standout.core.identification import Identification, identification
-from standout.core.methods import Method
+from standout.core.method import Method
 from standout.core.problem import Problem
 from standout.core.run import start_state
 from standout.core.state import PULLS, UNDECIDED

@@ -9,7 +9,7 @@ from typing import NoReturn, Self
 
 from sqlalchemy import Connection
 
-from standout.core.methods import Method
+from standout.core.method import Method
 from standout.core.problem import Problem
 from standout.errors import StudyError
 from standout.study.bulk import FEW

@@ -11,7 +11,8 @@ import numpy as np
 from sqlalchemy import Connection, case, func, insert, select, true
 
 from standout.core.kinds import Verdict
-from standout.core.methods import Method, as_method, parse_method
+from standout.core.method import Method
+from standout.core.methods import as_method, parse_method
 from standout.core.problem import Problem
 from standout.core.run import check_arms
 from standout.errors import (

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import select
 
-from standout.core.doubt import doubt
+from standout.core.undecidable import doubt
 from standout.errors import StudyError, shown
 from standout.study import numbers, schema
 from standout.study.handle import Handle

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from standout.core.identification import Identification
-from standout.core.methods import DEFAULT_METHOD, Method
+from standout.core.method import Method
+from standout.core.methods import DEFAULT_METHOD
 from standout.core.problem import Problem
 from standout.errors import (
     BatchError,
