@@ -13,10 +13,9 @@ from typing import Any, TypeVar
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from standout.errors import StandoutError
+from standout.errors import NotYoursError
 from standout.service.auth import Answerer, Identity, Measurer, Reader
 from standout.service.bodies import LongRoute, check_rewards
-from standout.service.errors import ApiError
 from standout.service.plain import answer
 from standout.service.rater import may_hold_more
 from standout.service.routes import sent
@@ -71,11 +70,7 @@ def _check_own(turn: Turn, who: Identity, tickets: Sequence[int | None]) -> None
         return
     for ticket in tickets:
         if ticket is None or turn.holder(ticket) != who.name:
-            raise NotYours("raters answer only the tickets that they were given")
-
-
-class NotYours(StandoutError):
-    """A rater named a ticket of somebody else."""
+            raise NotYoursError("raters answer only the tickets that they were given")
 
 
 async def _tickets(
@@ -100,10 +95,7 @@ async def _change(
     service: Service, name: str, request: Callable[[Study, Turn], T], size: int = 1
 ) -> tuple[Study, T]:
     """Carry out a request; the study that it changed, and what came of it."""
-    try:
-        return await service.threads.change(name, lambda: service.shelf.writer(name), request, size)
-    except NotYours as error:
-        raise ApiError(403, str(error)) from None
+    return await service.threads.change(name, lambda: service.shelf.writer(name), request, size)
 
 
 @router.post("/ask", responses=sent(Tickets, "Pulls to measure, or none."))
