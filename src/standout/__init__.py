@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from standout.client import Client
-    from standout.core.identification import Identification, Interval
     from standout.core.identify import identify
     from standout.core.methods import METHODS, Method
     from standout.core.noise import (
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     )
     from standout.core.problem import MAD_SCALE, Problem, Side
     from standout.core.run import Run
-    from standout.core.stopping import StopReason
     from standout.errors import (
         AccessError,
         BatchError,
@@ -45,8 +43,9 @@ if TYPE_CHECKING:
         UncertainError,
         UndecidableWarning,
     )
+    from standout.results import Identification, Interval, Status, StopReason, Ticket
     from standout.simulation import Instance, Simulation, simulate
-    from standout.study import Status, Study, Ticket
+    from standout.study import Study
 
 __version__ = "0.1.0"
 
@@ -54,7 +53,6 @@ __version__ = "0.1.0"
 # line's help stay quick: compiling machinery is loaded only by what needs it.
 _HOMES = {
     "standout.client": ("Client",),
-    "standout.core.identification": ("Identification", "Interval"),
     "standout.core.identify": ("identify",),
     "standout.core.methods": ("METHODS", "Method"),
     "standout.core.noise": (
@@ -66,7 +64,6 @@ _HOMES = {
     ),
     "standout.core.problem": ("MAD_SCALE", "Problem", "Side"),
     "standout.core.run": ("Run",),
-    "standout.core.stopping": ("StopReason",),
     "standout.errors": (
         "AccessError",
         "BatchError",
@@ -93,7 +90,8 @@ _HOMES = {
         "UndecidableWarning",
     ),
     "standout.simulation": ("Instance", "Simulation", "simulate"),
-    "standout.study": ("Status", "Study", "Ticket"),
+    "standout.results": ("Identification", "Interval", "Status", "StopReason", "Ticket"),
+    "standout.study": ("Study",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -38,7 +38,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from standout.core.identification import Identification
+    from standout.results import Identification
 
 
 class StandoutError(Exception):

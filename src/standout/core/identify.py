@@ -12,12 +12,11 @@ import numpy as np
 
 from standout.core.executor import measure_round
 from standout.core.given import Given
-from standout.core.identification import Identification
 from standout.core.methods import DEFAULT_METHOD, Method
 from standout.core.problem import Problem
 from standout.core.run import Run
-from standout.core.stopping import StopReason
 from standout.errors import MeasureError, UndecidableWarning
+from standout.results import Identification, StopReason
 
 Progress = Callable[[Run], None]
 DOUBT_AFTER = 1000

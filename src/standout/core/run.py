@@ -10,15 +10,15 @@ import numpy as np
 from standout.core import engine
 from standout.core.doubt import doubt
 from standout.core.given import Given
-from standout.core.identification import Identification, identification
+from standout.core.identification import identification
 from standout.core.intervals import MOMENTS
 from standout.core.methods import Method, as_method
 from standout.core.problem import Problem, Side
 from standout.core.sample import draw_stages
 from standout.core.state import NEVER, PULLS, UNDECIDED, State, new_state
-from standout.core.stopping import StopReason
 from standout.core.typing import Floats
 from standout.errors import ProblemError
+from standout.results import Identification, StopReason
 
 NO_LIMIT = 2**62
 

@@ -16,9 +16,9 @@ from starlette.responses import Response
 
 from standout.errors import NoStudyError, NotYoursError, ToldError
 from standout.service import handing
+from standout.service.answers import answer
 from standout.service.auth import Answerer, Identity, check
 from standout.service.errors import ApiError
-from standout.service.plain import answer
 from standout.service.questions import check_answer, image_policy
 from standout.service.rater import Rater
 from standout.service.schemas import Body, TicketNumber

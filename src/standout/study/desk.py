@@ -11,7 +11,7 @@ import numpy as np
 from standout.core import engine
 from standout.core.doubt import doubt
 from standout.core.given import Given
-from standout.core.identification import Identification, Interval, identification
+from standout.core.identification import identification
 from standout.core.kinds import Verdict
 from standout.core.methods import Method
 from standout.core.problem import Problem
@@ -24,8 +24,8 @@ from standout.core.state import (
     State,
     means_of,
 )
-from standout.core.stopping import StopReason
 from standout.core.typing import Codes, Flags, Ints
+from standout.results import Identification, Interval, StopReason
 from standout.study.chain import Step
 from standout.study.kernels import observe_many
 from standout.study.rounds import LiveRound
