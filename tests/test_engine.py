@@ -12,7 +12,7 @@ from standout.core.noise import Gaussian
 from standout.core.problem import Side
 from standout.core.run import NO_LIMIT, Run, start_state
 from standout.core.state import PULLS, ROUNDS, UNDECIDED
-from standout.core.stopping import StopReason
+from standout.results import StopReason
 from standout.simulation.play import play
 from standout.simulation.rewards import draw, rewards_of
 from tests.driving import NAMES, VARIANTS, Tape, drive, new_run, problem_for, spread_means

@@ -12,7 +12,7 @@ from standout.core.methods import as_method
 from standout.core.prior import PriorFacts
 from standout.core.problem import Problem
 from standout.core.run import Run
-from standout.core.stopping import StopReason
+from standout.results import StopReason
 from tests.attack.cases import MEAN_STD, PLAIN, SUBSETS
 from tests.attack.memory import Fence, Strict
 from tests.attack.tape import FAMILIES, Tape, draw_means

@@ -9,16 +9,15 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 
-from standout import Client, Identification
-from standout.client import Answer, RemoteStudy
-from standout.client import Status as RemoteStatus
+from standout import Client
+from standout.client import RemoteStudy
 from standout.errors import (
     BatchError,
     KeyUsedError,
@@ -32,7 +31,7 @@ from standout.errors import (
     ToldError,
     UncertainError,
 )
-from standout.study import Status, Study
+from standout.study import Study
 from tests.patience import HANGS
 from tests.service.conftest import ARMS, new_token
 from tests.service.live import serving
@@ -65,17 +64,14 @@ def test_the_same_decisions_as_a_study_here(client: Client, folder: Path) -> Non
         assert vars(receipt) == vars(told)
     mine_now, yours_now = here.status(), there.status()
     assert yours_now.stopped
-    for name in ("outliers", "normal", "undecided", "pulls", "reason", "rounds", "paused"):
-        assert getattr(mine_now, name) == getattr(yours_now, name)
-    assert vars(mine_now.threshold) == vars(yours_now.threshold)
+    # All of it is the same, but for when it was: the very types.
+    assert type(yours_now) is type(mine_now)
+    assert yours_now == replace(mine_now, created=yours_now.created, head=yours_now.head)
     found, answer = here.identification(), there.identification()
-    assert answer.outliers == found.outliers == ("yew",)
-    np.testing.assert_array_equal(answer.lower, found.lower)
-    np.testing.assert_array_equal(answer.means, found.means)
-    assert (answer.arms, answer.pulls_by_arm) == (found.arms, found.pulls_by_arm.tolist())
-    assert {field.name for field in fields(Status)} <= {f.name for f in fields(RemoteStatus)}
-    assert {field.name for field in fields(Identification)} == {f.name for f in fields(Answer)}
-    assert [row["name"] for row in client.studies()] == ["main"]
+    assert answer.outliers == ("yew",)
+    assert type(answer) is type(found)
+    np.testing.assert_equal(vars(answer), vars(found))
+    assert [row.name for row in client.studies()] == ["main"]
     assert repr(there) == f"RemoteStudy('main' at {client._wire.shown!r})"
 
 

@@ -130,7 +130,7 @@ def test_several_processes_on_one_store(folder: Path) -> None:
         )
         with Client(running.url) as client:
             for _ in range(10):
-                assert client.studies()[0]["name"] == "trees"
+                assert client.studies()[0].name == "trees"
         stop.set()
         thread.join(HANGS)
         assert errors == []
@@ -154,7 +154,7 @@ def test_no_token_and_no_password_is_shown(folder: Path, server: Server) -> None
     with program(folder, "env:PLACE", "--workers", "2", PLACE=address) as running:
         with Client(running.url, token) as client:
             client.create("trees", ARMS, "bernoulli").ask()
-            assert [row["name"] for row in client.studies()] == ["trees"]
+            assert [row.name for row in client.studies()] == ["trees"]
         with (
             Client(running.url, token[:-1] + "-") as stranger,
             pytest.raises(StandoutError, match="not valid here"),

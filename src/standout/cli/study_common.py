@@ -10,8 +10,8 @@ import typer
 
 if TYPE_CHECKING:
     from standout.core.problem import Problem
+    from standout.results import Waiting
     from standout.study import Study
-    from standout.study.status import Waiting
 
 Place = Annotated[
     str,

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from standout.client.remote import RemoteStudy
 from standout.client.wire import PATIENCE, TIMEOUT, Wire
+from standout.results import StudyList, StudyRow
 
 log = logging.getLogger("standout.client")
 
@@ -36,14 +37,14 @@ class Client:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._wire.shown!r})"
 
-    def studies(self) -> list[dict[str, Any]]:
+    def studies(self) -> list[StudyRow]:
         """Name, size and state of every study that the token may see."""
-        found: list[dict[str, Any]] = []
+        found: list[StudyRow] = []
         after: str | None = None
         while True:
-            page = self._wire.get("/studies", after=after)
-            found += page["studies"]
-            after = page["next"]
+            page = StudyList.from_dict(self._wire.get("/studies", after=after))
+            found += page.studies
+            after = page.next
             if after is None:
                 return found
 

@@ -6,14 +6,23 @@ import os
 import secrets
 import socket
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from standout.client.answers import Answer, Pending, Receipt, Status, Ticket
 from standout.client.parts import counted_from, parts
 from standout.client.wire import Wire
 from standout.errors import BatchError, RewardError, StudyError, TicketError, UncertainError
+from standout.results import (
+    Identification,
+    Pending,
+    PendingList,
+    Receipt,
+    Status,
+    Ticket,
+    Tickets,
+    Told,
+)
 
 Key = Ticket | int | str
 
@@ -26,14 +35,10 @@ class _Hand:
         self.lock = threading.Lock()
         self.tickets: set[int] = set()
 
-    def take(self, data: Mapping[str, Any]) -> list[Ticket]:
+    def take(self, found: Tickets | Told) -> list[Ticket]:
         """The tickets of an answer."""
-        found = [
-            Ticket(one["ticket"], one["arm"], one["expires"], one.get("item"))
-            for one in data["tickets"]
-        ]
-        self.tickets.update(ticket.id for ticket in found)
-        return found
+        self.tickets.update(ticket.id for ticket in found.tickets)
+        return list(found.tickets)
 
 
 class RemoteStudy:
@@ -88,7 +93,7 @@ class RemoteStudy:
             return self._wire.once("POST", f"{self._path}/ask", sent)
 
         with hand.lock:
-            return hand.take(self._wire.patiently(send))
+            return hand.take(Tickets.from_dict(self._wire.patiently(send)))
 
     def tell(
         self,
@@ -165,7 +170,7 @@ class RemoteStudy:
         pairs: list[tuple[Key, float]],
         hand: _Hand,
         key: str | None,
-    ) -> list[Any]:
+    ) -> list[Told]:
         """The answers to all parts; what `last` holds is sent with the last of them.
 
         Each part has a key of its own, made from that of the call: the parts of
@@ -182,13 +187,13 @@ class RemoteStudy:
                 answers.append(self._tell(sent, pairs[part], hand))
         return answers
 
-    def _tell(self, body: dict[str, Any], pairs: list[tuple[Key, float]], hand: _Hand) -> Any:
+    def _tell(self, body: dict[str, Any], pairs: list[tuple[Key, float]], hand: _Hand) -> Told:
         try:
             data = self._wire.post(f"{self._path}/tell", body)
         except UncertainError as error:
             raise UncertainError(f"{error}; its key is {body['key']!r}", body["key"]) from None
         hand.tickets.difference_update(_number(k) for k, _ in pairs if not isinstance(k, str))
-        return data
+        return Told.from_dict(data)
 
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
         """Give a ticket back without a reward, and say why; its pull is handed out again."""
@@ -221,15 +226,15 @@ class RemoteStudy:
     def pending(self) -> list[Pending]:
         """The tickets that are out, with whom and until when."""
         data = self._wire.get(f"{self._path}/pending")
-        return [Pending(**one) for one in data["pending"]]
+        return list(PendingList.from_dict(data).pending)
 
     def status(self) -> Status:
         """How the study stands."""
-        return Status.read(self._wire.get(self._path))
+        return Status.from_dict(self._wire.get(self._path))
 
-    def identification(self) -> Answer:
+    def identification(self) -> Identification:
         """The answer so far, with every arm's interval."""
-        return Answer.read(self._wire.get(f"{self._path}/identification"))
+        return Identification.from_dict(self._wire.get(f"{self._path}/identification"))
 
     def close(self) -> None:
         """Let go of the connection; the next use opens another."""
@@ -276,8 +281,13 @@ def _reward(value: object) -> float:
     return number
 
 
-def _receipt(data: Mapping[str, Any], before: Sequence[Mapping[str, Any]] = ()) -> Receipt:
+def _receipt(last: Told, before: Sequence[Told] = ()) -> Receipt:
     """What became of all parts."""
-    told = (*before, data)
-    sums = {name: sum(one[name] for one in told) for name in ("counted", "repeated", "surplus")}
-    return Receipt(**sums, again=all(one["again"] for one in told), time=data["time"])
+    told = (*before, last)
+    return Receipt(
+        counted=sum(one.counted for one in told),
+        repeated=sum(one.repeated for one in told),
+        surplus=sum(one.surplus for one in told),
+        again=all(one.again for one in told),
+        time=last.time,
+    )

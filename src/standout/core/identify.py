@@ -11,14 +11,13 @@ from functools import partial
 import numpy as np
 
 from standout.core.executor import measure_round
-from standout.core.identification import Identification
 from standout.core.method import Method
 from standout.core.methods import DEFAULT_METHOD
 from standout.core.prior import PriorFacts
 from standout.core.problem import Problem
 from standout.core.run import Run
-from standout.core.stopping import StopReason
 from standout.errors import MeasureError, UndecidableWarning
+from standout.results import Identification, StopReason
 
 Progress = Callable[[Run], None]
 DOUBT_AFTER = 1000

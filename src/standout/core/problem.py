@@ -9,6 +9,7 @@ from typing import Any
 
 from standout.core.noise import LARGEST, NOISE_FORMS, Noise, parse_noise
 from standout.errors import ProblemError, shown
+from standout.results import Question
 
 MAD_SCALE = 1.4826
 """1/Phi^-1(3/4): makes the MAD of normal values estimate their standard deviation."""
@@ -107,17 +108,21 @@ class Problem:
                 f"not {n_arms}"
             )
 
+    def question(self) -> Question:
+        """What is asked, as plain values."""
+        return Question(
+            k=self.k,
+            mad_scale=self.mad_scale,
+            delta=self.delta,
+            side=str(self.side),
+            k_low=self.k_low,
+            tolerance=self.tolerance,
+            noise=self.noise.spec(),
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        return {
-            "k": self.k,
-            "mad_scale": self.mad_scale,
-            "delta": self.delta,
-            "side": str(self.side),
-            "k_low": self.k_low,
-            "tolerance": self.tolerance,
-            "noise": self.noise.spec(),
-        }
+        return self.question().to_dict()
 
 
 def _as_noise(value: object) -> Noise:

@@ -8,18 +8,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from standout.core import engine
-from standout.core.identification import Identification, identification
+from standout.core.identification import identification
 from standout.core.intervals import MOMENTS
 from standout.core.method import Method
 from standout.core.methods import as_method
 from standout.core.prior import PriorFacts
 from standout.core.problem import Problem, Side
 from standout.core.state import NEVER, PULLS, UNDECIDED, State, new_state
-from standout.core.stopping import StopReason
 from standout.core.threshold.sample import draw_stages
 from standout.core.typing import Floats
 from standout.core.undecidable import doubt
 from standout.errors import ProblemError
+from standout.results import Identification, StopReason
 
 NO_LIMIT = 2**62
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from standout.core import engine
-from standout.core.identification import Identification, Interval, identification
+from standout.core.identification import identification
 from standout.core.kinds import Verdict
 from standout.core.method import Method
 from standout.core.prior import PriorFacts
@@ -23,9 +23,9 @@ from standout.core.state import (
     State,
     means_of,
 )
-from standout.core.stopping import StopReason
 from standout.core.typing import Codes, Flags, Ints
 from standout.core.undecidable import doubt
+from standout.results import Identification, Interval, StopReason
 from standout.study.chain import Step
 from standout.study.kernels import observe_many
 from standout.study.rounds import LiveRound

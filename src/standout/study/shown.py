@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,28 +12,18 @@ from sqlalchemy import select
 
 from standout.core.undecidable import doubt
 from standout.errors import StudyError, shown
+from standout.results import Failure, Pending, Pulse, Trace
 from standout.study import numbers, schema
 from standout.study.handle import Handle
 from standout.study.page import Parts, read_items
-from standout.study.tickets import MOST, Failure, Pending, read_failures, read_pending
-from standout.study.trace import Trace, read_trace
+from standout.study.tickets import MOST, read_failures, read_pending
+from standout.study.trace import read_trace
 
 if TYPE_CHECKING:
-    from standout.study.forecast import Forecast
+    from standout.results import Forecast, Verification
     from standout.study.history import History
-    from standout.study.verify import Verification
 
 _STUDIES = schema.studies
-
-
-@dataclass(frozen=True)
-class Pulse:
-    """How far a study is; `seq` goes up with every change of any kind."""
-
-    seq: int
-    pulls: int
-    undecided: int
-    stopped: bool
 
 
 class Shown(Handle):

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from standout.core.identification import Identification
 from standout.core.method import Method
 from standout.core.methods import DEFAULT_METHOD
 from standout.core.problem import Problem
@@ -22,14 +21,14 @@ from standout.errors import (
     UnavailableError,
     UncertainError,
 )
+from standout.results import Identification, Receipt, Status, Ticket
 from standout.study import again, setup
 from standout.study.bulk import without_collector
 from standout.study.items import make_items, tickets_of
-from standout.study.status import Status, read_status
+from standout.study.status import read_status
 from standout.study.storage import PATIENCE, Storage
-from standout.study.telling import Receipt
 from standout.study.tending import Tending
-from standout.study.tickets import Ticket, ticket_id
+from standout.study.tickets import ticket_id
 from standout.study.turn import Mark, Turn, check_count, worker_of
 
 Clock = Callable[[], float]
@@ -274,8 +273,9 @@ class Study(Tending):
 
     def status(self) -> Status:
         """How the study stands; costs O(arms), whatever the number of rewards."""
+        created = self.created
         with self._reading() as (connection, now):
-            return read_status(connection, self._ledger, self.name, now)
+            return read_status(connection, self._ledger, self.name, created, self.lease, now)
 
     def identification(self) -> Identification:
         """The answer so far, as `identify` gives it."""

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 
 from sqlalchemy import bindparam, update
 
+from standout.results import Ticket
 from standout.study import schema, setup, steps, tickets
 from standout.study.chain import Kind, Step
 from standout.study.shown import Shown
-from standout.study.tickets import Ticket, ticket_id
+from standout.study.tickets import ticket_id
 
 _TICKETS = schema.tickets
 
