@@ -32,7 +32,10 @@ class Method:
     epsilon) makes the threshold from a random subset of max(lambda * floor(n *
     epsilon) + 1, 15) arms (ROAI-lambda-n-epsilon, § 6). Each chosen arm is
     pulled `batch` times, or `growth` times its pulls so far if that is more;
-    batch = 1, growth = 0 is the paper.
+    batch = 1, growth = 0 is the paper. `METHODS` has all of them by name.
+
+    >>> METHODS["focus"].name
+    'focus'
     """
 
     name: str
