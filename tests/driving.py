@@ -60,7 +60,7 @@ def drive(
         history.append([(run.arms.index(arm), amount) for arm, amount in chosen])
         for arm, amount in chosen:
             for _ in range(amount):
-                run.observe(arm, reward(run.arms.index(arm)))
+                run.tell(arm, reward(run.arms.index(arm)))
         run.update()
     return history
 

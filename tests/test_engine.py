@@ -240,7 +240,7 @@ def test_the_same_seed_gives_the_same_run() -> None:
 def test_an_unknown_arm() -> None:
     run = new_run(METHODS["random"], 3)
     with pytest.raises(ValueError, match="no arm 'x' in this run"):
-        run.observe("x", 0.0)
+        run.tell("x", 0.0)
 
 
 @pytest.mark.parametrize("budget", [0, -3, 2.5])

@@ -122,7 +122,7 @@ def play(run: Run, means: np.ndarray, sigma: float, rng: np.random.Generator) ->
     while chosen := run.choose():
         for arm, amount in chosen:
             for reward in rng.normal(means[int(arm)], sigma, amount):
-                run.observe(arm, reward)
+                run.tell(arm, reward)
         run.update()
         sizes.append(int(run.state.sampled[SIZE]))
     return sizes

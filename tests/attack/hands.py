@@ -118,7 +118,7 @@ class Hand:
         if action == "stray":
             free = [arm for arm in self.arms if arm not in self.known]
             for arm in self.rng.choices(free, k=self.rng.choice([1, 5])) if free else ():
-                self.run.observe(arm, self.tape.next(int(arm)))
+                self.run.tell(arm, self.tape.next(int(arm)))
             self.run.update()
             return []
         chosen = self.run.choose()
@@ -126,7 +126,7 @@ class Hand:
         pulls = [arm for arm, amount in chosen for _ in range(min(amount, 50))]
         self.rng.shuffle(pulls)
         for arm in pulls[: self.rng.randint(0, len(pulls))] if action == "some" else pulls:
-            self.run.observe(arm, self.tape.next(int(arm)))
+            self.run.tell(arm, self.tape.next(int(arm)))
         self.run.update()
         return faults
 

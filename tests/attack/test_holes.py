@@ -37,7 +37,7 @@ def test_arms_never_measured_may_lie_anywhere(label: str, measured: int) -> None
     run = Run(PROBLEM, ARMS, label, seed())
     for arm in ARMS[:measured]:
         for _ in range(1000):
-            run.observe(arm, MEANS[arm])
+            run.tell(arm, MEANS[arm])
     run.update()
     found = run.identification()
     assert found.outliers == ()
@@ -94,7 +94,7 @@ def test_an_update_before_the_first_reward(label: str) -> None:
         assert (numbers < len(ARMS)).all()
         for arm, amount in chosen:
             for _ in range(amount):
-                run.observe(arm, MEANS[arm])
+                run.tell(arm, MEANS[arm])
         run.update()
     assert set(run.identification().outliers) <= {"e"}
 

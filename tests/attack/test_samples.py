@@ -42,7 +42,7 @@ def sampled_run(rng: random.Random, label: str, seed: int) -> tuple[Run, Tape, W
 def step(run: Run, tape: Tape) -> None:
     for arm, amount in run.choose():
         for _ in range(amount):
-            run.observe(arm, tape.next(int(arm)))
+            run.tell(arm, tape.next(int(arm)))
     run.update()
 
 

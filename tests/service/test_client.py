@@ -78,12 +78,12 @@ def test_the_same_decisions_as_a_study_here(client: Client, folder: Path) -> Non
 def test_errors_are_those_of_a_study(client: Client) -> None:
     study = begin(client)
     with pytest.raises(NoStudyError):
-        client.study("none").ask()
+        client.study("none").ask(1)
     with pytest.raises(StudyExistsError):
         begin(client)
     with pytest.raises(ProblemError):
         client.create("x", ARMS, "loud")
-    (ticket,) = study.ask()
+    (ticket,) = study.ask(1)
     study.tell(ticket, 0.5)
     assert study.tell(ticket.id, 0.5).repeated == 1
     with pytest.raises(ToldError, match=r"told 0.5 before"):
@@ -113,7 +113,7 @@ def test_errors_are_those_of_a_study(client: Client) -> None:
     held = study.pending()
     study.renew([one.ticket for one in held], 100.0)
     study.release([one.ticket for one in held])
-    study.fail(study.ask()[0], "dropped")
+    study.fail(study.ask(1)[0], "dropped")
     assert sum(study.status().failures.values()) == 1
 
 
@@ -140,12 +140,12 @@ def test_tokens(file: str) -> None:
     token = new_token(file, "worker")
     with serving(file, require_token=True) as url:
         with Client(url, token) as client:
-            assert client.study("main").ask()
+            assert client.study("main").ask(1)
             assert token not in repr(client)
             with pytest.raises(StudyError, match="worker's token does not allow"):
                 client.studies()
         with Client(url) as stranger, pytest.raises(StudyError, match="a token is needed"):
-            stranger.study("main").ask()
+            stranger.study("main").ask(1)
 
 
 @contextmanager

@@ -45,10 +45,10 @@ def answer_until(stop: threading.Event, url: str, done: Counter[int], errors: li
     """Answer until told to stop; note what was acknowledged."""
     study = Client(url, patience=30).study("trees")
     try:
-        tickets = study.ask(lease=300.0)
+        tickets = study.ask(1, lease=300.0)
         while not stop.is_set():
             pairs = [(ticket, reward_of(ticket.id)) for ticket in tickets]
-            _, following = study.tell_and_ask(pairs, lease=300.0)
+            _, following = study.tell_and_ask(pairs, 1, lease=300.0)
             done.update(ticket.id for ticket in tickets)
             tickets = following
     except StandoutError as error:
@@ -153,7 +153,7 @@ def test_no_token_and_no_password_is_shown(folder: Path, server: Server) -> None
     token = new_token(address, "owner")
     with program(folder, "env:PLACE", "--workers", "2", PLACE=address) as running:
         with Client(running.url, token) as client:
-            client.create("trees", ARMS, "bernoulli").ask()
+            client.create("trees", ARMS, "bernoulli").ask(1)
             assert [row.name for row in client.studies()] == ["trees"]
         with (
             Client(running.url, token[:-1] + "-") as stranger,

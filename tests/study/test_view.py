@@ -95,7 +95,7 @@ def test_why_an_arm_comes_next(place: str, clock: Clock) -> None:
             study.tell_many(pairs)
         assert seen == {FIRST_PULLS, UNDECIDED, MOVES_THRESHOLD}
         if not study.status().stopped:
-            (late,) = study.ask()
+            (late,) = study.ask(1)
             clock.now += 101
             first = view(study).next[0]
             assert (first.arm, first.why) == (late.arm, OVERDUE)
@@ -130,7 +130,7 @@ def test_what_has_changed_since(place: str) -> None:
 
 def test_a_finished_study(place: str) -> None:
     with make(place, pause_after=1) as study:
-        study.fail(study.ask()[0], "spilt")
+        study.fail(study.ask(1)[0], "spilt")
         assert view(study).failures == {"ash": 1}
         assert "spilt" in view(study).paused["ash"]
         study.resume("ash")

@@ -70,8 +70,8 @@ def problem_of(
     from standout.core.problem import MAD_SCALE, Problem
 
     return Problem(
-        noise=noise,  # type: ignore[arg-type]  # Problem reads texts
-        side=side,  # type: ignore[arg-type]
+        noise=noise,
+        side=side,
         k=k,
         delta=delta,
         tolerance=tolerance,

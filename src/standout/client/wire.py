@@ -75,7 +75,7 @@ class Wire:
             return kind(self._host, self._port, timeout=self._timeout)
 
     def close(self) -> None:
-        """Let go of the connections; the next request opens another."""
+        """Close the connections; the next request opens another."""
         while self._idle:
             with suppress(IndexError):
                 self._idle.pop().close()
@@ -85,13 +85,13 @@ class Wire:
             self.close()
 
     def get(self, path: str, **query: Any) -> Any:
-        """Read something."""
+        """The JSON at an address; asked for again while the server is away."""
         wanted = {key: value for key, value in query.items() if value is not None}
         tail = f"?{urlencode(wanted)}" if wanted else ""
         return self.patiently(lambda: self.once("GET", path + tail, None))
 
     def post(self, path: str, body: Mapping[str, Any], *, is_repeatable: bool = True) -> Any:
-        """Do something; sent again after a lost connection only if that does no harm."""
+        """The JSON that comes back for `body`; sent again only if that `is_repeatable`."""
         return self.patiently(lambda: self.once("POST", path, body), is_repeatable=is_repeatable)
 
     def patiently(self, send: Callable[[], Any], *, is_repeatable: bool = True) -> Any:

@@ -34,7 +34,11 @@ class Method:
     epsilon) makes the threshold from a random subset of max(lambda * floor(n *
     epsilon) + 1, 15) arms (ROAI-lambda-n-epsilon, § 6). Each chosen arm is
     pulled `batch` times, or `growth` times its pulls so far if that is more;
-    batch = 1, growth = 0 is the paper.
+    batch = 1, growth = 0 is the paper. `standout.METHODS` has all of them by name.
+
+    >>> from standout import METHODS
+    >>> METHODS["focus"].label()
+    'focus'
 
     `keeps_decisions`: an arm once decided stays so. `intersects`: an arm's interval is
     the intersection of all it ever had. `refines`: intervals are clipped to where means

@@ -85,6 +85,13 @@ class Identification(Result):
     arms that are left cannot be decided, if that shows. The arrays have an
     entry per arm, in the order of `arms`; `means` is NaN where there is no
     reward, ends that are not known yet are infinite.
+
+    >>> data = dict(outliers=["yew"], normal=["ash", "elm"], undecided=[], best_guess=["yew"],
+    ...     threshold={"lower": 0.4, "upper": 0.6}, threshold_estimate=0.5, pulls=30, rounds=4,
+    ...     reason="decided")
+    >>> found = Identification.from_dict(data)
+    >>> found.outliers, found.threshold.upper, found.reason.message
+    (('yew',), 0.6, 'every arm is decided')
     """
 
     outliers: tuple[str, ...]

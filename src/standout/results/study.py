@@ -122,6 +122,10 @@ class Status(Result):
     `head` is the digest, in hex, of all that was told (see docs/studies.md).
     `threshold_low` is the low side's when both are asked; `note` says why what
     is left may never be decided, if that shows.
+
+    >>> now = study.status()
+    >>> now.arms, now.undecided, now.problem.k, str(now.reason)
+    (3, ('ash', 'elm', 'fir'), 2.0, 'running')
     """
 
     name: str

@@ -81,7 +81,12 @@ class MethodResult:
 
 @dataclass(frozen=True)
 class Simulation:
-    """The results of all methods, with what they were run on."""
+    """The results of all methods, with what they were run on.
+
+    >>> simulation = simulate("fig4", "focus", runs=2, budget=30)
+    >>> [result.method for result in simulation.results]
+    ['focus']
+    """
 
     instance: dict[str, Any]
     problem: Problem

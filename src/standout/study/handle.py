@@ -92,7 +92,11 @@ class Handle:
                 raise
 
     def close(self) -> None:
-        """Let go of the database; the study itself stays."""
+        """Close the connection to the database; the study itself stays.
+
+        Every method opens another if it is used afterwards. Leaving a `with`
+        closes, too.
+        """
         with self._lock:
             self._storage.close()
 

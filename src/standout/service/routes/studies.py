@@ -50,11 +50,11 @@ def _create(shelf: Shelf, body: NewStudy) -> Response:
     if body.name in (".", ".."):
         raise ProblemError(f"a study cannot be called {body.name!r}")
     problem = Problem(
-        noise=body.noise,  # type: ignore[arg-type]  # Problem reads texts
+        noise=body.noise,
         k=body.k,
         k_low=body.k_low,
         delta=body.delta,
-        side=body.side,  # type: ignore[arg-type]
+        side=body.side,
         tolerance=body.tolerance,
         mad_scale=MAD_SCALE if body.mad_scale is None else body.mad_scale,
     )
