@@ -192,7 +192,7 @@ class TestDemo:
         assert "Which of 7 wines stand out?" in out
         assert "1 wine stands out: arm-7" in out
         assert "This is the true answer" in out
-        assert "◆" in out
+        assert "▲" in out
         assert "\x1b" not in out
         assert max(len(line) for line in out.splitlines()) <= 80
         assert err in (

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from standout.service import cache
 from standout.service.answers import PIECE, to_json
 from standout.service.cache import Recent
 from standout.service.threads import LOOKING, Threads
+from standout.study import Study, backup
 from tests.patience import HANGS
 from tests.service.conftest import API, begin
 
@@ -66,13 +69,37 @@ def test_invented_names_leave_nothing_behind(client: TestClient) -> None:
 def test_reports_of_many_studies_are_not_all_kept(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("standout.report.study_report.render_report", lambda study: study.name)
+    monkeypatch.setattr("standout.report.page.render_report", lambda study: study.name)
     for number in range(2 * cache.MOST_REPORTS):
         path = begin(client, f"study {number}")
         for _ in range(2):
             assert client.get(f"{path}/report").text == f"study {number}"
             assert client.get(f"{path}/forecast").status_code == 200
     assert entries(client)["reports"] == cache.MOST_REPORTS
+
+
+def test_a_restored_file_that_goes_on_otherwise_has_its_own_report(
+    client: TestClient, file: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After as many changes as before, but not the same ones."""
+    monkeypatch.setattr(
+        "standout.report.page.render_report", lambda study: str(study.history()["reward"].tolist())
+    )
+    path = begin(client, "main")
+    with Study.open(file) as study:
+        study.tell_many([("ash", 0.25)])
+    backup(file, folder / "copy.db")
+    with Study.open(file) as study:
+        study.tell_many([("ash", 0.5)])
+        seq = study.pulse().seq
+    assert client.get(f"{path}/report").text == "[0.25, 0.5]"
+    for ending in ("-wal", "-shm"):
+        Path(file + ending).unlink(missing_ok=True)
+    os.replace(folder / "copy.db", file)
+    with Study.open(file) as study:
+        study.tell_many([("ash", 0.75)])
+        assert study.pulse().seq == seq
+    assert client.get(f"{path}/report").text == "[0.25, 0.75]"
 
 
 def test_recent_in_threads() -> None:

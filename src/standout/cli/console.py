@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
+    from standout.pictures.terminal import Glyphs
+
 
 def results() -> Console:
     """Standard output; 80 columns and no colour in a pipe."""
@@ -58,14 +60,15 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def can_draw() -> bool:
-    """Whether standard output takes line-drawing characters."""
-    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
+def glyphs() -> Glyphs:
+    """The characters for pictures that standard output takes."""
+    from standout.pictures.terminal import ASCII, UNICODE, all_characters
+
     try:
-        "├●░▁×±".encode(encoding)
+        all_characters().encode(getattr(sys.stdout, "encoding", None) or "ascii")
     except (LookupError, UnicodeEncodeError):
-        return False
-    return True
+        return ASCII
+    return UNICODE
 
 
 def cores() -> int:

@@ -38,8 +38,9 @@ def report(
         raise StudyError("say where the report goes: -o report.html (or --json)")
 
     from standout.cli.console import print_json
-    from standout.report.study_facts import gather
-    from standout.report.study_report import render
+    from standout.report.facts import gather
+    from standout.report.page import render
+    from standout.report.words import answer
 
     with open_study(place, study) as opened:
         facts = gather(opened, seed=seed)
@@ -48,7 +49,7 @@ def report(
     elif not as_json:
         sys.stdout.write(render(facts))
     if as_json:
-        print_json(facts.to_dict())
+        print_json({"answer": answer(facts), **facts.to_dict()})
     for finding in facts.warnings:
         typer.echo(f"warning: {finding.title}: {finding.text}", err=True)
 

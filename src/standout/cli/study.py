@@ -102,8 +102,8 @@ def ask(
 ) -> None:
     """Ask for pulls to measure."""
     from standout.study.options import seconds_of
-    from standout.study.picture import printable
     from standout.study.tables import guarded, quoted
+    from standout.text import printable
 
     with open_study(place, name) as study:
         seconds = None if lease is None else seconds_of(lease)

@@ -46,7 +46,7 @@ def open_study(place: str, name: str | None) -> Study:
 
 def waiting_line(waiting: Sequence[Waiting]) -> str:
     """What waits for what, in one line."""
-    from standout.study.picture import printable
+    from standout.text import printable
 
     count = sum(one.rewards for one in waiting)
     first = waiting[0]

@@ -58,8 +58,8 @@ def create(
 @app.command("list")
 def list_tokens(place: Place, as_json: AsJson = False) -> None:
     """The tokens, without their secrets."""
-    from standout.study.picture import printable
     from standout.study.tokens import read_all
+    from standout.text import printable
 
     storage = _storage(place)
     with storage.read() as connection:

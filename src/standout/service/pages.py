@@ -20,6 +20,7 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 from starlette.responses import Response
 
+from standout.pictures import marks
 from standout.service.answers import answer
 from standout.service.auth import Owner, identify
 from standout.service.errors import ApiError
@@ -56,16 +57,22 @@ class Asset:
 def assets() -> tuple[str, dict[str, Asset]]:
     """All files by name, and the version that stands in their addresses.
 
+    Marks and colours of verdicts are made from their one table; the others are
+    files.
+
     The version is a hash of all of them: an address never changes its content,
     so that a browser may keep it for ever.
     """
+    bodies = {"marks.js": marks.script().encode(), "marks.css": marks.style_sheet().encode()}
+    for path in (_HERE / "static").iterdir():
+        if path.suffix in _TYPES:
+            bodies[path.name] = path.read_bytes()
     found: dict[str, Asset] = {}
     digest = hashlib.sha256()
-    for path in sorted((_HERE / "static").iterdir()):
-        if path.suffix in _TYPES:
-            body = path.read_bytes()
-            digest.update(path.name.encode() + b"\0" + body)
-            found[path.name] = Asset(body, gzip.compress(body, 9, mtime=0), _TYPES[path.suffix])
+    for name, body in sorted(bodies.items()):
+        digest.update(name.encode() + b"\0" + body)
+        kind = _TYPES[Path(name).suffix]
+        found[name] = Asset(body, gzip.compress(body, 9, mtime=0), kind)
     return digest.hexdigest()[:12], found
 
 

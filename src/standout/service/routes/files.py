@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from standout.service.auth import LOOK, Looker, check
-from standout.service.cache import KeptReport
+from standout.service.cache import KeptReport, state_of
 from standout.service.errors import ApiError
 from standout.service.events import MOST_LISTENERS
 from standout.service.service import Service, ServiceOf
@@ -147,11 +147,11 @@ async def report(service: ServiceOf, who: Looker, name: str) -> Response:
 
 
 def _report(service: Service, name: str) -> str:
-    from standout.report.study_report import render_report
+    from standout.report.page import render_report
 
     with service.shelf.own(name) as study:
-        seq = study.pulse().seq
+        state = state_of(study)
         kept = service.cache.reports.get(name)
-        if kept is None or kept.seq != seq:
-            kept = service.cache.reports[name] = KeptReport(seq, render_report(study))
+        if kept is None or kept.state != state:
+            kept = service.cache.reports[name] = KeptReport(state, render_report(study))
     return kept.text

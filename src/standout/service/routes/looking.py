@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
@@ -10,10 +11,12 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from standout.core.kinds import Verdict
+from standout.pictures.arms import picture_of_view
+from standout.pictures.scale import scale, trace_range
 from standout.results import ArmList, FailureList, Forecast, NextList, StudyView, Trace, VerdictName
 from standout.service.answers import answer, model_of, sent, to_json
 from standout.service.auth import Looker
-from standout.service.cache import KeptForecast
+from standout.service.cache import KeptForecast, state_of
 from standout.service.routes.studies import Limit
 from standout.service.schemas import BIGGEST
 from standout.service.service import Service, ServiceOf
@@ -42,7 +45,9 @@ async def view(
 
 
 def _view(service: Service, name: str, since: int | None) -> bytes:
-    return to_json(look_at(service.shelf.reader(name), since))
+    seen = look_at(service.shelf.reader(name), since)
+    shown = picture_of_view(seen)
+    return to_json(replace(seen, scale=scale(shown.low, shown.high)))
 
 
 @router.get("/arms", responses=sent(ArmList, "Some arms."))
@@ -88,7 +93,12 @@ def _arms(
 @router.get("/trace", responses=sent(Trace, "The threshold over the pulls."))
 async def trace(service: ServiceOf, who: Looker, name: str) -> Response:
     """The threshold's interval and the undecided arms over the pulls."""
-    return answer(await service.threads.look(lambda: service.shelf.reader(name).trace()))
+    return answer(await service.threads.look(_trace, service, name))
+
+
+def _trace(service: Service, name: str) -> Trace:
+    found = service.shelf.reader(name).trace()
+    return replace(found, scale=scale(*trace_range(found)))
 
 
 @router.get("/next", responses=sent(NextList, "What would be asked next."))
@@ -110,17 +120,17 @@ async def forecast(service: ServiceOf, who: Looker, name: str) -> Response:
 
 def _forecast(service: Service, name: str) -> Forecast | None:
     study = service.shelf.reader(name)
-    seq = study.pulse().seq
+    state = state_of(study)
     kept = service.cache.forecasts.get(name)
     begin = time.monotonic()
-    if kept is not None and (kept.seq == seq or begin < kept.until):
+    if kept is not None and (kept.state == state or begin < kept.until):
         return kept.found
     found = study.forecast_range()
     now = time.monotonic()
     # That it is too early to tell costs nothing to find out, and may be over at once.
     is_cheap = found is None and now - begin < 0.1
     until = begin if is_cheap else now + FORECAST_SECONDS
-    service.cache.forecasts[name] = KeptForecast(seq, until, found)
+    service.cache.forecasts[name] = KeptForecast(state, until, found)
     return found
 
 
