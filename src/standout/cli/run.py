@@ -19,7 +19,7 @@ from standout.core.noise import NOISE_FORMS
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from standout.study.worker import Standing
+    from standout.results import Status
 
 
 def run(
@@ -130,7 +130,7 @@ def run(
     _leave(status)
 
 
-def _leave(status: Standing) -> None:
+def _leave(status: Status) -> None:
     """Exit 1 when there was something that could not be measured."""
     if not status.stopped:
         typer.echo(f"{len(status.paused)} arms could not be measured", err=True)
@@ -177,7 +177,7 @@ def _run(
     jobs: int,
     retries: int,
     quiet: bool,
-) -> Standing:
+) -> Status:
     from standout.cli.run_server import say_waiting
     from standout.study import Study
     from standout.study.measure import kill_running

@@ -46,7 +46,7 @@ Worker = Annotated[str | None, typer.Option(help="Who measures; machine and proc
 
 
 def open_study(place: str, name: str | None) -> Study:
-    """The study at a place as typed."""
+    """The study `name` at a place as typed, with a warning if its file may lack something."""
     from standout.study import Study
     from standout.study.options import typed_place
 
@@ -73,7 +73,7 @@ def waiting_line(waiting: Sequence[Waiting]) -> str:
 def problem_of(
     noise: str, k: float, delta: float, side: str, tolerance: float, mad_scale: float | None
 ) -> Problem:
-    """The problem as typed."""
+    """The problem as typed; raises `ProblemError` if it cannot be asked."""
     from standout.core.problem import MAD_SCALE, Problem
 
     return Problem(
