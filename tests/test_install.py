@@ -73,7 +73,7 @@ def test_the_package_alone(wheel: Path, tmp_path: Path) -> None:
     (tmp_path / "arms.csv").write_text("arm\n" + "".join(f"{name}\n" for name in "abcde"))
     question = ("--arms", "arms.csv", "--noise", "gaussian:0.05", "--k", "2")
     here.run("standout", "study", "create", "x.db", *question)
-    (ticket,) = json.loads(here.run("standout", "study", "ask", "x.db", "--json"))
+    (ticket,) = json.loads(here.run("standout", "study", "ask", "x.db", "--json"))["tickets"]
     here.run("standout", "study", "tell", "x.db", "--ticket", str(ticket["ticket"]), "--value", "1")
     assert json.loads(here.run("standout", "study", "status", "x.db", "--json"))["pulls"] == 1
     here.run("standout", "report", "x.db", "-o", "report.html")

@@ -209,7 +209,7 @@ def test_tokens_on_the_command_line(place: str) -> None:
     assert len(listed.out.splitlines()) == 2
     assert "me" in listed.out.splitlines()[0]
     assert standout("token", "revoke", place, other["id"]).code == 0
-    rows = standout("token", "list", place, "--json").json
+    rows = standout("token", "list", place, "--json").json["tokens"]
     assert [row["revoked"] is None for row in rows] == [True, False]
     assert set(rows[0]) == {"id", "role", "study", "label", "created", "revoked"}
     assert "revoked" in standout("token", "list", place).out.splitlines()[1]

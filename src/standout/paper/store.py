@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from standout.paper.files import write_atomically
+from standout.files import write_file
 from standout.paper.parts import Part, Run, digest
 
 
@@ -47,7 +47,7 @@ class Store:
                 for number, run in sorted(runs.items())
             },
         }
-        write_atomically(self.path(part), json.dumps(content))
+        write_file(self.path(part), json.dumps(content))
 
 
 def _fits(run: Run, part: Part) -> bool:

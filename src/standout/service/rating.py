@@ -176,7 +176,7 @@ async def _act(
 async def leave(
     service: ServiceOf, who: Answerer, name: str, body: Leave, request: Request
 ) -> Response:
-    """Let go of the item on the page, so that another rater gets it at once."""
+    """Give the item on the page back, so that another rater gets it at once."""
     rater = Rater(request, who, name)
 
     def call() -> dict[str, Any]:
