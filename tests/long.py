@@ -25,7 +25,6 @@ APART = (
     "tests/report/test_findings.py",
     "tests/report/test_reorder.py::test_a_trend_is_as_likely",
     "tests/test_cli_process.py",
-    "tests/test_install.py",
     "tests/test_paper.py::test_processes_make_no_difference",
     "tests/test_simulate.py::test_one_process_or_two",
 )
@@ -37,10 +36,12 @@ TOGETHER = (
     "tests/study/test_executor.py",
     "tests/test_focus_guarantee.py",
     "tests/test_guarantee.py",
+    "tests/test_install.py",
     "tests/test_intervals_coverage.py",
     "tests/test_paper_figures.py",
 )
-"""Files whose tests share something costly: a kernel, a browser, a cluster, cached runs."""
+"""Files whose tests share something costly: a kernel, a browser, a cluster, cached runs, an
+environment."""
 
 
 def is_long(name: str) -> bool:
