@@ -13,6 +13,7 @@ process may be killed in between, so each change is announced by a small file of
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import random
 import secrets
@@ -50,6 +51,20 @@ def _identity(path: str | Path) -> Identity | None:
 
 def _may_write(path: str) -> bool:
     return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
+def _unlink_if_dead(announcement: Path) -> None:
+    """Remove what a process left behind that was killed amid a change.
+
+    One that lives may still be at it, and be the last to close the file.
+    """
+    with suppress(OSError):
+        number = os.open(announcement, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            announcement.unlink(missing_ok=True)
+        finally:
+            os.close(number)
 
 
 def log_of(path: str | os.PathLike[str]) -> Path:
@@ -195,8 +210,8 @@ class SqliteFile:
             self._sync = LogSync.of(self.log, self._log)
             # With it `commit` waits for the disk, when others may write already; else SQLite does.
             raw.execute(f"PRAGMA synchronous={'FULL' if self._sync is None else 'NORMAL'}")
-        for each in left:  # Nobody is amid a change while we are in.
-            each.unlink(missing_ok=True)
+        for each in left:
+            _unlink_if_dead(each)
 
     def _announcements(self) -> list[Path]:
         """Changes of the mode under way, or cut short by a kill."""
@@ -211,13 +226,17 @@ class SqliteFile:
     def _announced(self) -> Iterator[None]:
         """Announce a change of the mode; it ends when the block ends, well or not."""
         place = self._real.with_name(f"{self._real.name}-mode-{secrets.token_hex(4)}")
+        number: int | None = None
         with suppress(OSError):  # A full disk: then only a kill right now would be misread.
-            place.touch()
+            number = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)  # For as long as we live.
         try:
             yield
         finally:
             with suppress(OSError):
                 place.unlink(missing_ok=True)
+            if number is not None:
+                os.close(number)
 
     def _at_once(self, raw: sqlite3.Connection, pragma: str) -> Any:
         """Run a pragma without waiting for anybody; its value, None where a lock forbids it."""
