@@ -27,7 +27,7 @@ from standout.core.state import (
 from standout.core.stopping import StopReason
 from standout.core.typing import Codes, Flags, Ints
 from standout.study.chain import Step
-from standout.study.kernels import observe_many
+from standout.study.compiled import end_round, observe_many
 from standout.study.rounds import LiveRound
 
 
@@ -71,6 +71,8 @@ class Desk:
         self.rng = rng
         given = Given(costs=costs or {}).cost_array(self.index)
         self.state: State = start_state(problem, method, n_arms, rng, given)
+        self.spare: State | None = None
+        """A state that planning ahead writes over each time."""
         self.certified = np.zeros(n_arms, dtype=np.int8)
         self.pending = np.zeros(n_arms, dtype=np.int64)
         self.held = np.zeros(n_arms, dtype=np.int64)
@@ -135,7 +137,7 @@ class Desk:
             return
         spent = self.budget is not None and self.totals.pulls >= self.budget
         if (update or spent) and self._is_ready(spent):
-            engine.end_round(self.spec, self.state)
+            end_round(self.spec, self.state)
             fresh = (self.certified == 0) & (self.state.verdict != 0)
             self.certified[fresh] = self.state.verdict[fresh]
             self.changes.is_wide = True

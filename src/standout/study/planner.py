@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core import engine
 from standout.core.state import CURSOR, ROUNDS, UNDECIDED, State, means_of
 from standout.core.typing import Ints
+from standout.study.compiled import begin_round, end_round, observe_many
 from standout.study.desk import Desk
-from standout.study.kernels import observe_many
 from standout.study.memory import copy_state
 from standout.study.rounds import LiveRound, new_round
 
@@ -91,7 +90,7 @@ def _plan(desk: Desk, ahead: _Ahead | None, wanted: int) -> bool:
 
 
 def _begin(desk: Desk, state: State) -> tuple[Ints, Ints]:
-    count = engine.begin_round(desk.spec, state, desk.room, desk.rng)
+    count = begin_round(desk.spec, state, desk.room, desk.rng)
     return state.chosen[:count].copy(), state.amount[:count].copy()
 
 
@@ -115,7 +114,7 @@ class _Ahead:
     """The state as if all that is pending were in."""
 
     def __init__(self, desk: Desk) -> None:
-        self.state = copy_state(desk.state)
+        self.state = desk.spare = copy_state(desk.state, desk.spare)
         self.seen = np.zeros_like(desk.pending)
         self.round: LiveRound | None = None
 
@@ -155,4 +154,4 @@ class _Ahead:
         arms = np.repeat(fresh, (owed - self.seen)[fresh])
         observe_many(desk.spec, state, arms, means[arms])
         self.seen = owed
-        engine.end_round(desk.spec, state)
+        end_round(desk.spec, state)
