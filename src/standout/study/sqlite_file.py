@@ -13,7 +13,6 @@ process may be killed in between, so each change is announced by a small file of
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import os
 import random
 import secrets
@@ -24,6 +23,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+try:
+    import fcntl
+except ImportError:  # Windows: there nothing says whether the maker of an announcement lives.
+    fcntl = None  # type: ignore[assignment]
 
 from standout.errors import MovedError, StorageError
 from standout.study.sqlite_log import LogSync, begin_immediate, is_locked
@@ -53,6 +57,12 @@ def _may_write(path: str) -> bool:
     return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
+def _take(number: int) -> None:
+    """Lock an open file, without waiting; raises OSError if somebody else has it."""
+    if fcntl is not None:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 def _unlink_if_dead(announcement: Path) -> None:
     """Remove what a process left behind that was killed amid a change.
 
@@ -61,7 +71,7 @@ def _unlink_if_dead(announcement: Path) -> None:
     with suppress(OSError):
         number = os.open(announcement, os.O_RDWR | os.O_CLOEXEC)
         try:
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _take(number)
             announcement.unlink(missing_ok=True)
         finally:
             os.close(number)
@@ -229,7 +239,7 @@ class SqliteFile:
         number: int | None = None
         with suppress(OSError):  # A full disk: then only a kill right now would be misread.
             number = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)  # For as long as we live.
+            _take(number)  # For as long as we live.
         try:
             yield
         finally:
