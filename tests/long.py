@@ -26,6 +26,7 @@ APART = (
     "tests/report/test_reorder.py::test_a_trend_is_as_likely",
     "tests/test_cli_process.py",
     "tests/test_install.py",
+    "tests/test_outside_rule.py",
     "tests/test_paper.py::test_processes_make_no_difference",
     "tests/test_simulate.py::test_one_process_or_two",
 )

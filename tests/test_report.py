@@ -5,14 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from standout.core.identification import Identification, Interval
 from standout.core.methods import METHODS, parse_method
 from standout.core.noise import Bernoulli, Bounded, Gaussian
 from standout.core.problem import Problem, Side
-from standout.core.stopping import StopReason
 from standout.report import draw
 from standout.report.picture import ArmLine, LeftOut, make_picture
 from standout.report.plan import Bound, SidePlan, plan_side
+from standout.results import Identification, Interval, StopReason
 from standout.simulation import default_problem, parse_instance, simulate
 from standout.simulation.forecast import forecast
 from standout.simulation.instances import Instance, make_instance

@@ -166,7 +166,7 @@ def test_live_where_events_do_not_come(site: Site, page: Page, watch: Watch) -> 
 def test_failures_pauses_and_doubts(site: Site, page: Page) -> None:
     rng = np.random.default_rng(2)
     study = site.new_study("doubtful", ARMS[:5], Problem(noise="gaussian:1", k=2))
-    ticket = study.ask(worker="lab 3")[0]
+    ticket = study.ask(1, worker="lab 3")[0]
     study.fail(ticket, "dropped the plate", worker="lab 3")
     study.pause("bag 2", "out of stock")
     same = [(arm, value) for arm in ARMS[:5] for value in rng.normal(0, 1, 300)]
@@ -201,7 +201,7 @@ def test_hostile_names_do_nothing(site: Site, page: Page) -> None:
     page.get_by_role("button", name="Begin the study").click()
     page.wait_for_url("**/study/**")
     study = site.open(name)
-    ticket = study.ask()[0]
+    ticket = study.ask(1)[0]
     study.fail(ticket, "<script>alert(4)</script>", worker="<i>me</i>")
     study.pause("__proto__", "<u>no</u>")
     study.tell_many([(arm, float(i % 2)) for i, arm in enumerate(HOSTILE)])

@@ -45,10 +45,10 @@ def answer_until(stop: threading.Event, url: str, done: Counter[int], errors: li
     """Answer until told to stop; note what was acknowledged."""
     study = Client(url, patience=30).study("trees")
     try:
-        tickets = study.ask(lease=300.0)
+        tickets = study.ask(1, lease=300.0)
         while not stop.is_set():
             pairs = [(ticket, reward_of(ticket.id)) for ticket in tickets]
-            _, following = study.tell_and_ask(pairs, lease=300.0)
+            _, following = study.tell_and_ask(pairs, 1, lease=300.0)
             done.update(ticket.id for ticket in tickets)
             tickets = following
     except StandoutError as error:
@@ -130,7 +130,7 @@ def test_several_processes_on_one_store(folder: Path) -> None:
         )
         with Client(running.url) as client:
             for _ in range(10):
-                assert client.studies()[0]["name"] == "trees"
+                assert client.studies()[0].name == "trees"
         stop.set()
         thread.join(HANGS)
         assert errors == []
@@ -153,8 +153,8 @@ def test_no_token_and_no_password_is_shown(folder: Path, server: Server) -> None
     token = new_token(address, "owner")
     with program(folder, "env:PLACE", "--workers", "2", PLACE=address) as running:
         with Client(running.url, token) as client:
-            client.create("trees", ARMS, "bernoulli").ask()
-            assert [row["name"] for row in client.studies()] == ["trees"]
+            client.create("trees", ARMS, "bernoulli").ask(1)
+            assert [row.name for row in client.studies()] == ["trees"]
         with (
             Client(running.url, token[:-1] + "-") as stranger,
             pytest.raises(StandoutError, match="not valid here"),

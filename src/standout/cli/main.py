@@ -1,6 +1,6 @@
 """The program `standout`.
 
-Every command is one file here. Numba, numpy and scipy are imported inside the
+Every command is one file here. Numba and numpy are imported inside the
 commands that compute, so that `standout --help` answers at once.
 """
 

@@ -11,7 +11,7 @@ from standout.core.noise import NOISE_FORMS
 from standout.errors import ProblemError
 
 if TYPE_CHECKING:
-    from standout.core.methods import Method
+    from standout.core.method import Method
     from standout.core.problem import Problem
     from standout.simulation import InstanceFamily
 
@@ -139,7 +139,10 @@ def read_methods(
     for name, value in (("interval", interval), ("range", threshold_range), ("goal", goal)):
         if value is None:
             continue
-        takes = [m.has_goals if name == "goal" else not m.needs_bounded_rewards for m in methods]
+        takes = [
+            m.anytime is not None if name == "goal" else not m.needs_bounded_rewards
+            for m in methods
+        ]
         if not any(takes):
             with_options(methods[0], {name: value})  # says why not
         methods = [

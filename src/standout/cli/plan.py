@@ -28,7 +28,7 @@ from standout.cli.options import (
 from standout.errors import MethodError, ProblemError
 
 if TYPE_CHECKING:
-    from standout.core.methods import Method
+    from standout.core.method import Method
     from standout.core.problem import Problem
     from standout.report.plan import SidePlan
     from standout.simulation import Instance, InstanceFamily

@@ -23,8 +23,8 @@ from standout.cli.study_common import (
 
 if TYPE_CHECKING:
     from standout.errors import StandoutError
-    from standout.study import Status, Study
-    from standout.study.telling import Receipt
+    from standout.results import Receipt, Status
+    from standout.study import Study
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -182,7 +182,7 @@ def tell(
         else:
             receipt = _tell_file(study, str(results), skip_blank, worker, key, again)
     if as_json:
-        print_json(vars(receipt))
+        print_json(receipt.to_dict())
     else:
         parts = ["told before with this key, not again"] * receipt.again
         parts += [f"{receipt.counted} counted"]

@@ -10,8 +10,8 @@ import typer
 
 if TYPE_CHECKING:
     from standout.core.problem import Problem
+    from standout.results import Waiting
     from standout.study import Study
-    from standout.study.status import Waiting
 
 Place = Annotated[
     str,
@@ -70,8 +70,8 @@ def problem_of(
     from standout.core.problem import MAD_SCALE, Problem
 
     return Problem(
-        noise=noise,  # type: ignore[arg-type]  # Problem reads texts
-        side=side,  # type: ignore[arg-type]
+        noise=noise,
+        side=side,
         k=k,
         delta=delta,
         tolerance=tolerance,

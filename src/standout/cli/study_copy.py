@@ -11,7 +11,7 @@ import typer
 from standout.cli.study_common import AsJson, Place, print_json
 
 if TYPE_CHECKING:
-    from standout.study.copying import Copy
+    from standout.results import Copy
 
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 

@@ -12,6 +12,7 @@ import typer
 from standout.cli.study_common import AsJson, Name, Place, open_study, print_json, waiting_line
 
 if TYPE_CHECKING:
+    from standout.results import StudyRow
     from standout.study import Study
 
 
@@ -151,17 +152,7 @@ def verify(
     with open_study(place, name) as study:
         found = study.verify(head)
     if as_json:
-        print_json(
-            {
-                "ok": found.is_ok,
-                "rewards": found.rewards,
-                "tickets": found.tickets,
-                "steps": found.steps,
-                "head": found.head,
-                "problems": list(found.problems),
-                "notes": list(found.notes),
-            }
-        )
+        print_json(found.to_dict())
     elif found.is_ok:
         typer.echo(
             f"all well: {found.rewards:,} rewards, {found.tickets:,} tickets, "
@@ -183,7 +174,7 @@ def list_studies(
     from standout.study.options import typed_place
     from standout.study.picture import printable
 
-    found: list[dict[str, Any]] = []
+    found: list[tuple[str, StudyRow]] = []
     if "://" not in place and Path(place).is_dir():
         for path in sorted(Path(place).iterdir()):
             if path.is_file():
@@ -191,18 +182,18 @@ def list_studies(
     else:
         found = _list_one(typed_place(place))
     if as_json:
-        print_json(found)
+        print_json({"studies": [{"place": where, **row.to_dict()} for where, row in found]})
         return
-    for row in found:
+    for where, row in found:
         typer.echo(
-            f"{row['place']}: {printable(row['name'], 40)}, {row['arms']:,} arms, "
-            f"{row['pulls']:,} pulls, {row['undecided']:,} undecided, {row['reason']}"
+            f"{where}: {printable(row.name, 40)}, {row.arms:,} arms, "
+            f"{row.pulls:,} pulls, {row.undecided:,} undecided, {row.reason}"
         )
     if not found:
         typer.echo("no studies", err=True)
 
 
-def _list_one(place: str) -> list[dict[str, Any]]:
+def _list_one(place: str) -> list[tuple[str, StudyRow]]:
     from standout.study.setup import list_studies as read_list
     from standout.study.storage import Storage
 
@@ -210,10 +201,10 @@ def _list_one(place: str) -> list[dict[str, Any]]:
     with storage.read() as connection:
         rows = read_list(connection)
     storage.close()
-    return [{"place": storage.shown, **row} for row in rows]
+    return [(storage.shown, row) for row in rows]
 
 
-def _studies_in(path: Path) -> list[dict[str, Any]]:
+def _studies_in(path: Path) -> list[tuple[str, StudyRow]]:
     """The studies of a file; nothing for a file that is something else."""
     from standout.errors import StorageError
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import standout
-from standout.core.methods import Method
+from standout.core.method import Method
 from standout.core.typing import Floats
 from standout.simulation.instances import parse_instance
 from standout.simulation.runs import RunRecord, Share, budget_or_none

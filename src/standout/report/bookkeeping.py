@@ -6,9 +6,8 @@ import numpy as np
 
 from standout.report.findings import FINE, NOTE, WARNING, Finding
 from standout.report.phrases import count, listed, plural, span
+from standout.results import StudyView, Verification
 from standout.study.columns import Columns
-from standout.study.verify import Verification
-from standout.study.view import StudyView
 
 MANY_FAILURES = 0.05
 """Share of the measurements that may fail before it is called a danger."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from standout.core.identification import Identification, Interval
 from standout.core.typing import Flags, Floats
+from standout.results import Identification, Interval
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from standout import __version__
-from standout.core.identification import Interval
 from standout.core.kinds import Verdict
 from standout.core.typing import Floats, Ints
 from standout.report.bookkeeping import bookkeeping_findings
@@ -18,11 +17,10 @@ from standout.report.citation import citations
 from standout.report.findings import WARNING, Finding, statistical_findings
 from standout.report.phrases import iso
 from standout.report.uniform import Uniform, uniform_pulls
+from standout.results import Forecast, Interval, StudyView, Trace
 from standout.study import Study
 from standout.study.columns import Columns, read_columns
-from standout.study.forecast import Forecast
-from standout.study.trace import Trace
-from standout.study.view import StudyView, view
+from standout.study.view import view
 
 WORDS = {Verdict.OUTLIER: "outlier", Verdict.NORMAL: "normal", Verdict.UNDECIDED: "undecided"}
 

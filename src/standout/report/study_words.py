@@ -7,7 +7,7 @@ from standout.core.problem import Side
 from standout.report.phrases import count, listed, plural, rounded
 from standout.report.study_facts import Facts
 from standout.report.uniform import Uniform
-from standout.study.forecast import Forecast
+from standout.results import Forecast
 
 MOST_NAMES = 6
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from standout.core.identification import Interval
 from standout.core.kinds import Verdict
 from standout.core.typing import Floats, Ints
 from standout.report import svg
 from standout.report.phrases import Digits, count, plural, short
 from standout.report.study_facts import WORDS, Facts
 from standout.report.svg import Line, n
+from standout.results import Interval
 
 MOST_ROWS = 60
 """Up to so many arms have a line and a name each."""

@@ -11,11 +11,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from sqlalchemy import Connection
 
 from standout.errors import NoStudyError, UnavailableError
+from standout.results import StudyList
 from standout.study import Study
 from standout.study.setup import list_studies, study_names
 from standout.study.storage import Storage
@@ -134,10 +134,8 @@ class Shelf:
         with self._reading() as connection:
             return [name for _, name in study_names(connection)]
 
-    def page(
-        self, limit: int, after: str | None, only: str | None
-    ) -> tuple[list[dict[str, Any]], str | None]:
-        """Up to `limit` studies behind the one called `after`, and where the next page begins."""
+    def page(self, limit: int, after: str | None, only: str | None) -> StudyList:
+        """Up to `limit` studies behind the one called `after`; `only` this one if given."""
         with self._reading() as connection:
             names = study_names(connection)
             if only is not None:
@@ -147,7 +145,7 @@ class Shelf:
                 names = names[places[0] + 1 :] if places else []
             chosen = names[:limit]
             rows = list_studies(connection, [key for key, _ in chosen]) if chosen else []
-        return rows, chosen[-1][1] if len(names) > limit else None
+        return StudyList(tuple(rows), chosen[-1][1] if len(names) > limit else None)
 
     def tokens(self) -> list[Kept]:
         """Every token."""

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from standout.core import engine
-from standout.core.doubt import doubt
-from standout.core.given import Given
-from standout.core.identification import Identification, Interval, identification
+from standout.core.identification import identification
 from standout.core.kinds import Verdict
-from standout.core.methods import Method
+from standout.core.method import Method
+from standout.core.prior import PriorFacts
 from standout.core.problem import Problem
 from standout.core.run import NO_LIMIT, start_state
 from standout.core.state import (
@@ -24,8 +23,9 @@ from standout.core.state import (
     State,
     means_of,
 )
-from standout.core.stopping import StopReason
 from standout.core.typing import Codes, Flags, Ints
+from standout.core.undecidable import doubt
+from standout.results import Identification, Interval, StopReason
 from standout.study.chain import Step
 from standout.study.compiled import end_round, observe_many
 from standout.study.rounds import LiveRound
@@ -69,7 +69,7 @@ class Desk:
         self.pause_after = pause_after
         self.ordered = ordered
         self.rng = rng
-        given = Given(costs=costs or {}).cost_array(self.index)
+        given = PriorFacts(costs=costs or {}).cost_array(self.index)
         self.state: State = start_state(problem, method, n_arms, rng, given)
         self.spare: State | None = None
         """A state that planning ahead writes over each time."""

@@ -12,9 +12,9 @@ import numpy as np
 from sqlalchemy import Connection, update
 
 from standout.core.state import PULLS
-from standout.core.stopping import StopReason
 from standout.core.typing import Floats, Ints
 from standout.errors import NoStudyError, StorageError, StudyError
+from standout.results import StopReason
 from standout.study import schema
 from standout.study.bulk import insert_columns
 from standout.study.desk import Changes, Desk, Totals

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from standout.core.methods import Method
+from standout.core.method import Method
+from standout.core.order import sort_ends
 from standout.core.problem import Problem
 from standout.core.run import start_state
-from standout.core.sorted import sort_ends
 from standout.core.state import ROUNDS, SIZE, STAGE, TOUCHED, Spec, State
 from standout.core.typing import Floats, Ints
 from standout.study.compiled import update_threshold

@@ -10,7 +10,7 @@ import operator
 
 import numpy as np
 
-from standout.core.methods import Method
+from standout.core.method import Method
 from standout.errors import MethodError, StudyError, shown
 
 MOST_PULLS = 10**15

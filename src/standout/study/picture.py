@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from standout.core.identification import Identification
+from standout.results import Identification
 
 MARKS = {"outlier": "▲", "undecided": "?", "normal": "·"}
 

@@ -45,7 +45,7 @@ class TicketStatus(IntEnum):
     CANCELLED = 3
     """Another ticket brought this pull's reward first."""
     FAILED = 4
-    """Given back without a reward."""
+    """PriorFacts back without a reward."""
 
 
 metadata = MetaData()

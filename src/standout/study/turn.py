@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from standout.results import Receipt, Ticket
 from standout.study import again, chain, numbers, setup, steps, telling, tickets
 from standout.study.items import Key, make_items
 from standout.study.ledger import Ledger
-from standout.study.telling import Receipt
-from standout.study.tickets import Ticket, ticket_id, worker_name
+from standout.study.tickets import ticket_id, worker_name
 from standout.study.told import Item
 
 
