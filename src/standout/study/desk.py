@@ -27,7 +27,7 @@ from standout.core.typing import Codes, Flags, Ints
 from standout.core.undecidable import doubt
 from standout.results import Identification, Interval, StopReason
 from standout.study.chain import Step
-from standout.study.compiled import end_round, observe_many
+from standout.study.kernels import observe_many
 from standout.study.rounds import LiveRound
 
 
@@ -137,7 +137,7 @@ class Desk:
             return
         spent = self.budget is not None and self.totals.pulls >= self.budget
         if (update or spent) and self._is_ready(spent):
-            end_round(self.spec, self.state)
+            engine.end_round(self.spec, self.state)
             fresh = (self.certified == 0) & (self.state.verdict != 0)
             self.certified[fresh] = self.state.verdict[fresh]
             self.changes.is_wide = True

@@ -20,8 +20,8 @@ from standout.core.order import sort_ends
 from standout.core.problem import Problem
 from standout.core.run import start_state
 from standout.core.state import ROUNDS, SIZE, STAGE, TOUCHED, Spec, State
+from standout.core.threshold import update_threshold
 from standout.core.typing import Floats, Ints
-from standout.study.compiled import update_threshold
 
 OWN_COLUMNS = ("pulls", "sums")
 """Kept in columns of their own, where SQL can add them up."""

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from standout.core import engine
 from standout.core.state import CURSOR, ROUNDS, UNDECIDED, State, means_of
 from standout.core.typing import Ints
-from standout.study.compiled import begin_round, end_round, observe_many
 from standout.study.desk import Desk
+from standout.study.kernels import observe_many
 from standout.study.memory import copy_state
 from standout.study.rounds import LiveRound, new_round
 
@@ -90,7 +91,7 @@ def _plan(desk: Desk, ahead: _Ahead | None, wanted: int) -> bool:
 
 
 def _begin(desk: Desk, state: State) -> tuple[Ints, Ints]:
-    count = begin_round(desk.spec, state, desk.room, desk.rng)
+    count = engine.begin_round(desk.spec, state, desk.room, desk.rng)
     return state.chosen[:count].copy(), state.amount[:count].copy()
 
 
@@ -154,4 +155,4 @@ class _Ahead:
         arms = np.repeat(fresh, (owed - self.seen)[fresh])
         observe_many(desk.spec, state, arms, means[arms])
         self.seen = owed
-        end_round(desk.spec, state)
+        engine.end_round(desk.spec, state)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, select
 
+from standout.core import engine
 from standout.core.run import start_state
 from standout.core.state import PULLS, UNDECIDED, State
 from standout.core.typing import Floats
@@ -21,9 +22,9 @@ from standout.results import StopReason
 from standout.study import schema
 from standout.study.chain import ENGINE, Kind, Logged, link, pack, read_places
 from standout.study.chain_start import drawn_bytes, settings_digest
-from standout.study.compiled import end_round, observe_many
 from standout.study.desk import Desk, split_verdicts
 from standout.study.history import read_part
+from standout.study.kernels import observe_many
 from standout.study.ledger import REASONS, Ledger
 from standout.study.memory import restore_derived
 from standout.study.step_log import Log, read_steps
@@ -207,7 +208,7 @@ class Replay:
         self._observe()
         said = None if row["decided"] is None else json.loads(row["decided"])
         if self.is_exact:
-            end_round(desk.spec, desk.state)
+            engine.end_round(desk.spec, desk.state)
             fresh = (desk.certified == 0) & (desk.state.verdict != 0)
             found = split_verdicts(fresh, desk.state.verdict)
             if (None if found is None else list(found)) != said:
