@@ -71,6 +71,8 @@ class Desk:
         self.rng = rng
         given = PriorFacts(costs=costs or {}).cost_array(self.index)
         self.state: State = start_state(problem, method, n_arms, rng, given)
+        self.spare: State | None = None
+        """A state that planning ahead writes over each time."""
         self.certified = np.zeros(n_arms, dtype=np.int8)
         self.pending = np.zeros(n_arms, dtype=np.int64)
         self.held = np.zeros(n_arms, dtype=np.int64)
