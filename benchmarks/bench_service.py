@@ -39,10 +39,10 @@ def answer(url: str, seed: int, seconds: float, pipe: int) -> None:
     rng = random.Random(seed)
     study = Client(url, timeout=10).study("load")
     deadline = time.monotonic() + seconds
-    tickets = study.ask()
+    tickets = study.ask(1)
     while time.monotonic() < deadline:
         pairs = [(t, float(rng.random() < 0.1 + 0.8 * (hash(t.arm) % 97) / 97)) for t in tickets]
-        _, following = study.tell_and_ask(pairs)
+        _, following = study.tell_and_ask(pairs, 1)
         os.write(pipe, "".join(f"{t.id}\n" for t in tickets).encode())
         tickets = following
 
@@ -182,11 +182,11 @@ def look(url: str, name: str, seconds: float, pipe: int) -> None:
 def tell_times(url: str, seconds: float) -> list[float]:
     """Milliseconds of each telling, one after the other."""
     study = Client(url).study("small")
-    tickets, times = study.ask(), []
+    tickets, times = study.ask(1), []
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         begin = time.perf_counter()
-        _, tickets = study.tell_and_ask([(ticket, 1.0) for ticket in tickets])
+        _, tickets = study.tell_and_ask([(ticket, 1.0) for ticket in tickets], 1)
         times.append((time.perf_counter() - begin) * 1000)
     return sorted(times)
 

@@ -50,11 +50,11 @@ def pairs_alone(study: Study, means: np.ndarray, seconds: float) -> float:
     """Single ask+tell pairs per second."""
     rng = np.random.default_rng(os.getpid())
     for _ in range(20):
-        for ticket in study.ask():
+        for ticket in study.ask(1):
             study.tell(ticket, means[int(ticket.arm[4:])] + rng.normal(0, 5))
     count, start = 0, time.perf_counter()
     while time.perf_counter() - start < seconds:
-        for ticket in study.ask():
+        for ticket in study.ask(1):
             study.tell(ticket, means[int(ticket.arm[4:])] + rng.normal(0, 5))
             count += 1
     return count / (time.perf_counter() - start)
@@ -69,7 +69,7 @@ def workers_of(place: str, name: str, means: np.ndarray) -> Callable[[], crowds.
 
         def unit() -> None:
             told = [(t, float(means[int(t.arm[4:])] + rng.normal(0, 5))) for t in held]
-            held[:] = study.tell_and_ask(told)[1]
+            held[:] = study.tell_and_ask(told, 1)[1]
 
         return unit
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from standout.core.methods import METHODS, Method
+from standout.core.method import Method
+from standout.core.methods import METHODS
 from standout.core.problem import Problem, Side
 from standout.core.run import Run, start_state
 from standout.core.state import NEVER, State
@@ -59,7 +60,7 @@ def drive(
         history.append([(run.arms.index(arm), amount) for arm, amount in chosen])
         for arm, amount in chosen:
             for _ in range(amount):
-                run.observe(arm, reward(run.arms.index(arm)))
+                run.tell(arm, reward(run.arms.index(arm)))
         run.update()
     return history
 

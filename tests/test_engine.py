@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from standout.core.engine import best_guess
-from standout.core.kinds import RuleKind
-from standout.core.methods import METHODS, Method
+from standout.core.method import Method
+from standout.core.methods import METHODS
 from standout.core.noise import Gaussian
 from standout.core.problem import Side
 from standout.core.run import NO_LIMIT, Run, start_state
 from standout.core.state import PULLS, ROUNDS, UNDECIDED
-from standout.core.stopping import StopReason
+from standout.results import StopReason
 from standout.simulation.play import play
 from standout.simulation.rewards import draw, rewards_of
 from tests.driving import NAMES, VARIANTS, Tape, drive, new_run, problem_for, spread_means
@@ -21,7 +21,7 @@ ROUNDS_PLAYED = 200
 labels = [method.label() for method in VARIANTS]
 every_method = pytest.mark.parametrize("name", NAMES)
 every_variant = pytest.mark.parametrize("method", VARIANTS, ids=labels)
-CYCLIC = (RuleKind.ROUND_ROBIN, RuleKind.WEIGHTED_ROUND_ROBIN)
+CYCLIC = tuple(METHODS[name].rule for name in ("rr", "wrr"))
 NO_CHECKPOINTS = np.zeros(0, dtype=np.int64)
 
 
@@ -240,7 +240,7 @@ def test_the_same_seed_gives_the_same_run() -> None:
 def test_an_unknown_arm() -> None:
     run = new_run(METHODS["random"], 3)
     with pytest.raises(ValueError, match="no arm 'x' in this run"):
-        run.observe("x", 0.0)
+        run.tell("x", 0.0)
 
 
 @pytest.mark.parametrize("budget", [0, -3, 2.5])

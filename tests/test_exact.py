@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from standout.core.methods import METHODS
+from standout.core.order import replace_value
 from standout.core.problem import Problem
-from standout.core.sorted import replace_value
 from standout.core.state import THRESHOLD_LOWER, THRESHOLD_UPPER
 from standout.core.threshold import update_threshold
 from tests.driving import blank_state

@@ -94,7 +94,7 @@ def test_the_sorted_ends_stay_those_of_the_arms(side: Side, batch: int) -> None:
             break
         for arm, amount in chosen:
             for _ in range(amount):
-                run.observe(arm, tape.next(int(arm)))
+                run.tell(arm, tape.next(int(arm)))
         run.update()
         for row in range(len(run.state.signs)):
             state = run.state

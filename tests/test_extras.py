@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import standout
-from standout.extras import EXTRAS, MissingExtraError, require
+from standout.errors import MissingExtraError
+from standout.extras import EXTRAS, require
 
 ROOT = Path(__file__).parents[1]
 

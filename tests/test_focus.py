@@ -89,7 +89,7 @@ def test_both_sides_are_two_questions(side: Side) -> None:
         while chosen := run.choose():
             for arm, amount in chosen:
                 for _ in range(amount):
-                    run.observe(arm, rng.normal(means[int(arm)], 0.1))
+                    run.tell(arm, rng.normal(means[int(arm)], 0.1))
             run.update()
         answers.append(run.identification().outliers)
     assert answers == [("9",), ("9",)]
@@ -104,7 +104,7 @@ def test_a_budget_leaves_the_answer_so_far() -> None:
     while chosen := run.choose():
         for arm, amount in chosen:
             for _ in range(amount):
-                run.observe(arm, float(rng.random() < (0.95 if arm == "7" else 0.3)))
+                run.tell(arm, float(rng.random() < (0.95 if arm == "7" else 0.3)))
         run.update()
     found = run.identification()
     assert (found.pulls, str(found.reason)) == (500, "budget")

@@ -20,7 +20,8 @@ from standout.core import robust
 from standout.core.engine import begin_round, best_guess, end_round, observe
 from standout.core.jit import kernel
 from standout.core.kinds import IntervalKind, RangeKind
-from standout.core.methods import METHODS, Method
+from standout.core.method import Method
+from standout.core.methods import METHODS
 from standout.core.noise import Gaussian
 from standout.core.problem import Problem, Side
 from standout.core.run import start_state
@@ -33,7 +34,7 @@ MOST_FAILURES = int(binom.isf(1e-6, RUNS, DELTA))
 LIMIT = 10**6
 PLAIN = (IntervalKind.HOEFFDING, IntervalKind.RELEASED)
 """Intervals that know of a reward no more than its sigma."""
-GUARANTEED = [name for name, method in METHODS.items() if method.is_guaranteed]
+GUARANTEED = list(METHODS)
 
 
 @dataclass(frozen=True)

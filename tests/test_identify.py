@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from standout import METHODS, MeasureError, MethodError, Problem, ProblemError, Run, identify
-from standout.core.stopping import StopReason
 from standout.errors import RewardError
+from standout.results import StopReason
 
 MEANS = {"ash": 0.1, "elm": 0.2, "fir": 0.3, "oak": 0.15, "pine": 0.25, "yew": 0.95}
 PROBLEM = Problem(noise="gaussian:0.02", k=2)

@@ -8,9 +8,11 @@ import importlib
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from threading import Barrier
+from typing import Any, ClassVar
 
 import numba
 import numpy as np
@@ -59,8 +61,8 @@ def test_constants_of_kernels_are_in_files_that_name_the_cache() -> None:
 def test_comments_do_not_count() -> None:
     code = 'X = 1\n\n\ndef f():\n    """Says."""\n    return X\n'
     other = '# why\nX = 1  # here\ndef f():\n    """Says more."""\n    return X\n'
-    assert jit._bare(code) == jit._bare(other)
-    assert jit._bare(code) != jit._bare(code.replace("1", "2"))
+    assert jit.bare_code(code) == jit.bare_code(other)
+    assert jit.bare_code(code) != jit.bare_code(code.replace("1", "2"))
 
 
 @needs_compiler
@@ -68,11 +70,11 @@ def test_another_installation_shares_the_cache(tmp_path: Path) -> None:
     """Nothing in the cache depends on where the package lies."""
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from standout.core import select, jit\n"
+        "from standout.core import order, jit\n"
         "import numpy as np\n"
         "assert jit.__file__.startswith(sys.argv[1]), jit.__file__\n"
-        "select.kth_largest(np.arange(3.0), 3, 1, 0.0, np.zeros(3))\n"
-        "print(sum(select.kth_largest.stats.cache_hits.values()))\n"
+        "order.kth_largest(np.arange(3.0), 3, 1, 0.0, np.zeros(3))\n"
+        "print(sum(order.kth_largest.stats.cache_hits.values()))\n"
     )
     other = tmp_path / "elsewhere"
     (other / "standout").parent.mkdir()
@@ -149,6 +151,69 @@ def test_a_kernel_is_compiled_once_for_what_it_does_not_see() -> None:
     assert len(total.signatures) == 1
     with pytest.raises((TypeError, numba.core.errors.TypingError), match="must say so"):
         blind(make(), 0)
+
+
+def searches(kernel: Any, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    """Filled with the arguments of calls for which compiled code is looked for in Python."""
+    found: list[tuple[Any, ...]] = []
+    ours = jit._Kernel._compile_for_args
+
+    def noted(self: Any, *args: Any) -> Any:
+        if self is kernel:
+            found.append(args)
+        return ours(self, *args)
+
+    monkeypatch.setattr(jit._Kernel, "_compile_for_args", noted)
+    return found
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["total", "either"])
+def test_a_second_call_finds_its_code_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the kernel sees all of a struct (`either`) or not."""
+    own = kernel(*globals()[name].sees)(globals()[name].py_func)
+    searched = searches(own, monkeypatch)
+    rest = (1,) if name == "either" else ()
+    for kind in (0, 1, 0, 1, 1, 0):
+        assert own(make(kind), *rest) == globals()[name](make(kind), *rest)
+    assert len(searched) == 2
+
+
+@needs_compiler
+def test_threads_that_call_first_together_do_not_get_into_each_others_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own = kernel()(total.py_func)
+    together = Barrier(8)
+
+    def call(kind: int) -> float:
+        together.wait()
+        return float(own(make(kind % 2)))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(call, range(8))) == {7.0}
+    searched = searches(own, monkeypatch)
+    assert own(make(0)) == own(make(1)) == 7.0
+    assert not searched
+
+
+_PUT_OFF = """
+import sys
+import numpy as np
+from standout.core.order import kth_largest
+kth_largest(np.arange(3.0), 3, 1, 0.0, np.zeros(3))
+assert "scipy.linalg" not in sys.modules
+import numba
+product = numba.njit(lambda a, b: a @ b)
+assert (product(np.eye(2), np.eye(2)) == np.eye(2)).all()
+assert "scipy.linalg" in sys.modules
+"""
+
+
+@needs_compiler
+def test_linear_algebra_is_imported_by_those_who_use_it() -> None:
+    """A kernel of ours needs none; one of the user's finds it in the same process."""
+    subprocess.run([sys.executable, "-c", _PUT_OFF], check=True)
 
 
 def test_copies_have_a_table_of_their_own() -> None:

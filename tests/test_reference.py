@@ -15,7 +15,8 @@ import pytest
 from scipy.stats import fisher_exact
 
 from standout.core.kinds import IntervalKind
-from standout.core.methods import METHODS, Method
+from standout.core.method import Method
+from standout.core.methods import METHODS
 from standout.simulation import MethodResult, simulate
 
 RELEASED: dict[str, Method] = {

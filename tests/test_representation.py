@@ -202,7 +202,7 @@ def test_runs_in_any_unit(noise: str, scale: float) -> None:
             for arm, amount in chosen:
                 for _ in range(amount):
                     off = rng.uniform(-0.05, 0.05)
-                    game.observe(arm, unit * (means["abcde".index(arm)] + off))
+                    game.tell(arm, unit * (means["abcde".index(arm)] + off))
             game.update()
         return plays, game.identification().outliers
 

@@ -10,7 +10,8 @@ import pytest
 
 from standout.core.engine import begin_round, best_guess, end_round, observe
 from standout.core.kinds import Verdict
-from standout.core.methods import METHODS, Method
+from standout.core.method import Method
+from standout.core.methods import METHODS
 from standout.core.problem import Problem, Side
 from standout.core.run import NO_LIMIT, start_state
 from standout.core.state import PULLS, ROUNDS, THRESHOLD_LOWER, THRESHOLD_UPPER, UNDECIDED, State

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from standout.core import methods, sample
+from standout.core import method
 from standout.core.methods import METHODS
+from standout.core.order import sort_ends
 from standout.core.problem import Problem
 from standout.core.run import Run, start_state
-from standout.core.sorted import sort_ends
 from standout.core.state import SIZE, STAGE, THRESHOLD_LOWER, THRESHOLD_UPPER
-from standout.core.threshold import update_threshold
+from standout.core.threshold import sample, update_threshold
 from tests.naive import exact
 from tests.naive.threshold import algorithm1
 
@@ -23,7 +23,7 @@ FOCUS = METHODS["focus"]
 def small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     """Samples of 60, 240, ... arms from 100 arms on, so that small runs go through all stages."""
     monkeypatch.setattr(sample, "FIRST", 60)
-    monkeypatch.setattr(methods, "SAMPLE_FROM", 100)
+    monkeypatch.setattr(method, "SAMPLE_FROM", 100)
 
 
 def tail_above(n: int, marked: int, s: int, count: int) -> float:
@@ -122,7 +122,7 @@ def play(run: Run, means: np.ndarray, sigma: float, rng: np.random.Generator) ->
     while chosen := run.choose():
         for arm, amount in chosen:
             for reward in rng.normal(means[int(arm)], sigma, amount):
-                run.observe(arm, reward)
+                run.tell(arm, reward)
         run.update()
         sizes.append(int(run.state.sampled[SIZE]))
     return sizes

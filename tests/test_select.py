@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from standout.core.select import kth_largest
+from standout.core.order import kth_largest
 from tests.naive import order
 from tests.strategies import value_lists
 

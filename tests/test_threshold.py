@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from standout.core import mean_std
 from standout.core.methods import METHODS
 from standout.core.problem import Problem
 from standout.core.state import (
@@ -19,7 +18,7 @@ from standout.core.state import (
     THRESHOLD_UPPER,
     State,
 )
-from standout.core.threshold import update_threshold
+from standout.core.threshold import mean_std, update_threshold
 from tests.driving import blank_state
 from tests.naive import mean_std as naive_mean_std
 from tests.naive.threshold import algorithm1

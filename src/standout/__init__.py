@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from standout.client import Client
-    from standout.core.identification import Identification, Interval
     from standout.core.identify import identify
-    from standout.core.methods import METHODS, Method
+    from standout.core.method import Method
+    from standout.core.methods import METHODS
     from standout.core.noise import (
         Bernoulli,
         Bounded,
@@ -19,30 +19,34 @@ if TYPE_CHECKING:
     )
     from standout.core.problem import MAD_SCALE, Problem, Side
     from standout.core.run import Run
-    from standout.core.stopping import StopReason
     from standout.errors import (
+        AccessError,
         BatchError,
         InstanceError,
         KeyUsedError,
         MeasureError,
         MethodError,
+        MissingExtraError,
         MovedError,
         NoStudyError,
+        NotYoursError,
         ProblemError,
+        ReproduceError,
         RewardError,
         StandoutError,
         StorageError,
         StudyError,
         StudyExistsError,
         TicketError,
+        TokenError,
         ToldError,
         UnavailableError,
         UncertainError,
         UndecidableWarning,
     )
-    from standout.extras import MissingExtraError
+    from standout.results import Identification, Interval, Status, StopReason, Ticket
     from standout.simulation import Instance, Simulation, simulate
-    from standout.study import Status, Study, Ticket
+    from standout.study import Study
 
 __version__ = "0.1.0"
 
@@ -50,9 +54,9 @@ __version__ = "0.1.0"
 # line's help stay quick: compiling machinery is loaded only by what needs it.
 _HOMES = {
     "standout.client": ("Client",),
-    "standout.core.identification": ("Identification", "Interval"),
     "standout.core.identify": ("identify",),
-    "standout.core.methods": ("METHODS", "Method"),
+    "standout.core.method": ("Method",),
+    "standout.core.methods": ("METHODS",),
     "standout.core.noise": (
         "Bernoulli",
         "Bounded",
@@ -62,36 +66,41 @@ _HOMES = {
     ),
     "standout.core.problem": ("MAD_SCALE", "Problem", "Side"),
     "standout.core.run": ("Run",),
-    "standout.core.stopping": ("StopReason",),
     "standout.errors": (
+        "AccessError",
         "BatchError",
         "InstanceError",
         "KeyUsedError",
         "MeasureError",
         "MethodError",
+        "MissingExtraError",
         "MovedError",
         "NoStudyError",
+        "NotYoursError",
         "ProblemError",
+        "ReproduceError",
         "RewardError",
         "StandoutError",
         "StorageError",
         "StudyError",
         "StudyExistsError",
         "TicketError",
+        "TokenError",
         "ToldError",
         "UnavailableError",
         "UncertainError",
         "UndecidableWarning",
     ),
-    "standout.extras": ("MissingExtraError",),
     "standout.simulation": ("Instance", "Simulation", "simulate"),
-    "standout.study": ("Status", "Study", "Ticket"),
+    "standout.results": ("Identification", "Interval", "Status", "StopReason", "Ticket"),
+    "standout.study": ("Study",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "MAD_SCALE",
     "METHODS",
+    "AccessError",
     "BatchError",
     "Bernoulli",
     "Bounded",
@@ -110,8 +119,10 @@ __all__ = [
     "MissingExtraError",
     "MovedError",
     "NoStudyError",
+    "NotYoursError",
     "Problem",
     "ProblemError",
+    "ReproduceError",
     "RewardError",
     "Run",
     "Side",
@@ -125,6 +136,7 @@ __all__ = [
     "StudyExistsError",
     "Ticket",
     "TicketError",
+    "TokenError",
     "ToldError",
     "UnavailableError",
     "UncertainError",

@@ -1,5 +1,8 @@
 """Every error that standout raises for a user's mistake.
 
+Each class has the `code` and the HTTP `status` with which a server answers it: the
+client finds the class again by the code (`by_code`). docs/service.md has the table.
+
 ::
 
     StandoutError
@@ -8,7 +11,11 @@
     ├── MethodError        a method, interval or option that does not exist or does not fit
     ├── RewardError        a reward that the noise family cannot produce
     ├── MeasureError       the user's own measure() failed; what was seen is kept
+    ├── ReproduceError     a reproduction of the paper that cannot be made as asked
+    ├── MissingExtraError  a package is not installed that this part needs
     └── StudyError         a study that cannot do what was asked of it
+        ├── AccessError    a token does not allow it
+        │   └── TokenError     a token is needed, or this one does not hold
         ├── StorageError   a database that cannot be reached, read or trusted
         │   ├── NoStudyError   there is no study of that name at that place
         │   ├── MovedError     its file was moved, removed or replaced while in use
@@ -16,6 +23,7 @@
         │   └── UncertainError     it broke at the end: what was sent may have been done
         ├── StudyExistsError   there is a study of that name already
         ├── TicketError    a ticket that does not exist or belongs to another arm
+        │   ├── NotYoursError  it was handed to somebody else
         │   └── ToldError      it was told before: another value, or it is given back
         ├── KeyUsedError   a key was used before, for something else
         └── BatchError     one of many rewards is bad, so that none was counted
@@ -26,30 +34,46 @@ as one line; anything that is not a `StandoutError` is a bug of ours.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from standout.core.identification import Identification
+    from standout.results import Identification
 
 
 class StandoutError(Exception):
-    """Base of all errors caused by what was given to standout."""
+    """Something given to standout is not valid; the base of all errors here."""
+
+    code: ClassVar[str] = "invalid"
+    """What programs know the error by, in a server's answers."""
+    status: ClassVar[int] = 422
+    """The HTTP status of such an answer."""
+    may_be_done: bool = False
+    """Whether what was asked for may have been done nevertheless."""
 
 
 class ProblemError(StandoutError, ValueError):
     """The question itself is not valid."""
 
+    code = "problem"
+
 
 class InstanceError(StandoutError, ValueError):
     """An instance name or file is not valid."""
+
+    code = "instance"
 
 
 class MethodError(StandoutError, ValueError):
     """No such method, or it cannot be used for this problem."""
 
+    code = "method"
+
 
 class RewardError(StandoutError, ValueError):
     """A reward is not a number that the noise family allows."""
+
+    code = "reward"
 
 
 class MeasureError(StandoutError, RuntimeError):
@@ -59,34 +83,70 @@ class MeasureError(StandoutError, RuntimeError):
     observed until then; the original exception is the `__cause__`.
     """
 
+    code = "measure"
+
     def __init__(self, message: str, arm: str, partial: Identification) -> None:
         super().__init__(message)
         self.arm = arm
         self.partial = partial
 
 
+class ReproduceError(StandoutError, ValueError):
+    """A reproduction cannot be made: no such figure, too few runs, no place to write."""
+
+    code = "reproduce"
+
+
+class MissingExtraError(StandoutError, ImportError):
+    """A package is missing that only a part of standout needs; the message names the extra."""
+
+    code = "missing_extra"
+
+
 class StudyError(StandoutError, RuntimeError):
     """A study cannot do what was asked of it."""
+
+    code = "study"
+
+
+class AccessError(StudyError):
+    """The token does not allow this, or the request comes from a page of another site."""
+
+    code, status = "forbidden", 403
+
+
+class TokenError(AccessError):
+    """A token is needed, or this one does not hold."""
+
+    code, status = "unauthorized", 401
 
 
 class StorageError(StudyError):
     """The database cannot be reached, is locked, damaged, foreign or of a newer version."""
 
+    code, status = "storage", 503
+
 
 class NoStudyError(StorageError):
     """There is no study of that name at that place (yet)."""
+
+    code, status = "no_study", 404
 
 
 class MovedError(StorageError):
     """The file was moved, removed or replaced while in use; open the study again."""
 
+    code = "moved"
+
 
 class UnavailableError(StorageError):
-    """A database or a server that does not answer at the moment; nothing was changed.
+    """A database or a server does not answer at the moment; nothing was changed.
 
     Trying again may help; `wait` is for how many seconds it asked to be left alone.
     `has_waited`: it was waited for already, as long as the caller's patience allows.
     """
+
+    code = "unavailable"
 
     def __init__(self, message: str, wait: float = 0.0, *, has_waited: bool = False) -> None:
         super().__init__(message)
@@ -100,6 +160,9 @@ class UncertainError(StorageError):
     Rewards told again with the same `key` count once; None where there is no key.
     """
 
+    code = "uncertain"
+    may_be_done = True
+
     def __init__(self, message: str, key: str | None = None) -> None:
         super().__init__(message)
         self.key = key
@@ -108,17 +171,31 @@ class UncertainError(StorageError):
 class StudyExistsError(StudyError):
     """There is a study of that name already."""
 
+    code, status = "study_exists", 409
+
 
 class TicketError(StudyError, ValueError):
     """No such ticket, or it is not what it is taken for."""
+
+    code = "ticket"
+
+
+class NotYoursError(TicketError):
+    """The ticket was handed to somebody else, and a rater answers only its own."""
+
+    code, status = "not_yours", 403
 
 
 class ToldError(TicketError):
     """The ticket was told before, and a told reward is never changed."""
 
+    code, status = "told", 409
+
 
 class KeyUsedError(StudyError, ValueError):
     """A key was used before to tell other rewards, at `time`, `count` of them."""
+
+    code, status = "key", 409
 
     def __init__(self, message: str, time: float | None = None, count: int | None = None) -> None:
         super().__init__(message)
@@ -127,11 +204,30 @@ class KeyUsedError(StudyError, ValueError):
 
 
 class BatchError(StudyError, ValueError):
-    """One of many rewards is bad; none of them was counted. `index` says which (from 0)."""
+    """One of many rewards is bad; none of them was counted. `index` says which (from 0).
+
+    A server answers with the code of what is wrong with that one: its `__cause__`, or `ticket`
+    where that is all there is to say.
+    """
+
+    code = "batch"
 
     def __init__(self, message: str, index: int) -> None:
         super().__init__(message)
         self.index = index
+
+
+def all_kinds(kind: type[StandoutError] = StandoutError) -> Iterator[type[StandoutError]]:
+    """`kind` and every class below it that is defined here, a class before its own kinds."""
+    yield kind
+    for each in kind.__subclasses__():
+        if each.__module__ == __name__:
+            yield from all_kinds(each)
+
+
+def by_code(code: str) -> type[StandoutError] | None:
+    """The class of a server's `code`; None for a code that is no error of ours."""
+    return next((kind for kind in all_kinds() if kind.code == code), None)
 
 
 class UndecidableWarning(UserWarning):

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from standout.errors import StandoutError
-
-
-class MissingExtraError(StandoutError, ImportError):
-    """A package is missing that only a part of standout needs; the message names the extra."""
-
+from standout.errors import MissingExtraError
 
 EXTRAS = {
     "postgres": ("psycopg",),

@@ -10,7 +10,7 @@ from standout.analysis.plan import Bound, SidePlan, plan_side
 from standout.core.methods import METHODS, parse_method
 from standout.core.noise import Bernoulli, Bounded, Gaussian
 from standout.core.problem import Problem, Side
-from standout.core.stopping import StopReason
+from standout.results import StopReason
 from standout.simulation import default_problem, parse_instance, simulate
 from standout.simulation.instances import Instance, make_instance
 from standout.simulation.watch import watch

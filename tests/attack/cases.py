@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 
-from standout.core.methods import Method, as_method
+from standout.core.method import Method
+from standout.core.methods import as_method
 from standout.core.problem import Problem
 from standout.core.state import NEVER
 from tests.attack.truth import slack_needed, theta

@@ -79,7 +79,7 @@ def run_one(setting: Setting, seed: int, number: int) -> tuple[bool, bool, bool]
     while chosen := run.choose():
         pulls = [int(arm) for arm, amount in chosen for _ in range(amount)]
         for arm in rng.permutation(pulls)[: run.budget]:
-            run.observe(arms[arm], measure(int(arm)))
+            run.tell(arms[arm], measure(int(arm)))
             run.update()
             state = run.state
             wrong |= bool(((state.verdict != 0) & (state.verdict != wanted)).any())

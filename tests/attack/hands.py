@@ -8,11 +8,11 @@ from typing import Any
 import numba
 import numpy as np
 
-from standout.core.given import Given
 from standout.core.methods import as_method
+from standout.core.prior import PriorFacts
 from standout.core.problem import Problem
 from standout.core.run import Run
-from standout.core.stopping import StopReason
+from standout.results import StopReason
 from tests.attack.cases import MEAN_STD, PLAIN, SUBSETS
 from tests.attack.memory import Fence, Strict
 from tests.attack.tape import FAMILIES, Tape, draw_means
@@ -74,7 +74,7 @@ class Hand:
             self.problem, self.run.method, self.run.spec, self.run.state, self.tape.means
         )
 
-    def _given(self) -> Given:
+    def _given(self) -> PriorFacts:
         facts: dict[str, dict[str, Any]] = {"costs": {}, "prior": {}, "known": {}}
         if self.label.startswith("focus") and self.rng.random() < 0.4:
             count = self.rng.randint(1, len(self.arms))
@@ -89,7 +89,7 @@ class Hand:
                     facts["prior"][arm] = (len(rewards), sum(rewards))
         if self.rng.random() < 0.2:
             facts["costs"] = {arm: self.rng.choice([0.1, 1, 50]) for arm in self.arms}
-        return Given(**facts)
+        return PriorFacts(**facts)
 
     def play(self, count: Count) -> None:
         count.runs[self.label] += 1
@@ -118,7 +118,7 @@ class Hand:
         if action == "stray":
             free = [arm for arm in self.arms if arm not in self.known]
             for arm in self.rng.choices(free, k=self.rng.choice([1, 5])) if free else ():
-                self.run.observe(arm, self.tape.next(int(arm)))
+                self.run.tell(arm, self.tape.next(int(arm)))
             self.run.update()
             return []
         chosen = self.run.choose()
@@ -126,7 +126,7 @@ class Hand:
         pulls = [arm for arm, amount in chosen for _ in range(min(amount, 50))]
         self.rng.shuffle(pulls)
         for arm in pulls[: self.rng.randint(0, len(pulls))] if action == "some" else pulls:
-            self.run.observe(arm, self.tape.next(int(arm)))
+            self.run.tell(arm, self.tape.next(int(arm)))
         self.run.update()
         return faults
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from standout.core.engine import begin_round, best_guess, end_round
 from standout.core.intervals import MOMENTS
-from standout.core.sorted import sort_ends
+from standout.core.order import sort_ends
 from standout.core.state import (
     NEVER,
     PULLS,

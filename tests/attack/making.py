@@ -130,7 +130,7 @@ def _rounds(rng: random.Random, case: Case) -> list[Round]:
             low, high = (mean, mean) if i in case.known else _ends(rng, kind, mean, marks)
             if not case.is_exact:
                 low, high = min(low, mean), max(high, mean)
-            if case.noise.startswith("bounded") and case.method.is_ours:
+            if case.noise.startswith("bounded") and case.method.refines:
                 low, high = max(low, -128.0), min(high, 128.0)
             if case.method.intersects and rounds:
                 low, high = max(low, rounds[-1].lower[i]), min(high, rounds[-1].upper[i])

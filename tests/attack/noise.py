@@ -17,8 +17,9 @@ import numpy as np
 from scipy.stats import binom
 
 from standout.core import robust
-from standout.core.kinds import RangeKind, RuleKind
-from standout.core.methods import METHODS, Method, parse_method
+from standout.core.kinds import RangeKind
+from standout.core.method import Method
+from standout.core.methods import METHODS, parse_method
 from standout.core.noise import Gaussian
 from standout.core.problem import Problem, Side
 from standout.core.run import start_state
@@ -45,7 +46,7 @@ LABELS = (
 )
 NOISES = (f"gaussian:{SIGMA}", "gaussian", f"heavy:{SIGMA}", "bounded:0,1", "bernoulli")
 SIDES = (Side.HIGH, Side.LOW, Side.BOTH)
-_WIDE = (RuleKind.FOCUS, RuleKind.LUCB, RuleKind.ELIM)
+_WIDE = tuple(METHODS[name].rule for name in ("focus", "roai-lucb", "roai-elim"))
 _NONE = np.zeros(0, dtype=np.int64)
 _NO_GUESSES = np.zeros((0, 0), dtype=np.bool_)
 

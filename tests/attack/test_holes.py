@@ -10,8 +10,8 @@ import pytest
 
 from standout import Problem, identify
 from standout.core import robust
-from standout.core.given import Given
 from standout.core.methods import METHODS
+from standout.core.prior import PriorFacts
 from standout.core.run import Run
 from standout.core.state import THRESHOLD_LOWER, THRESHOLD_UPPER
 from standout.errors import MeasureError, MethodError
@@ -37,7 +37,7 @@ def test_arms_never_measured_may_lie_anywhere(label: str, measured: int) -> None
     run = Run(PROBLEM, ARMS, label, seed())
     for arm in ARMS[:measured]:
         for _ in range(1000):
-            run.observe(arm, MEANS[arm])
+            run.tell(arm, MEANS[arm])
     run.update()
     found = run.identification()
     assert found.outliers == ()
@@ -71,7 +71,7 @@ def test_earlier_rewards_of_all_arms(label: str) -> None:
     if METHODS[label.partition(":")[0]].interval is None:
         problem = PROBLEM
     prior = {arm: (3, 3 * MEANS[arm]) for arm in ARMS}
-    run = Run(problem, ARMS, label, seed(), given=Given(prior=prior))
+    run = Run(problem, ARMS, label, seed(), given=PriorFacts(prior=prior))
     chosen = run.choose()
     assert chosen
     numbers = run.state.chosen[: len(chosen)]
@@ -94,7 +94,7 @@ def test_an_update_before_the_first_reward(label: str) -> None:
         assert (numbers < len(ARMS)).all()
         for arm, amount in chosen:
             for _ in range(amount):
-                run.observe(arm, MEANS[arm])
+                run.tell(arm, MEANS[arm])
         run.update()
     assert set(run.identification().outliers) <= {"e"}
 

@@ -13,9 +13,9 @@ import pytest
 from standout.core.engine import begin_round, end_round, observe
 from standout.core.kinds import Verdict
 from standout.core.methods import METHODS, parse_method
+from standout.core.order import sort_ends
 from standout.core.problem import Problem
 from standout.core.run import NO_LIMIT, start_state
-from standout.core.sorted import sort_ends
 from standout.core.state import ROUNDS, Spec, State
 from tests.attack.memory import Fence, Strict
 

@@ -8,10 +8,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from standout.core import methods, sample
+from standout.core import method
 from standout.core.problem import Problem
 from standout.core.run import Run
 from standout.core.state import SIZE, THRESHOLD_LOWER, THRESHOLD_UPPER
+from standout.core.threshold import sample
 from tests.attack.tape import Tape
 from tests.attack.watching import Watch
 
@@ -41,7 +42,7 @@ def sampled_run(rng: random.Random, label: str, seed: int) -> tuple[Run, Tape, W
 def step(run: Run, tape: Tape) -> None:
     for arm, amount in run.choose():
         for _ in range(amount):
-            run.observe(arm, tape.next(int(arm)))
+            run.tell(arm, tape.next(int(arm)))
     run.update()
 
 
@@ -49,7 +50,7 @@ def step(run: Run, tape: Tape) -> None:
 def test_small_samples(monkeypatch: pytest.MonkeyPatch, first: int) -> None:
     """If the counts hold for the sample, theta of ALL arms is inside, and verdicts are right."""
     monkeypatch.setattr(sample, "FIRST", first)
-    monkeypatch.setattr(methods, "SAMPLE_FROM", 10)
+    monkeypatch.setattr(method, "SAMPLE_FROM", 10)
     seen: Counter[str] = Counter()
     for seed in range(24):
         rng = random.Random(f"sample {first} {seed}")
@@ -73,7 +74,7 @@ def test_small_samples(monkeypatch: pytest.MonkeyPatch, first: int) -> None:
 def test_a_sample_too_small_for_its_ranks_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three arms bound no median: the run must not wait for what they can never tell."""
     monkeypatch.setattr(sample, "FIRST", 3)
-    monkeypatch.setattr(methods, "SAMPLE_FROM", 10)
+    monkeypatch.setattr(method, "SAMPLE_FROM", 10)
     run, tape, _ = sampled_run(random.Random("grow"), "focus:growth=0.1", 1)
     for _ in range(ROUNDS):
         step(run, tape)

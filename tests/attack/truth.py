@@ -39,7 +39,7 @@ def is_right(
 def slack_needed(
     oriented: Sequence[float], factor: float, samples: Sequence[Sequence[int]]
 ) -> float:
-    """The smallest slack with which the counts of `standout.core.sample` hold for all samples.
+    """The smallest slack with which the counts of `threshold.sample` hold for all samples.
 
     At most m - 1 of n means lie above the median and at least m at or above it;
     of s drawn at most s (m - 1)/n + t and at least s m/n - t, with

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from standout.core.kinds import RangeKind
-from standout.core.methods import Method
+from standout.core.method import Method
 from standout.core.problem import Problem, Side
 from standout.core.state import NEVER, THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
 from tests.attack.truth import is_right, slack_needed, theta

@@ -17,8 +17,7 @@ from standout import Problem
 from standout.core.kinds import Verdict
 from standout.pictures import marks
 from standout.pictures.arms import picture_of_view
-from standout.pictures.scale import ticks
-from standout.service.plain import MOST_TICKS
+from standout.pictures.scale import MOST_TICKS, ticks
 from standout.study import Study
 from standout.study.view import view
 from tests.browser.conftest import NewPage, Site, Watch
@@ -203,7 +202,7 @@ def test_live_where_events_do_not_come(site: Site, page: Page, watch: Watch) -> 
 def test_failures_pauses_and_doubts(site: Site, page: Page) -> None:
     rng = np.random.default_rng(2)
     study = site.new_study("doubtful", ARMS[:5], Problem(noise="gaussian:1", k=2))
-    ticket = study.ask(worker="lab 3")[0]
+    ticket = study.ask(1, worker="lab 3")[0]
     study.fail(ticket, "dropped the plate", worker="lab 3")
     study.pause("bag 2", "out of stock")
     same = [(arm, value) for arm in ARMS[:5] for value in rng.normal(0, 1, 300)]
@@ -238,7 +237,7 @@ def test_hostile_names_do_nothing(site: Site, page: Page) -> None:
     page.get_by_role("button", name="Begin the study").click()
     page.wait_for_url("**/study/**")
     study = site.open(name)
-    ticket = study.ask()[0]
+    ticket = study.ask(1)[0]
     study.fail(ticket, "<script>alert(4)</script>", worker="<i>me</i>")
     study.pause("__proto__", "<u>no</u>")
     study.tell_many([(arm, float(i % 2)) for i, arm in enumerate(HOSTILE)])

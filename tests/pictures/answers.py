@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from standout.core.identification import Identification, Interval
 from standout.core.noise import Gaussian, Noise
 from standout.core.problem import Problem, Side
-from standout.core.stopping import StopReason
 from standout.pictures.arms import Picture, picture_of_answer
+from standout.results import Identification, Interval, StopReason
 
 THRESHOLD = Interval(0.55, 0.65)
 

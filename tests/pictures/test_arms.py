@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from standout.core.identification import Interval
 from standout.core.noise import Bernoulli, Bounded
 from standout.core.problem import Side
 from standout.pictures import arms
 from standout.pictures.arms import LeftOut, lines, singled_out
 from standout.pictures.scale import Line, ticks, value_range
+from standout.results import Interval
 from tests.pictures.answers import answer, found, picture
 
 NONE = np.zeros(0)

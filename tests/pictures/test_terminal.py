@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 
-from standout.core.identification import Identification, Interval
 from standout.core.problem import Side
 from standout.pictures import terminal
 from standout.pictures.marks import THRESHOLD
 from standout.pictures.terminal import ASCII, UNICODE, Glyphs
+from standout.results import Identification, Interval
 from tests.pictures.answers import answer, found, picture
 
 

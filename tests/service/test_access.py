@@ -85,7 +85,7 @@ def test_nothing_is_imported_from_the_current_folder(folder: Path, file: str) ->
     running.start()
     try:
         with Client(running.url, patience=600) as client:
-            assert client.studies()[0]["name"] == "trees"
+            assert client.studies()[0].name == "trees"
     finally:
         running.stop()
     assert not sprung.exists()

@@ -15,8 +15,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from standout.service import cache
+from standout.service.answers import PIECE, to_json
 from standout.service.cache import Recent
-from standout.service.plain import PIECE, to_json
 from standout.service.threads import LOOKING, Threads
 from standout.study import Study, backup
 from tests.patience import HANGS

@@ -95,7 +95,7 @@ def test_errors_of_our_own_say_nothing(
 ) -> None:
     client = connect(file)
     url = begin(client)
-    monkeypatch.setattr("standout.service.plain.status", lambda _: 1 / 0)
+    monkeypatch.setattr("standout.study.study.read_status", lambda *_: 1 / 0)
     answer = client.get(url)
     assert (answer.status_code, code(answer)) == (500, "internal")
     assert "division" not in answer.text

@@ -238,7 +238,7 @@ def test_a_silent_database_is_given_up(away: str, line: Proxy) -> None:
     """Nothing is refused and nothing comes: the system itself would wait for ever."""
     Study.create(away, ARMS, Problem(noise="bernoulli")).close()
     with Study.open(away, patience=1.0) as study:
-        study.ask()
+        study.ask(1)
         line.hush()
         for call in (study.ask, study.status):
             with pytest.raises(UnavailableError, match=r"not answered for 6 s|timeout"):

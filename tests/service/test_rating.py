@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from standout import Problem
-from standout.service.errors import ApiError
+from standout.errors import RewardError
 from standout.service.questions import check_answer, image_policy, question_of
 from standout.study import Study
 from standout.study.scale import scale_of, value_at
@@ -175,7 +175,7 @@ def test_a_slider_reaches_every_step(file: str, steps: int) -> None:
     for number in {0, 1, 2, 7, steps // 2, steps - 1, steps}:
         check_answer(study, value_at(-0.3, 1.1, steps, number))
     for value in (-0.3 - 1e-9, 1.1 + 1e-9, -0.3 + 1.4 / steps / 2, float("inf")):
-        with pytest.raises(ApiError, match="not among"):
+        with pytest.raises(RewardError, match="not among"):
             check_answer(study, value)
 
 

@@ -33,7 +33,7 @@ def test_tell_and_ask_is_tell_then_ask(place: str) -> None:
         assert receipt.counted == 2
         two.tell_many(zip(yours, rewards, strict=True), worker="w")
         yours = two.ask(2, worker="w")
-    names = {"name": "two", "head": two.status().head}
+    names = {"name": "two", "head": two.status().head, "created": two.created}
     assert one.status().to_dict() | names == two.status().to_dict()
     assert one.status().stopped
     assert one.verify().problems == two.verify().problems == ()
@@ -41,7 +41,7 @@ def test_tell_and_ask_is_tell_then_ask(place: str) -> None:
 
 def test_telling_again_gives_the_same_tickets(place: str, clock: Clock) -> None:
     study = make(place, clock=clock)
-    (first,) = study.ask(worker="w")
+    (first,) = study.ask(1, worker="w")
     clock.now += 1
     _, given = study.tell_and_ask([(first, 0.0)], 2, worker="w")
     clock.now += 1
@@ -82,8 +82,8 @@ def test_together_is_one_after_the_other(place: str) -> None:
     """Requests that share a transaction decide as they would alone; a bad one hurts nobody."""
     one, two = make(place, name="one"), make(place, name="two")
     rng = np.random.default_rng(8)
-    held = {name: one.ask(worker=name) for name in "abc"}
-    also = {name: two.ask(worker=name) for name in "abc"}
+    held = {name: one.ask(1, worker=name) for name in "abc"}
+    also = {name: two.ask(1, worker=name) for name in "abc"}
 
     def request(name: str, reward: float) -> Callable[[Turn], list[Ticket]]:
         ticket = held[name][0]
@@ -101,11 +101,11 @@ def test_together_is_one_after_the_other(place: str) -> None:
         for name, tickets in zip(names, found, strict=True):
             assert not isinstance(tickets, StandoutError)
             pairs = [(also[name][0], rewards[name])]
-            _, also[name] = two.tell_and_ask(pairs, worker=name)
+            _, also[name] = two.tell_and_ask(pairs, 1, worker=name)
             held[name] = tickets
             assert [t.arm for t in held[name]] == [t.arm for t in also[name]]
     assert one.status().stopped
-    names = {"name": "two", "head": two.status().head}
+    names = {"name": "two", "head": two.status().head, "created": two.created}
     assert one.status().to_dict() | names == two.status().to_dict()
     assert one.verify().problems == two.verify().problems == ()
 
@@ -122,7 +122,7 @@ def test_a_broken_request_undoes_them_all(place: str) -> None:
 
 def test_who_holds_a_ticket(place: str) -> None:
     study = make(place)
-    (ticket,) = study.ask(worker="w")
+    (ticket,) = study.ask(1, worker="w")
     assert study.holder(ticket) == "w"
     study.tell(ticket, 0.0, worker="v")
     assert study.holder(ticket.id) == "v"
@@ -206,7 +206,7 @@ def test_a_forgotten_study_lets_go_of_its_database(folder: object) -> None:
     try:
         before = len(os.listdir("/proc/self/fd"))
         for _ in range(5):
-            Study.open(place).ask()
+            Study.open(place).ask(1)
             with pytest.raises(StudyError):
                 Study.open(place, "none")
         assert len(os.listdir("/proc/self/fd")) == before

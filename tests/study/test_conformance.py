@@ -56,7 +56,7 @@ def test_opening_goes_on_where_it_was(place: str) -> None:
     rewards = np.random.default_rng(3)
     for _ in range(50):
         with Study.open(place, "turns") as other:
-            mine, theirs = alone.ask(), other.ask()
+            mine, theirs = alone.ask(1), other.ask(1)
             assert [t.arm for t in mine] == [t.arm for t in theirs]
             if not mine:
                 break
@@ -84,7 +84,7 @@ def test_two_open_handles_stay_in_step(place: str) -> None:
 
 def test_same_ticket_told_twice(place: str) -> None:
     study = make(place)
-    (ticket,) = study.ask()
+    (ticket,) = study.ask(1)
     assert study.tell(ticket, 0.5).counted == 1
     again = study.tell(ticket, 0.5)
     assert (again.counted, again.repeated) == (0, 1)
@@ -104,7 +104,7 @@ def test_unknown_tickets_and_arms(place: str) -> None:
         study.tell(reward=1.0)
     with pytest.raises(TicketError, match="is not a ticket"):
         study.tell(7.5, 1.0)  # type: ignore[arg-type]
-    (ticket,) = study.ask()
+    (ticket,) = study.ask(1)
     with pytest.raises(TicketError, match="is for arm 'ash', not 'elm'"):
         study.tell(Ticket(ticket.id, "elm"), 1.0)
     assert study.status().pulls == 0
@@ -115,7 +115,7 @@ def test_unknown_tickets_and_arms(place: str) -> None:
 )
 def test_odd_rewards_are_refused(place: str, reward: object) -> None:
     study = make(place)
-    (ticket,) = study.ask()
+    (ticket,) = study.ask(1)
     with pytest.raises(RewardError):
         study.tell(ticket, reward)  # type: ignore[arg-type]
     with pytest.raises(BatchError):
@@ -156,7 +156,7 @@ def test_pending_pulls_are_accounted_for(place: str) -> None:
     study = make(place)
     rng = np.random.default_rng(5)
     study.tell_many([(t, rng.normal(MEANS[t.arm], SIGMA)) for t in study.ask(5)])
-    arms = [study.ask()[0].arm for _ in range(12)]
+    arms = [study.ask(1)[0].arm for _ in range(12)]
     assert len(set(arms)) >= 3
     assert study.status().pending == 12
     assert study.verify().problems == ()
@@ -166,7 +166,8 @@ def test_budget_is_exact(place: str) -> None:
     study = make(place, budget=23)
     tickets = study.ask(100)
     assert len(tickets) == 23
-    assert study.ask() == []
+    assert study.ask(1) == []
+    assert study.ask() is None
     assert not study.status().stopped
     # While all room is promised, a reward told without asking is logged but not counted.
     assert study.tell(arm="ash", reward=0.0).surplus == 1
@@ -188,7 +189,7 @@ def test_rewards_without_asking(place: str) -> None:
     assert status.pulls == 400
     assert status.outliers == ("yew",)
     assert status.reason == "decided"
-    assert study.ask() == []
+    assert study.ask(1) == []
     assert study.verify().problems == ()
 
 
@@ -255,7 +256,7 @@ def test_bad_settings(place: str) -> None:
     with pytest.raises(StudyError, match="from 1 to 1,000,000"):
         study.ask(0)
     with pytest.raises(StudyError, match="positive"):
-        study.ask(lease=-1)
+        study.ask(1, lease=-1)
 
 
 def test_threads_share_a_study(place: str) -> None:

@@ -79,8 +79,8 @@ def test_an_asking_that_fails_uses_up_no_chance(
             for _ in range(12):
                 if fails:
                     with broken, pytest.raises(StorageError):
-                        study.ask()
-                [ticket] = study.ask()
+                        study.ask(1)
+                [ticket] = study.ask(1)
                 study.tell(ticket, 1.0)
                 arms.append(ticket.arm)
             asked.append(arms)

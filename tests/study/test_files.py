@@ -349,3 +349,18 @@ def test_a_file_of_the_version_before_that_was_closed_by_it(frozen: Path) -> Non
     as_nobody(look)
     frozen.parent.chmod(0o755)
     in_child(lambda: Study.open(frozen).close())
+
+
+def test_the_announcement_of_a_living_process_stays(tmp_path: Path) -> None:
+    """One that is about to close the file may be its last; who was killed will not come back."""
+    place = tmp_path / "study.db"
+    make(place).close()
+    dead = tmp_path / "study.db-mode-dead"
+    dead.touch()
+    leaving = sqlite_file.SqliteFile(place, create=False, patience=1.0)
+    with leaving._announced():
+        (alive,) = set(tmp_path.glob("study.db-mode-*")) - {dead}
+        Study.open(place).close()
+        assert alive.exists()
+        assert not dead.exists()
+    assert not alive.exists()

@@ -55,14 +55,14 @@ def operations(study: Study, clock: Clock) -> dict[str, Callable[[], object]]:
     return {
         "ask": study.ask,
         "ask 60": lambda: study.ask(60),
-        "ask again": lambda: study.ask(known=[1], worker="somebody"),
+        "ask again": lambda: study.ask(1, known=[1], worker="somebody"),
         "tell": lambda: study.tell(next(names), 1.0),
         "tell with a key": lambda: study.tell(next(names), 1.0, key="k"),
         "tell without asking": lambda: study.tell(arm=ARMS[3], reward=1.0),
         "tell 60": lambda: study.tell_many([(ticket, 1.0) for ticket in made[:60]]),
         "tell 60 again": lambda: study.tell_many([(ticket, 1.0) for ticket in made[:60]]),
         "tell late": lambda: study.tell_many([(ticket, 1.0) for ticket in late]),
-        "tell and ask": lambda: study.tell_and_ask([(next(names), 1.0)]),
+        "tell and ask": lambda: study.tell_and_ask([(next(names), 1.0)], 1),
         "fail": lambda: study.fail(next(names), "spilt"),
         "renew": lambda: study.renew([next(names)]),
         "holder": lambda: study.holder(late[0]),
@@ -152,12 +152,12 @@ def test_postgresql_reads_by_index(server: Server, clock: Clock) -> None:
 
 def test_no_ask_runs_more_statements_in_an_old_study(place: str, clock: Clock) -> None:
     study = make(place, clock)
-    ticket = study.ask()[0]
+    ticket = study.ask(1)[0]
     with recorded() as first:
-        (ticket,) = study.tell_and_ask([(ticket, 1.0)])[1]
+        (ticket,) = study.tell_and_ask([(ticket, 1.0)], 1)[1]
     age(study, clock)
     with recorded() as second:
-        study.tell_and_ask([(ticket, 1.0)])
+        study.tell_and_ask([(ticket, 1.0)], 1)
     # With a round that ends, and another's changes to catch up with.
     assert len(first) <= 16
     assert len(second) <= 16

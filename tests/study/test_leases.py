@@ -15,12 +15,12 @@ from tests.study.test_conformance import ARMS, MEANS, SIGMA, finish, make
 
 def test_expired_lease_is_handed_out_again(place: str, clock: Clock) -> None:
     study = make(place, clock=clock, lease=100)
-    (old,) = study.ask(worker="lost")
+    (old,) = study.ask(1, worker="lost")
     clock.now += 99
-    assert study.ask()[0].arm != old.arm
+    assert study.ask(1)[0].arm != old.arm
     clock.now += 2
     assert study.status().expired == 1
-    (new,) = study.ask()
+    (new,) = study.ask(1)
     assert (new.arm, new.id != old.id) == (old.arm, True)
     assert study.status().pending == 2
     # The late reward is taken once; the second ticket of the pull is no longer needed.
@@ -39,7 +39,7 @@ def test_late_reward_when_the_second_came_first(place: str, clock: Clock) -> Non
     clock.now += 101
     new = study.ask(5)
     assert [t.arm for t in new] == [t.arm for t in old]
-    assert study.ask() == []
+    assert study.ask(1) == []
     study.tell_many([(t, MEANS[t.arm]) for t in new])
     # The budget is used up: the late rewards are kept, and counted nowhere.
     assert study.tell_many([(t, 0.0) for t in old]).surplus == 5
@@ -53,9 +53,9 @@ def test_renew_and_release(place: str, clock: Clock) -> None:
     clock.now += 90
     study.renew([one])
     clock.now += 20
-    assert [t.arm for t in study.ask()] == [two.arm]
+    assert [t.arm for t in study.ask(1)] == [two.arm]
     study.release([one])
-    assert [t.arm for t in study.ask()] == [one.arm]
+    assert [t.arm for t in study.ask(1)] == [one.arm]
 
 
 def test_failed_ticket_is_handed_out_again(place: str) -> None:
@@ -65,7 +65,7 @@ def test_failed_ticket_is_handed_out_again(place: str) -> None:
     study.fail(tickets[0], "dropped the plate")
     assert study.status().failures == {"ash": 1}
     study.tell_many([(t, MEANS[t.arm]) for t in tickets[1:]])
-    (again,) = study.ask()
+    (again,) = study.ask(1)
     assert again.arm == "ash"
     study.tell(again, 0.0)
     assert study.status().rounds == 1
@@ -235,7 +235,7 @@ def test_asking_turns_to_other_arms_while_one_waits(place: str, clock: Clock) ->
     rng = np.random.default_rng(1)
     for _ in range(3):
         study.tell_many([(arm, rng.normal(MEANS[arm], SIGMA)) for arm in ARMS])
-    (straggler,) = study.ask()
+    (straggler,) = study.ask(1)
     seen: Counter[str] = Counter()
     for _ in range(40):
         tickets = study.ask(2)

@@ -106,7 +106,7 @@ class Walk:
         if ticket := self.take():
             self.study.fail(ticket, "clumsy")
             if self.rng.random() < 0.2:
-                self.held.append(ticket)  # Given back, and told after all.
+                self.held.append(ticket)  # PriorFacts back, and told after all.
 
     def wait(self) -> None:
         self.clock.now += self.rng.choice([1, 11])
@@ -178,7 +178,7 @@ def test_any_text_and_any_reward(
             kept.append((arm, float(reward)))
         except RewardError:
             assert isinstance(reward, str) or not np.isfinite(float(reward)) or abs(reward) > 1e12
-    study.fail(study.ask()[0], reason, worker=reason)
+    study.fail(study.ask(1)[0], reason, worker=reason)
     study.pause(arms[0], reason)
     study.close()
     with Study.open(place, name) as again:

@@ -32,7 +32,7 @@ def tape(problem: Problem, method: str, budget: int) -> tuple[list[tuple[str, fl
             for _ in range(amount):
                 reward = draw(rewards, ARMS.index(arm), reward_rng)
                 pulls.append((arm, reward))
-                run.observe(arm, reward)
+                run.tell(arm, reward)
         run.update()
     return pulls, run
 
@@ -53,10 +53,10 @@ def test_same_decisions(folder: Path, method: str, noise: str) -> None:
         if step % 97 == 50:
             study.close()
             study = Study.open(place)
-        (ticket,) = study.ask()
+        (ticket,) = study.ask(1)
         assert ticket.arm == arm, f"pull {step}"
         study.tell(ticket, reward)
-    assert study.ask() == []
+    assert study.ask(1) == []
     wanted, found = run.identification(), study.identification()
     assert str(found.reason) == str(wanted.reason)
     assert (found.pulls, found.rounds) == (wanted.pulls, wanted.rounds)

@@ -253,14 +253,14 @@ def test_a_second_break_at_the_commit(tmp_path: Path, third: Exception | None) -
 def test_what_was_surely_not_done_says_so(server: Server) -> None:
     url = server.new_database("ended")
     with make(url) as study:
-        study.ask()
+        study.ask(1)
         end = (
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE datname = 'ended' AND pid <> pg_backend_pid()"
         )
         server.run(end)
         with pytest.raises(UnavailableError, match="nothing was changed"):
-            study.ask()
+            study.ask(1)
         server.run(end)
         assert study.tell(arm="ash", reward=1.0) == Receipt(counted=1)
         with pytest.raises(StorageError, match="nothing was changed"), study._storage.write() as c:

@@ -22,7 +22,7 @@ def test_a_view_before_the_first_reward(place: str) -> None:
     assert seen.names == tuple(ARMS)
     assert np.isnan(seen.estimate).all()
     assert np.isinf(seen.lower).all()
-    assert np.isnan([seen.median, seen.threshold_estimate]).all()
+    assert np.isnan([seen.median, seen.threshold.estimate]).all()
     assert (seen.counts.arms, seen.counts.undecided, seen.budget) == (5, 5, 100)
     assert {(ahead.arm, ahead.why) for ahead in seen.next} == {(arm, FIRST_PULLS) for arm in ARMS}
     assert (seen.stopped, seen.reason, seen.note) == (False, "running", None)
@@ -95,7 +95,7 @@ def test_why_an_arm_comes_next(place: str, clock: Clock) -> None:
             study.tell_many(pairs)
         assert seen == {FIRST_PULLS, UNDECIDED, MOVES_THRESHOLD}
         if not study.status().stopped:
-            (late,) = study.ask()
+            (late,) = study.ask(1)
             clock.now += 101
             first = view(study).next[0]
             assert (first.arm, first.why) == (late.arm, OVERDUE)
@@ -105,16 +105,16 @@ def test_why_an_arm_comes_next(place: str, clock: Clock) -> None:
 def test_what_has_changed_since(place: str) -> None:
     with make(place) as study, Study.open(place) as other:
         start = view(study)
-        assert start.changed is None
-        same = view(study, start.seq).changed
+        assert start.positions is None
+        same = view(study, start.seq).positions
         assert same is not None
         assert same.tolist() == []
         other.tell(arm="fir", reward=0.2)
         other.tell(arm="ash", reward=0.0)
         seen = view(study, start.seq)
-        assert seen.changed is not None
-        assert seen.changed.tolist() == [0, 2]
-        assert view(study, seen.seq + 1).changed is None
+        assert seen.positions is not None
+        assert seen.positions.tolist() == [0, 2]
+        assert view(study, seen.seq + 1).positions is None
         last = seen
         rng = np.random.default_rng(0)
         columns = ("estimate", "lower", "upper", "pulls", "pending", "verdict")
@@ -123,14 +123,14 @@ def test_what_has_changed_since(place: str) -> None:
             now = view(study, last.seq)
             for name in columns:
                 old, new = getattr(last, name).copy(), getattr(now, name)
-                old[now.changed] = new[now.changed]
+                old[now.positions] = new[now.positions]
                 np.testing.assert_array_equal(old, new)
             last = now
 
 
 def test_a_finished_study(place: str) -> None:
     with make(place, pause_after=1) as study:
-        study.fail(study.ask()[0], "spilt")
+        study.fail(study.ask(1)[0], "spilt")
         assert view(study).failures == {"ash": 1}
         assert "spilt" in view(study).paused["ash"]
         study.resume("ash")

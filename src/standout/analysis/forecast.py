@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from standout.core.methods import Method
+from standout.core.method import Method
 from standout.core.problem import Problem
 from standout.simulation.instances import InstanceFamily
 from standout.simulation.simulate import Progress, simulate

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from standout.core.engine import end_round
-from standout.core.methods import Method
+from standout.core.method import Method
 from standout.core.problem import Problem
 from standout.core.run import start_state
 from standout.core.state import PULLS, UNDECIDED

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -46,18 +45,13 @@ def messages() -> Console:
 
 
 def print_json(data: Mapping[str, Any]) -> None:
-    """One JSON object on standard output; numbers that JSON cannot write become null."""
-    print(json.dumps(_plain(data), indent=2, ensure_ascii=False, allow_nan=False))
+    """One JSON object on standard output; numbers that JSON cannot write become null.
 
+    In ASCII: a terminal or a pipe with another encoding loses nothing.
+    """
+    from standout.results.plain import to_plain
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(item) for item in value]
-    return value
+    print(json.dumps(to_plain(data), indent=2, allow_nan=False))
 
 
 def glyphs() -> Glyphs:

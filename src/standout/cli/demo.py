@@ -10,9 +10,9 @@ import typer
 from standout.cli.options import Json, Seed, check_seed, read_methods
 
 if TYPE_CHECKING:
-    from standout.core.identification import Identification
-    from standout.core.methods import Method
+    from standout.core.method import Method
     from standout.core.problem import Problem
+    from standout.results import Identification
     from standout.simulation import Instance, InstanceFamily
 
 

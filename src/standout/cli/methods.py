@@ -9,7 +9,8 @@ def methods(as_json: Json = False) -> None:
     """List the methods: what each does and where it comes from.
 
     A method says which arms to pull next and when to stop. The default is marked
-    with a star. Options follow the name after a colon.
+    with a star. Options follow the name after a colon. Those that other installed
+    packages offer are listed too (docs/rules.md).
 
     \b
     Examples:
@@ -17,19 +18,17 @@ def methods(as_json: Json = False) -> None:
       standout methods --json
       standout simulate wine --method roai-lucb:lambda=2,epsilon=0.1
     """
-    from standout.core.methods import DEFAULT_METHOD, METHODS
+    from standout.core.methods import DEFAULT_METHOD, all_methods
 
+    found = all_methods().values()
     if as_json:
         from standout.cli.console import print_json
 
-        listed = [
-            {"name": m.name, "summary": m.summary, "reference": m.reference}
-            for m in METHODS.values()
-        ]
+        listed = [{"name": m.name, "summary": m.summary, "reference": m.reference} for m in found]
         print_json({"default": DEFAULT_METHOD, "methods": listed})
         return
 
     from standout.cli.console import say
     from standout.cli.tables import methods_table
 
-    say(methods_table(METHODS.values(), DEFAULT_METHOD))
+    say(methods_table(found, DEFAULT_METHOD))

@@ -11,7 +11,7 @@ from standout.core.noise import NOISE_FORMS
 from standout.errors import ProblemError
 
 if TYPE_CHECKING:
-    from standout.core.methods import Method
+    from standout.core.method import Method
     from standout.core.problem import Problem
     from standout.simulation import InstanceFamily
 
@@ -98,7 +98,7 @@ Seed = Annotated[int, typer.Option(help="Same seed, same numbers.")]
 Jobs = Annotated[
     int | None, typer.Option(show_default="all cores", help="Processes; results do not change.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
 
 
 def read_question(
@@ -139,7 +139,10 @@ def read_methods(
     for name, value in (("interval", interval), ("range", threshold_range), ("goal", goal)):
         if value is None:
             continue
-        takes = [m.has_goals if name == "goal" else not m.needs_bounded_rewards for m in methods]
+        takes = [
+            m.anytime is not None if name == "goal" else not m.needs_bounded_rewards
+            for m in methods
+        ]
         if not any(takes):
             with_options(methods[0], {name: value})  # says why not
         methods = [

@@ -30,7 +30,7 @@ from standout.errors import MethodError, ProblemError
 if TYPE_CHECKING:
     from standout.analysis.forecast import Forecast
     from standout.analysis.plan import SidePlan
-    from standout.core.methods import Method
+    from standout.core.method import Method
     from standout.core.problem import Problem
     from standout.simulation import Instance, InstanceFamily
 

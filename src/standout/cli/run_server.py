@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from standout.cli.study_common import print_json
+from standout.cli.console import print_json
 
 if TYPE_CHECKING:
-    from standout.client import RemoteStudy, Status
+    from standout.client import RemoteStudy
+    from standout.results import Status
 
 TOKEN = "STANDOUT_TOKEN"
 
@@ -50,12 +51,12 @@ def open_remote(
 
     client = Client(server, read_token(token_file), patience=PATIENCE, say=say_waiting)
     if study is None:
-        names = [row["name"] for row in client.studies()]
+        names = [row.name for row in client.studies()]
         if len(names) != 1:
             raise StudyError(f"say which study: --study, one of {', '.join(map(repr, names))}")
         study = names[0]
     remote = client.study(study)
-    noise = parse_noise(remote.status().data["problem"]["noise"])
+    noise = parse_noise(remote.status().problem.noise)
     return remote, noise.check_reward
 
 

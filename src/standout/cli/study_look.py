@@ -6,16 +6,18 @@ import math
 import sys
 import time
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from standout.cli.study_common import AsJson, Name, Place, open_study, print_json, waiting_line
+from standout.cli.console import print_json
+from standout.cli.options import Json
+from standout.cli.study_options import Name, Place, open_study, waiting_line
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from standout.core.identification import Interval
+    from standout.results import Interval, StudyRow
     from standout.study import Study
 
 
@@ -23,7 +25,7 @@ def status(
     place: Place,
     watch: Annotated[bool, typer.Option("--watch", help="Show it live; Ctrl-C ends.")] = False,
     every: Annotated[float, typer.Option(help="Seconds between two looks.", min=0.1)] = 2.0,
-    as_json: AsJson = False,
+    as_json: Json = False,
     name: Name = None,
 ) -> None:
     """How a study stands: verdicts, threshold, what is pending, pulls left."""
@@ -137,6 +139,7 @@ def export(
     (= + - @) has a ' in front, which `standout` takes off when it reads the file.
     """
     from standout.errors import StudyError
+    from standout.files import writing
 
     kind = form or (out.suffix.lstrip(".").lower() if out is not None else "csv")
     if kind not in ("csv", "json", "parquet"):
@@ -147,23 +150,9 @@ def export(
         if out is None:
             study.export(sys.stdout, kind, raw=raw)
             return
-        # A file that is there is complete: it appears under its name when all is written.
-        partial = out.with_name(out.name + ".part")
-        try:
-            with _opened(partial, kind) as file:
-                count = study.export(file, kind, raw=raw)
-            partial.replace(out)
-        except OSError as error:
-            raise StudyError(f"{out}: cannot be written: {error.strerror}") from None
-        finally:
-            partial.unlink(missing_ok=True)
+        with writing(out, is_binary=kind == "parquet") as file:
+            count = study.export(file, kind, raw=raw)
     typer.echo(f"{count:,} rewards in {out}", err=True)
-
-
-def _opened(path: Path, kind: str) -> IO[Any]:
-    if kind == "parquet":
-        return path.open("wb")
-    return path.open("w", encoding="utf-8", newline="")
 
 
 def verify(
@@ -172,7 +161,7 @@ def verify(
         str | None,
         typer.Option(help="A digest printed earlier: what it covers must still be the same."),
     ] = None,
-    as_json: AsJson = False,
+    as_json: Json = False,
     name: Name = None,
 ) -> None:
     """Work a study out anew from its log and compare; exit 1 if anything is wrong.
@@ -183,17 +172,7 @@ def verify(
     with open_study(place, name) as study:
         found = study.verify(head)
     if as_json:
-        print_json(
-            {
-                "ok": found.is_ok,
-                "rewards": found.rewards,
-                "tickets": found.tickets,
-                "steps": found.steps,
-                "head": found.head,
-                "problems": list(found.problems),
-                "notes": list(found.notes),
-            }
-        )
+        print_json(found.to_dict())
     elif found.is_ok:
         typer.echo(
             f"all well: {found.rewards:,} rewards, {found.tickets:,} tickets, "
@@ -209,13 +188,13 @@ def verify(
 
 def list_studies(
     place: Annotated[str, typer.Argument(metavar="[PATH]", help="A database or a folder.")] = ".",
-    as_json: AsJson = False,
+    as_json: Json = False,
 ) -> None:
     """The studies in a database, or in all files of a folder."""
     from standout.study.options import typed_place
     from standout.text import printable
 
-    found: list[dict[str, Any]] = []
+    found: list[tuple[str, StudyRow]] = []
     if "://" not in place and Path(place).is_dir():
         for path in sorted(Path(place).iterdir()):
             if path.is_file():
@@ -223,18 +202,18 @@ def list_studies(
     else:
         found = _list_one(typed_place(place))
     if as_json:
-        print_json(found)
+        print_json({"studies": [{"place": where, **row.to_dict()} for where, row in found]})
         return
-    for row in found:
+    for where, row in found:
         typer.echo(
-            f"{row['place']}: {printable(row['name'], 40)}, {row['arms']:,} arms, "
-            f"{row['pulls']:,} pulls, {row['undecided']:,} undecided, {row['reason']}"
+            f"{where}: {printable(row.name, 40)}, {row.arms:,} arms, "
+            f"{row.pulls:,} pulls, {row.undecided:,} undecided, {row.reason}"
         )
     if not found:
         typer.echo("no studies", err=True)
 
 
-def _list_one(place: str) -> list[dict[str, Any]]:
+def _list_one(place: str) -> list[tuple[str, StudyRow]]:
     from standout.study.setup import list_studies as read_list
     from standout.study.storage import Storage
 
@@ -242,10 +221,10 @@ def _list_one(place: str) -> list[dict[str, Any]]:
     with storage.read() as connection:
         rows = read_list(connection)
     storage.close()
-    return [{"place": storage.shown, **row} for row in rows]
+    return [(storage.shown, row) for row in rows]
 
 
-def _studies_in(path: Path) -> list[dict[str, Any]]:
+def _studies_in(path: Path) -> list[tuple[str, StudyRow]]:
     """The studies of a file; nothing for a file that is something else."""
     from standout.errors import StorageError
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from standout.analysis.forecast import Forecast
 from standout.analysis.plan import SidePlan
-from standout.core.methods import Method
+from standout.core.method import Method
 from standout.core.problem import Problem
 from standout.simulation import Instance, MethodResult, Simulation
 from standout.text import count

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from standout.client.answers import Answer, Receipt, Status, Ticket
 from standout.client.client import Client
 from standout.client.remote import RemoteStudy
 
-__all__ = ["Answer", "Client", "Receipt", "RemoteStudy", "Status", "Ticket"]
+__all__ = ["Client", "RemoteStudy"]

@@ -8,18 +8,24 @@ from typing import Any, Self
 
 from standout.client.remote import RemoteStudy
 from standout.client.wire import PATIENCE, TIMEOUT, Wire
+from standout.results import StudyList, StudyRow
 
 log = logging.getLogger("standout.client")
 
 
 class Client:
-    """The studies of a server: `Client("http://127.0.0.1:8000").study("beans").ask()`.
+    """The studies of a server at `url` (`http://host:port`), with a `token` if it asks for one.
 
     A server that does not answer, or says that its database does not, is tried
     again for `patience` seconds; each answer may take `timeout` seconds. `say`
     is told in a line what is waited for, and in another when it is back (a
     warning of the logger `standout.client` unless given). Any number of
-    threads may use a client.
+    threads may use a client. Raises `StudyError` for what is no address.
+
+    >>> with Client(url) as server:
+    ...     ticket = server.study("beans").ask()
+    ...     server.study("beans").tell(ticket, 1.0).counted
+    1
     """
 
     def __init__(
@@ -36,23 +42,41 @@ class Client:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._wire.shown!r})"
 
-    def studies(self) -> list[dict[str, Any]]:
-        """Name, size and state of every study that the token may see."""
-        found: list[dict[str, Any]] = []
+    def studies(self) -> list[StudyRow]:
+        """Name, size and state of every study that the token may see, oldest first.
+
+        >>> [(row.name, row.arms, str(row.reason)) for row in client.studies()]
+        [('beans', 3, 'running')]
+        """
+        found: list[StudyRow] = []
         after: str | None = None
         while True:
-            page = self._wire.get("/studies", after=after)
-            found += page["studies"]
-            after = page["next"]
+            page = StudyList.from_dict(self._wire.get("/studies", after=after))
+            found += page.studies
+            after = page.next
             if after is None:
                 return found
 
     def study(self, name: str) -> RemoteStudy:
-        """A study, with the methods of `Study`."""
+        """A study, with the methods of `Study`; whether it is there shows when it is used.
+
+        >>> client.study("beans").status().undecided
+        ('ash', 'elm', 'fir')
+        """
         return RemoteStudy(self._wire, name)
 
     def create(self, name: str, arms: Sequence[str], noise: str, **options: Any) -> RemoteStudy:
-        """Begin a study; `options` are those of the server: k, delta, side, budget, items, ..."""
+        """Begin a study; `options` are those of the server: k, delta, side, budget, items, ...
+
+        `noise` is a text (`bernoulli`, `gaussian:SIGMA`, ...). Raises
+        `StudyExistsError` if the name is taken, `ProblemError` or `MethodError`
+        for what cannot be asked, and `UncertainError` if the connection broke:
+        this is not sent twice, and the study may be there.
+
+        >>> peas = client.create("peas", ["a", "b", "c"], "gaussian:0.1", k=2.0, budget=100)
+        >>> peas.status().budget
+        100
+        """
         settings: Mapping[str, Any] = {
             "name": name,
             "arms": list(arms),
@@ -63,7 +87,7 @@ class Client:
         return self.study(name)
 
     def close(self) -> None:
-        """Let go of the connections; the next use opens another."""
+        """Close the connections to the server; the next use opens another."""
         self._wire.close()
 
     def __enter__(self) -> Self:

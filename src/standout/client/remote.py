@@ -6,14 +6,23 @@ import os
 import secrets
 import socket
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, overload
 from urllib.parse import quote
 
-from standout.client.answers import Answer, Pending, Receipt, Status, Ticket
 from standout.client.parts import counted_from, parts
 from standout.client.wire import Wire
 from standout.errors import BatchError, RewardError, StudyError, TicketError, UncertainError
+from standout.results import (
+    Identification,
+    Pending,
+    PendingList,
+    Receipt,
+    Status,
+    Ticket,
+    Tickets,
+    Told,
+)
 
 Key = Ticket | int | str
 
@@ -26,14 +35,10 @@ class _Hand:
         self.lock = threading.Lock()
         self.tickets: set[int] = set()
 
-    def take(self, data: Mapping[str, Any]) -> list[Ticket]:
+    def take(self, found: Tickets | Told) -> list[Ticket]:
         """The tickets of an answer."""
-        found = [
-            Ticket(one["ticket"], one["arm"], one["expires"], one.get("item"))
-            for one in data["tickets"]
-        ]
-        self.tickets.update(ticket.id for ticket in found)
-        return found
+        self.tickets.update(ticket.id for ticket in found.tickets)
+        return list(found.tickets)
 
 
 class RemoteStudy:
@@ -41,7 +46,14 @@ class RemoteStudy:
 
     An answer that gets lost is asked for again: every telling has a key and
     counts once, however often it is sent, and tickets that never arrived are
-    handed out again to their worker.
+    handed out again to their worker. Raises what a `Study` raises, `AccessError`
+    if the token does not allow it, `UnavailableError` if the server is away for
+    longer than the client's patience, `UncertainError` if what was sent may
+    have been done.
+
+    >>> study = client.study("beans")
+    >>> study.tell(study.ask(), 1.0).counted
+    1
     """
 
     def __init__(self, wire: Wire, name: str) -> None:
@@ -65,19 +77,50 @@ class RemoteStudy:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r} at {self._wire.shown!r})"
 
+    @overload
     def ask(
         self,
-        n: int = 1,
+        n: None = None,
         *,
         worker: str | None = None,
         lease: float | None = None,
         items: bool = False,
-    ) -> list[Ticket]:
-        """Up to `n` pulls to measure; none when the study has stopped or must wait."""
-        if n != int(n) or n < 1:
-            raise StudyError(f"ask for a whole number of at least 1 ticket, not {n}")
+    ) -> Ticket | None: ...
+
+    @overload
+    def ask(
+        self,
+        n: int,
+        *,
+        worker: str | None = None,
+        lease: float | None = None,
+        items: bool = False,
+    ) -> list[Ticket]: ...
+
+    def ask(
+        self,
+        n: int | None = None,
+        *,
+        worker: str | None = None,
+        lease: float | None = None,
+        items: bool = False,
+    ) -> Ticket | list[Ticket] | None:
+        """The pull to measure next; with `n` a list of up to so many (at most 10,000).
+
+        None (an empty list) when the study has stopped or must wait for what is
+        pending. `worker` says who measures (this thread unless given), `lease`
+        in how many seconds the ticket is handed out again; with `items` each
+        ticket says what to show for its arm.
+
+        Raises what `Study.ask` raises, `AccessError` if the token does not
+        allow it and `UnavailableError` if the server is away for too long.
+
+        >>> study.ask().arm, len(study.ask(2))
+        ('ash', 2)
+        """
+        count = _count(n)
         hand = self._hand(worker)
-        body = _given(n=int(n), worker=hand.who, lease=lease, items=items or None)
+        body = _given(n=count, worker=hand.who, lease=lease, items=items or None)
         is_first = True
 
         def send() -> Any:
@@ -88,7 +131,10 @@ class RemoteStudy:
             return self._wire.once("POST", f"{self._path}/ask", sent)
 
         with hand.lock:
-            return hand.take(self._wire.patiently(send))
+            found = hand.take(Tickets.from_dict(self._wire.patiently(send)))
+        if n is not None:
+            return found
+        return found[0] if found else None
 
     def tell(
         self,
@@ -101,7 +147,11 @@ class RemoteStudy:
     ) -> Receipt:
         """Tell the reward of a ticket or, without asking, of an arm (`arm=`).
 
-        `key` is that of `tell_many`.
+        `worker` says who measured, `key` is that of `tell_many`. Raises
+        `RewardError`, `TicketError` or `ToldError`; then nothing is changed.
+
+        >>> study.tell(study.ask(), 1.0).counted, study.tell(arm="fir", reward=0.0).counted
+        (1, 1)
         """
         if (ticket is None) == (arm is None):
             raise TicketError("tell the reward of a ticket or of an arm")
@@ -129,6 +179,11 @@ class RemoteStudy:
         `key` is a text that stands for this call, made at random unless given:
         whatever breaks on the way, the rewards are sent again with it and count
         once. An `UncertainError` has the key to tell them with later.
+
+        >>> study.tell_many([("ash", 1.0), ("elm", 0.0)], key="monday").counted
+        2
+        >>> study.tell_many([("ash", 1.0), ("elm", 0.0)], key="monday").again
+        True
         """
         pairs = list(rewards)
         if not pairs:
@@ -138,25 +193,63 @@ class RemoteStudy:
             *before, last = self._tell_in_parts({"worker": hand.who}, {}, pairs, hand, key)
             return _receipt(last, before)
 
+    @overload
     def tell_and_ask(
         self,
         rewards: Iterable[tuple[Key, float]],
-        n: int = 1,
+        n: None = None,
         *,
         worker: str | None = None,
         lease: float | None = None,
         items: bool = False,
         key: str | None = None,
-    ) -> tuple[Receipt, list[Ticket]]:
-        """Tell rewards and ask for the next pulls, in one request; `key` as in `tell_many`."""
-        pairs = list(rewards)
+    ) -> tuple[Receipt, Ticket | None]: ...
+
+    @overload
+    def tell_and_ask(
+        self,
+        rewards: Iterable[tuple[Key, float]],
+        n: int,
+        *,
+        worker: str | None = None,
+        lease: float | None = None,
+        items: bool = False,
+        key: str | None = None,
+    ) -> tuple[Receipt, list[Ticket]]: ...
+
+    def tell_and_ask(
+        self,
+        rewards: Iterable[tuple[Key, float]],
+        n: int | None = None,
+        *,
+        worker: str | None = None,
+        lease: float | None = None,
+        items: bool = False,
+        key: str | None = None,
+    ) -> tuple[Receipt, Ticket | list[Ticket] | None]:
+        """Tell rewards and ask for the next pulls, in one request.
+
+        `rewards` and `key` are those of `tell_many`, the rest those of `ask`;
+        what is raised, too.
+
+        >>> receipt, ticket = study.tell_and_ask([(study.ask(), 1.0)])
+        >>> receipt.counted, ticket.arm
+        (1, 'ash')
+        """
+        pairs, count = list(rewards), _count(n)
+        found: list[Ticket]
         if not pairs:
-            return Receipt(), self.ask(n, worker=worker, lease=lease, items=items)
-        hand = self._hand(worker)
-        asking = _given(ask=int(n), lease=lease, items=items or None)
-        with hand.lock:
-            *before, last = self._tell_in_parts({"worker": hand.who}, asking, pairs, hand, key)
-            return _receipt(last, before), hand.take(last)
+            receipt = Receipt()
+            found = self.ask(count, worker=worker, lease=lease, items=items)
+        else:
+            hand = self._hand(worker)
+            asking = _given(ask=count, lease=lease, items=items or None)
+            with hand.lock:
+                *before, last = self._tell_in_parts({"worker": hand.who}, asking, pairs, hand, key)
+                receipt, found = _receipt(last, before), hand.take(last)
+        if n is not None:
+            return receipt, found
+        return receipt, found[0] if found else None
 
     def _tell_in_parts(
         self,
@@ -165,7 +258,7 @@ class RemoteStudy:
         pairs: list[tuple[Key, float]],
         hand: _Hand,
         key: str | None,
-    ) -> list[Any]:
+    ) -> list[Told]:
         """The answers to all parts; what `last` holds is sent with the last of them.
 
         Each part has a key of its own, made from that of the call: the parts of
@@ -182,16 +275,24 @@ class RemoteStudy:
                 answers.append(self._tell(sent, pairs[part], hand))
         return answers
 
-    def _tell(self, body: dict[str, Any], pairs: list[tuple[Key, float]], hand: _Hand) -> Any:
+    def _tell(self, body: dict[str, Any], pairs: list[tuple[Key, float]], hand: _Hand) -> Told:
         try:
             data = self._wire.post(f"{self._path}/tell", body)
         except UncertainError as error:
             raise UncertainError(f"{error}; its key is {body['key']!r}", body["key"]) from None
         hand.tickets.difference_update(_number(k) for k, _ in pairs if not isinstance(k, str))
-        return data
+        return Told.from_dict(data)
 
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
-        """Give a ticket back without a reward, and say why; its pull is handed out again."""
+        """Give a ticket back without a reward, and say why; its pull is handed out again.
+
+        Giving it back twice is harmless. Raises `TicketError` if there is no
+        such ticket, `ToldError` if it was told.
+
+        >>> study.fail(study.ask(), "dropped")
+        >>> study.status().failures
+        {'ash': 1}
+        """
         hand = self._hand(worker)
         body = {"ticket": _number(ticket), "reason": reason[:2000], "worker": hand.who}
         with hand.lock:
@@ -199,41 +300,83 @@ class RemoteStudy:
             hand.tickets.discard(_number(ticket))
 
     def renew(self, given: Iterable[Ticket | int], lease: float | None = None) -> None:
-        """Extend the leases of pending tickets from now."""
+        """Begin the leases of pending tickets anew: `lease` seconds, the study's unless given.
+
+        >>> study.renew([study.ask(lease=1)], 3600)
+        """
         numbers = [_number(ticket) for ticket in given]
         if numbers:
             self._wire.post(f"{self._path}/renew", _given(tickets=numbers, lease=lease))
 
     def release(self, given: Iterable[Ticket | int]) -> None:
-        """End the leases of pending tickets now: the next to ask gets their pulls."""
+        """End the leases of pending tickets now: the next to ask gets their pulls.
+
+        >>> first = study.ask()
+        >>> study.release([first])
+        >>> study.ask().arm == first.arm
+        True
+        """
         numbers = [_number(ticket) for ticket in given]
         if numbers:
             self._wire.post(f"{self._path}/release", {"tickets": numbers})
 
     def pause(self, arm: str, reason: str = "paused by hand") -> None:
-        """Hand out no more pulls of `arm`, until `resume`."""
+        """Hand out no more pulls of `arm`, until `resume`; `reason` is shown to people.
+
+        >>> study.pause("ash", "out of stock")
+        >>> study.ask().arm, study.status().paused
+        ('elm', {'ash': 'out of stock'})
+        """
         self._wire.post(f"{self._path}/pause", {"arm": arm, "reason": reason[:2000]})
 
     def resume(self, arm: str) -> None:
-        """Hand out pulls of a paused arm again."""
+        """Hand out pulls of a paused arm again.
+
+        >>> study.pause("ash")
+        >>> study.resume("ash")
+        >>> study.ask().arm
+        'ash'
+        """
         self._wire.post(f"{self._path}/resume", {"arm": arm})
 
     def pending(self) -> list[Pending]:
-        """The tickets that are out, with whom and until when."""
+        """The tickets that are out, oldest first, with whom and until when (seconds since 1970).
+
+        >>> _ = study.ask(worker="lab 3")
+        >>> [(one.ticket, one.arm, one.worker) for one in study.pending()]
+        [(1, 'ash', 'lab 3')]
+        """
         data = self._wire.get(f"{self._path}/pending")
-        return [Pending(**one) for one in data["pending"]]
+        return list(PendingList.from_dict(data).pending)
 
     def status(self) -> Status:
-        """How the study stands."""
-        return Status.read(self._wire.get(self._path))
+        """How the study stands, as `Study.status` says it.
 
-    def identification(self) -> Answer:
-        """The answer so far, with every arm's interval."""
-        return Answer.read(self._wire.get(f"{self._path}/identification"))
+        >>> now = study.status()
+        >>> now.pulls, now.problem.noise, now.threshold.upper
+        (0, 'bernoulli', inf)
+        """
+        return Status.from_dict(self._wire.get(self._path))
+
+    def identification(self) -> Identification:
+        """The answer so far, as `identify` gives it.
+
+        >>> study.identification().outliers
+        ()
+        """
+        return Identification.from_dict(self._wire.get(f"{self._path}/identification"))
 
     def close(self) -> None:
-        """Let go of the connection; the next use opens another."""
+        """Close the connections to the server; the next use opens another."""
         self._wire.close()
+
+
+def _count(n: int | None) -> int:
+    if n is None:
+        return 1
+    if n != int(n) or n < 1:
+        raise StudyError(f"ask for a whole number of at least 1 ticket, not {n}")
+    return int(n)
 
 
 def _given(**values: Any) -> dict[str, Any]:
@@ -276,8 +419,13 @@ def _reward(value: object) -> float:
     return number
 
 
-def _receipt(data: Mapping[str, Any], before: Sequence[Mapping[str, Any]] = ()) -> Receipt:
+def _receipt(last: Told, before: Sequence[Told] = ()) -> Receipt:
     """What became of all parts."""
-    told = (*before, data)
-    sums = {name: sum(one[name] for one in told) for name in ("counted", "repeated", "surplus")}
-    return Receipt(**sums, again=all(one["again"] for one in told), time=data["time"])
+    told = (*before, last)
+    return Receipt(
+        counted=sum(one.counted for one in told),
+        repeated=sum(one.repeated for one in told),
+        surplus=sum(one.surplus for one in told),
+        again=all(one.again for one in told),
+        time=last.time,
+    )

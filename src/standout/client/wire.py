@@ -21,24 +21,9 @@ TIMEOUT = 30.0
 """Seconds to wait for one answer."""
 
 _PASSING = (429, 502, 503, 504)
-_NOT_DONE = ("storage", "unavailable", "too_many_requests")
-"""Codes with which the server itself says that nothing was changed."""
-_KINDS: dict[str, type[errors.StandoutError]] = {
-    "no_study": errors.NoStudyError,
-    "storage": errors.StorageError,
-    "unavailable": errors.StorageError,
-    "key": errors.KeyUsedError,
-    "study_exists": errors.StudyExistsError,
-    "told": errors.ToldError,
-    "ticket": errors.TicketError,
-    "reward": errors.RewardError,
-    "method": errors.MethodError,
-    "problem": errors.ProblemError,
-    "study": errors.StudyError,
-}
 
 
-class Lost(errors.UnavailableError):
+class _Lost(errors.UnavailableError):
     """No usable answer came; `wait` is how many seconds the server asks to wait.
 
     `may_be_done` says whether the request may have been carried out: always,
@@ -90,7 +75,7 @@ class Wire:
             return kind(self._host, self._port, timeout=self._timeout)
 
     def close(self) -> None:
-        """Let go of the connections; the next request opens another."""
+        """Close the connections; the next request opens another."""
         while self._idle:
             with suppress(IndexError):
                 self._idle.pop().close()
@@ -100,13 +85,13 @@ class Wire:
             self.close()
 
     def get(self, path: str, **query: Any) -> Any:
-        """Read something."""
+        """The JSON at an address; asked for again while the server is away."""
         wanted = {key: value for key, value in query.items() if value is not None}
         tail = f"?{urlencode(wanted)}" if wanted else ""
         return self.patiently(lambda: self.once("GET", path + tail, None))
 
     def post(self, path: str, body: Mapping[str, Any], *, is_repeatable: bool = True) -> Any:
-        """Do something; sent again after a lost connection only if that does no harm."""
+        """The JSON that comes back for `body`; sent again only if that `is_repeatable`."""
         return self.patiently(lambda: self.once("POST", path, body), is_repeatable=is_repeatable)
 
     def patiently(self, send: Callable[[], Any], *, is_repeatable: bool = True) -> Any:
@@ -120,7 +105,7 @@ class Wire:
 
         def may_repeat(error: errors.UnavailableError) -> bool:
             nonlocal may_be_done
-            may_be_done |= isinstance(error, Lost) and error.may_be_done
+            may_be_done |= isinstance(error, _Lost) and error.may_be_done
             return is_repeatable or not may_be_done
 
         try:
@@ -155,18 +140,18 @@ class Wire:
             connection.close()
             why = str(error) or type(error).__name__
             may_be_done = is_sent and method != "GET"
-            raise Lost(f"{self.shown} does not answer: {why}", may_be_done=may_be_done) from None
+            raise _Lost(f"{self.shown} does not answer: {why}", may_be_done=may_be_done) from None
         except BaseException:
             connection.close()
             raise
         self._idle.append(connection)
         if may_be_cut and not _is_json(content):
             message = f"{self.shown} hung up amid an answer"
-            raise Lost(message, may_be_done=method != "GET")
+            raise _Lost(message, may_be_done=method != "GET")
         if response.status < 300:
             return _read(content, self.shown)
         failed = _error(response, content, self.shown)
-        if isinstance(failed, Lost) and method == "GET":
+        if isinstance(failed, _Lost) and method == "GET":
             failed.may_be_done = False
         raise failed
 
@@ -192,7 +177,7 @@ def _read(content: bytes, where: str) -> Any:
 
 
 def _error(response: http.client.HTTPResponse, content: bytes, where: str) -> Exception:
-    """The exception that a `Study` would have raised; `Lost` for what may pass."""
+    """The exception that a `Study` would have raised; `_Lost` for what may pass."""
     try:
         found = json.loads(content)["error"]
         code, message, detail = found["code"], found["message"], found.get("detail") or {}
@@ -200,15 +185,25 @@ def _error(response: http.client.HTTPResponse, content: bytes, where: str) -> Ex
         code, message, detail = "", f"{where} answered {response.status}", {}
     if response.status in _PASSING:
         # A proxy's 502, 503 or 504 may come after the server is done.
-        is_sure = code in _NOT_DONE or response.status == HTTPStatus.TOO_MANY_REQUESTS
+        known = errors.by_code(code)
+        is_ours = known is not None and not known.may_be_done
+        is_sure = is_ours or response.status == HTTPStatus.TOO_MANY_REQUESTS
         wait = _seconds(response.getheader("Retry-After"))
-        return Lost(message, may_be_done=not is_sure, wait=wait)
-    error = _KINDS.get(code, errors.StudyError)(message)
+        return _Lost(message, may_be_done=not is_sure, wait=wait)
+    error = _kind(code)(message)
     if isinstance(detail.get("index"), int):
         batch = errors.BatchError(message, detail["index"])
         batch.__cause__ = error
         return batch
     return error
+
+
+def _kind(code: str) -> type[errors.StandoutError]:
+    """The class of an answer's code, a `StudyError` for what is none of ours."""
+    found = errors.by_code(code) or errors.StudyError
+    # These need more than a message, and no server answers with their codes.
+    needs_more = issubclass(found, errors.BatchError | errors.MeasureError)
+    return errors.StudyError if needs_more or found is errors.StandoutError else found
 
 
 def _seconds(text: str | None) -> float:

@@ -15,12 +15,10 @@ from __future__ import annotations
 import numpy as np
 
 from standout.core.intervals import arm_interval, count_reward
-from standout.core.jit import hot_part, inlined, kernel, part
+from standout.core.jit import dispatch, hot_part, inlined, kernel, part
 from standout.core.kinds import Verdict
-from standout.core.plug_in import shrunken
-from standout.core.rules import choose
-from standout.core.sample import grow_sample
-from standout.core.sorted import replace_value, sort_ends
+from standout.core.order import replace_value, sort_ends
+from standout.core.rules.base import rule_of
 from standout.core.state import (
     PULLS,
     ROUNDS,
@@ -35,11 +33,15 @@ from standout.core.state import (
     State,
 )
 from standout.core.threshold import update_threshold
+from standout.core.threshold.best_guess import shrunken
+from standout.core.threshold.sample import grow_sample
 from standout.core.typing import Flags
 
 _UNDECIDED = int(Verdict.UNDECIDED)
 _NORMAL = int(Verdict.NORMAL)
 _OUTLIER = int(Verdict.OUTLIER)
+choose = dispatch(lambda spec: rule_of(spec.rule))
+"""Write the arms to pull into `state.chosen`, give their number; of (spec, state, rng)."""
 _FEW = 12
 """Changed intervals up to which moving single values beats sorting again."""
 
@@ -211,7 +213,7 @@ def best_guess(spec: Spec, state: State, guess: Flags) -> None:
         guess[arm] = False
         for side in range(len(state.signs)):
             estimate = state.estimate[side, arm]
-            if spec.is_ours:
+            if spec.refines:
                 estimate = shrunken(state, side, arm)
             if estimate > state.bounds[side, THRESHOLD]:
                 guess[arm] = True

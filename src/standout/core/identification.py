@@ -1,9 +1,8 @@
-"""The answer."""
+"""The answer, read off a state."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,68 +16,7 @@ from standout.core.state import (
     THRESHOLD_UPPER,
     State,
 )
-from standout.core.stopping import StopReason
-from standout.core.typing import Floats, Ints
-
-
-@dataclass(frozen=True)
-class Interval:
-    """An interval with its ends included."""
-
-    lower: float
-    upper: float
-
-
-def _none() -> Any:
-    return np.zeros(0)
-
-
-@dataclass(frozen=True)
-class Identification:
-    """Which arms stand out, which do not, which are undecided, and how it was found.
-
-    What stands in `outliers` and `normal` is certain at the problem's level;
-    `best_guess` are the outliers if one had to name them now, undecided arms
-    judged by their estimates.
-    """
-
-    outliers: tuple[str, ...]
-    normal: tuple[str, ...]
-    undecided: tuple[str, ...]
-    best_guess: tuple[str, ...]
-    threshold: Interval
-    threshold_estimate: float
-    pulls: int
-    rounds: int
-    reason: StopReason
-    threshold_low: Interval | None = None
-    """The low side's threshold when both sides are asked; `threshold` is then the high one."""
-    note: str | None = None
-    """Why the arms that are left cannot be decided, if that shows."""
-    arms: Sequence[str] = field(repr=False, default=())
-    means: Floats = field(repr=False, default_factory=_none)
-    lower: Floats = field(repr=False, default_factory=_none)
-    upper: Floats = field(repr=False, default_factory=_none)
-    pulls_by_arm: Ints = field(repr=False, default_factory=_none)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON (without the per-arm arrays)."""
-        return {
-            "outliers": list(self.outliers),
-            "normal": list(self.normal),
-            "undecided": list(self.undecided),
-            "best_guess": list(self.best_guess),
-            "threshold": _ends(self.threshold),
-            "threshold_low": self.threshold_low and _ends(self.threshold_low),
-            "pulls": self.pulls,
-            "rounds": self.rounds,
-            "reason": str(self.reason),
-            "note": self.note,
-        }
-
-
-def _ends(interval: Interval) -> dict[str, float]:
-    return {"lower": interval.lower, "upper": interval.upper}
+from standout.results import Identification, Interval, StopReason
 
 
 def _side_interval(state: State, side: int) -> Interval:
@@ -120,7 +58,7 @@ def identification(
         rounds=int(state.counters[ROUNDS]),
         reason=reason,
         note=note,
-        arms=arms,
+        arms=tuple(arms),
         means=np.where(state.pulls > 0, sign * state.estimate[0], np.nan),
         lower=np.array(lower),
         upper=np.array(upper),

@@ -11,13 +11,13 @@ from functools import partial
 import numpy as np
 
 from standout.core.executor import measure_round
-from standout.core.given import Given
-from standout.core.identification import Identification
-from standout.core.methods import DEFAULT_METHOD, Method
+from standout.core.method import Method
+from standout.core.methods import DEFAULT_METHOD
+from standout.core.prior import PriorFacts
 from standout.core.problem import Problem
 from standout.core.run import Run
-from standout.core.stopping import StopReason
 from standout.errors import MeasureError, UndecidableWarning
+from standout.results import Identification, StopReason
 
 Progress = Callable[[Run], None]
 DOUBT_AFTER = 1000
@@ -42,8 +42,12 @@ def identify(
 ) -> Identification:
     """Find the arms that stand out by calling `measure(arm)` as seldom as possible.
 
-    `measure` gets an arm's name and gives one reward. `seed` drives the
-    method's own random choices. `progress(run)` is called after every round.
+    `measure` gets an arm's name and gives one reward; `arms` are distinct
+    names, at least three; `method` is a name of `METHODS`, with options after a
+    colon, or a `Method`. `budget` is the largest number of pulls, None for no
+    end but certainty. `seed` drives the method's own random choices.
+    `progress(run)` is called after every round. Raises `ProblemError` or
+    `MethodError` for what cannot be run.
     If `measure` raises, or gives something that is no reward, a `MeasureError`
     names the arm and carries what had been found until then as `.partial`.
     With Ctrl-C the answer so far is returned, with reason `interrupted`.
@@ -62,7 +66,7 @@ def identify(
     >>> found.outliers, str(found.reason)
     (('yew',), 'decided')
     """
-    given = Given(costs=costs or {}, prior=prior or {}, known=known or {})
+    given = PriorFacts(costs=costs or {}, prior=prior or {}, known=known or {})
     run = Run(problem, arms, method, np.random.default_rng(seed), budget=budget, given=given)
     look_at: float = DOUBT_AFTER
     try:
@@ -100,7 +104,7 @@ def _pulls(
 
 def _observe(run: Run, arm: str, give_reward: Callable[[], float]) -> None:
     try:
-        run.observe(arm, give_reward())
+        run.tell(arm, give_reward())
     except Exception as error:
         run.update()
         seen = run.identification(StopReason.INTERRUPTED)

@@ -12,13 +12,9 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import logging
-import math
 import os
 import re
 import shutil
-import sys
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -30,6 +26,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLoca
 from numba.core.registry import CPUDispatcher
 from numba.extending import overload
 
+from standout.core.loading import put_off_linear_algebra, tell_of_waiting
 from standout.core.structs import StructType
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -39,12 +36,7 @@ IS_COMPILED = not numba.config.DISABLE_JIT
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _KEPT_FOLDERS = 8
-_LOGGER = logging.getLogger("standout")
-_WORDS = "compiling what this method and noise need, once per version; some seconds"
-_PAUSE = 10.0
-"""Seconds without compilation after which more of it is news."""
-_last_miss = -math.inf
-_DEFINES = re.compile(r"^@(kernel|part|hot_part|inlined)\(", re.MULTILINE)
+_DEFINES = re.compile(r"^@(kernel|part|hot_part|inlined|rule)\(", re.MULTILINE)
 _SHARED = tuple(f"core/{name}.py" for name in ("jit", "kinds", "state", "structs", "typing"))
 """What kernels are made with, and where their constants are, besides their own files."""
 _OPTIONS = {
@@ -73,7 +65,7 @@ def _digest(code: dict[str, str]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _bare(text: str) -> str:
+def bare_code(text: str) -> str:
     """A file's code without comments, docstrings and layout."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
@@ -94,7 +86,7 @@ def _cache_folder() -> Path:
     with suppress(OSError):
         if name := known.read_text("ascii"):
             return base / name
-    name = "kernels-" + _digest({file: _bare(text) for file, text in code.items()})
+    name = "kernels-" + _digest({file: bare_code(text) for file, text in code.items()})
     with suppress(OSError):
         known.parent.mkdir(parents=True, exist_ok=True)
         known.write_text(name, "ascii")
@@ -164,7 +156,7 @@ class _Cache(FunctionCache):  # type: ignore[misc]
         """The compiled code of a signature; None if it has to be compiled now."""
         found = super().load_overload(signature, context)
         if found is None:
-            _tell_of_waiting()
+            tell_of_waiting()
         return found
 
 
@@ -183,17 +175,6 @@ class _EntranceCache(_Cache):
     _impl_class = _EntranceImplementation
 
 
-def _tell_of_waiting() -> None:
-    """Say that something is being compiled, once for all that is compiled in a row."""
-    global _last_miss
-    before, _last_miss = _last_miss, time.monotonic()
-    if _last_miss - before < _PAUSE:
-        return
-    _LOGGER.info(_WORDS)
-    if sys.stderr.isatty() or "ipykernel" in sys.modules:
-        print(f"standout: {_WORDS}", file=sys.stderr, flush=True)
-
-
 class _Kernel(CPUDispatcher):  # type: ignore[misc]
     """Numba's dispatcher, but one that compiles less.
 
@@ -203,6 +184,25 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
     """
 
     sees: tuple[str, ...] = ()
+
+    def _compilation_chain_init_hook(self) -> None:
+        # In place of Numba's search for extensions by others: kernels use none.
+        put_off_linear_algebra()
+
+    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+        """The compiled code for these arguments, found at once the next time.
+
+        A call from Python knows a struct by its whole type, whatever the kernel sees
+        of it: without its own entry every call would come here, ten times as slow.
+        """
+        found = super()._compile_for_args(*args, **kws)
+        whole = tuple(CPUDispatcher.typeof_pyval(self, value) for value in args)
+        mine = object()
+        # Twice the same entry would be none: the one that is there may be Numba's own, or
+        # another thread's.
+        if whole not in self.overloads and self._known.setdefault(whole, mine) is mine:
+            self._insert([kind._code for kind in whole], found, False)
+        return found
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """What a call with arguments of these types is."""
@@ -268,11 +268,16 @@ def _compile(
     if not IS_COMPILED:
         return function
     compiled = kind(function, targetoptions={**_OPTIONS, **options, "inline": inline})
-    compiled.sees = sees
+    compiled.sees, compiled._known = sees, {}
     if _FOLDER is not None:
         compiled._cache = cache(function)
     made: F = compiled
     return made
+
+
+def is_kernel(value: object) -> bool:
+    """Whether it was made by one of these decorators, compiled or not."""
+    return isinstance(value, _Kernel)
 
 
 def dispatch(select: Callable[[Any], Callable[..., Any]]) -> Callable[..., Any]:

@@ -9,20 +9,6 @@ from __future__ import annotations
 from enum import IntEnum
 
 
-class RuleKind(IntEnum):
-    """Which arms to pull next."""
-
-    LUCB = 0
-    ELIM = 1
-    LUCB_RELEASED = 2
-    ELIM_RELEASED = 3
-    RANDOM = 4
-    ROUND_ROBIN = 5
-    WEIGHTED_ROUND_ROBIN = 6
-    FOCUS = 7
-    FOCUS_ANYTIME = 8
-
-
 class IntervalKind(IntEnum):
     """How an arm's interval is made from its rewards."""
 

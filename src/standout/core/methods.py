@@ -1,251 +1,63 @@
-"""Methods: a rule with its intervals and its threshold. The registry of all of them."""
+"""The methods there are, and their names with options as texts."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from pkgutil import iter_modules
 from typing import Any
 
-from standout.core.families import INTERVALS, RANGES, best_interval, check_interval
-from standout.core.intervals.mixture import mixture_rho, tuned_pulls
-from standout.core.kinds import IntervalKind, RangeKind, RuleKind
-from standout.core.noise import Bernoulli
-from standout.core.problem import Problem
-from standout.core.sample import FROM as SAMPLE_FROM
-from standout.core.sample import sample_slack
-from standout.core.state import Spec
+from standout.core import rules
+from standout.core.intervals.choice import INTERVALS, RANGES
+from standout.core.method import Method
 from standout.errors import MethodError
 
-ZHU = "Zhu, Katariya & Nowak 2020"
-ZHUANG = "Zhuang, Wang & Wang 2017"
-SUBSET_FLOOR = 15
-"""Smallest subset that the paper's experiments use."""
-MANY_ARMS = 1000
-"""Beyond this many, focus pulls more arms per round, and each more often."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Method:
-    """How to choose pulls and when to stop.
-
-    `interval` None means the tightest that fits the noise. `subset` = (lambda,
-    epsilon) makes the threshold from a random subset of max(lambda * floor(n *
-    epsilon) + 1, 15) arms (ROAI-lambda-n-epsilon, § 6). Each chosen arm is
-    pulled `batch` times, or `growth` times its pulls so far if that is more;
-    batch = 1, growth = 0 is the paper.
-    """
-
-    name: str
-    rule: RuleKind
-    summary: str
-    reference: str
-    interval: IntervalKind | None = IntervalKind.HOEFFDING
-    range: RangeKind = RangeKind.ALGORITHM1
-    keeps_decisions: bool = False
-    intersects: bool = False
-    needs_bounded_rewards: bool = False
-    can_subset: bool = False
-    is_guaranteed: bool = True
-    has_goals: bool = False
-    subset: tuple[float, float] | None = None
-    batch: int = 1
-    growth: float = 0.0
-
-    def __post_init__(self) -> None:
-        if self.batch < 1 or self.batch != int(self.batch):
-            raise MethodError(f"batch must be a whole number of at least 1, not {self.batch}")
-        if not 0 <= self.growth <= 1:
-            raise MethodError(f"growth must lie between 0 and 1, not {self.growth:g}")
-        if self.subset is not None:
-            self._check_subset(*self.subset)
-
-    def _check_subset(self, multiple: float, epsilon: float) -> None:
-        if not self.can_subset:
-            raise MethodError(f"{self.name} has no subset option; roai-lucb and roai-elim have")
-        if multiple < 2:
-            raise MethodError(
-                f"lambda must be at least 2, not {multiple:g}; below that outliers can be "
-                "the majority of the subset"
-            )
-        if not 0 <= epsilon < 0.5:
-            raise MethodError(f"epsilon must lie in [0, 0.5), not {epsilon:g}")
-
-    def subset_size(self, n_arms: int) -> int:
-        """Number of arms that the threshold is made from."""
-        if self.subset is None:
-            return n_arms
-        multiple, epsilon = self.subset
-        # 1e-9: an epsilon written as 0.1 must not lose an arm to binary rounding.
-        return min(n_arms, max(int(multiple * int(n_arms * epsilon + 1e-9)) + 1, SUBSET_FLOOR))
-
-    def samples(self, n_arms: int) -> bool:
-        """Whether the threshold of so many arms is made from a growing sample of them."""
-        return self.is_ours and self.range == RangeKind.EXACT and n_arms >= SAMPLE_FROM
-
-    def interval_for(self, problem: Problem) -> IntervalKind:
-        """The interval in use: the method's own, or the tightest for the noise."""
-        return best_interval(problem.noise) if self.interval is None else self.interval
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether it is standout's own: clipped intervals, plug-in guesses, a joint start."""
-        return self.has_goals
-
-    def label(self) -> str:
-        """The text that `parse_method` reads back."""
-        plain = METHODS[self.name]
-        options = []
-        if self.subset is not None:
-            options += [f"lambda={self.subset[0]:g}", f"epsilon={self.subset[1]:g}"]
-        if self.rule != plain.rule:
-            options.append("goal=anytime")
-        if self.interval != plain.interval:
-            options.append(f"interval={_name_of(INTERVALS, self.interval)}")
-        if self.range != plain.range:
-            options.append(f"range={_name_of(RANGES, self.range)}")
-        if self.batch != plain.batch:
-            options.append(f"batch={self.batch}")
-        if self.growth != plain.growth:
-            options.append(f"growth={self.growth:g}")
-        return self.name + (":" + ",".join(options) if options else "")
-
-    def spec(self, problem: Problem, n_arms: int) -> Spec:
-        """The constants that the kernels need for `problem` on `n_arms` arms."""
-        problem.check_arms(n_arms)
-        noise = problem.noise
-        low, high = noise.support
-        if self.needs_bounded_rewards and not (math.isfinite(low) and math.isfinite(high)):
-            raise MethodError(
-                f"{self.name} is defined for bounded rewards only; "
-                "use bernoulli or bounded:A,B noise, or another method"
-            )
-        if self.range == RangeKind.MEAN_STD and problem.k_low is not None:
-            raise MethodError(f"{self.name} has one k for both sides; leave out k_low")
-        interval = self.interval_for(problem)
-        check_interval(interval, noise)
-        slack = 0.0
-        delta = problem.delta
-        if self.range == RangeKind.MEAN_STD:
-            delta /= len(problem.sides())  # each side's threshold has a radius of its own
-        if self.samples(n_arms):
-            delta /= 2  # half for the rewards, half for the sample
-            slack = sample_slack(n_arms, len(problem.sides()), delta)
-        alpha = delta / n_arms
-        return Spec(
-            rule=int(self.rule),
-            interval=int(interval),
-            range=int(self.range),
-            is_ours=self.is_ours,
-            sorts=self.is_ours or self.range == RangeKind.EXACT,
-            keeps_decisions=self.keeps_decisions,
-            intersects=self.intersects,
-            n_arms=int(n_arms),
-            k=float(problem.k),
-            delta=float(delta),
-            alpha=float(alpha),
-            sigma=float(noise.sigma),
-            rho=float(mixture_rho(alpha, tuned_pulls(problem.factor))),
-            low=float(low),
-            high=float(high),
-            lattice=1.0 if isinstance(noise, Bernoulli) else 0.0,
-            tolerance=float(problem.tolerance),
-            # No arm can be decided with fewer pulls than that, so pull them at once.
-            initial=max(1, round(math.log(1 / alpha) / 2)) if self.is_ours else 1,
-            batch=int(self.batch),
-            growth=self._growth(n_arms),
-            nearly_best=_nearly_best(n_arms),
-            slack=float(slack),
-        )
-
-    def _growth(self, n_arms: int) -> float:
-        """A round looks at every arm, so with very many of them it pays to pull more in each."""
-        if not self.is_ours:
-            return float(self.growth)
-        return float(max(self.growth, min(0.25, self.growth * n_arms / MANY_ARMS)))
-
-
-def _nearly_best(n_arms: int) -> float:
-    """Arms whose score is at least this part of the best are pulled in the same round."""
-    if n_arms <= MANY_ARMS:
-        return 0.95
-    return max(0.4, 0.95 - 0.18 * math.log10(n_arms / MANY_ARMS))
-
-
-METHODS: dict[str, Method] = {
-    method.name: method
-    for method in (
-        Method(
-            name="focus",
-            rule=RuleKind.FOCUS,
-            interval=None,
-            range=RangeKind.EXACT,
-            keeps_decisions=True,
-            intersects=True,
-            has_goals=True,
-            growth=0.02,
-            summary="pulls what shrinks the binding overlap most; tight intervals, exact range",
-            reference="standout, docs/focus.md",
-        ),
-        Method(
-            name="roai-lucb",
-            rule=RuleKind.LUCB,
-            summary="pulls the arms at the boundaries of median, MAD and threshold, in rounds",
-            reference=f"{ZHU}, Algorithm 3",
-            can_subset=True,
-        ),
-        Method(
-            name="roai-elim",
-            rule=RuleKind.ELIM,
-            summary="pulls every arm until median, MAD and threshold no longer need it",
-            reference=f"{ZHU}, Algorithm 2",
-            keeps_decisions=True,
-            intersects=True,
-            can_subset=True,
-        ),
-        Method(
-            name="roai-lucb-released",
-            rule=RuleKind.LUCB_RELEASED,
-            interval=IntervalKind.RELEASED,
-            summary="ROAILUCB as in the authors' code: one random candidate per step",
-            reference=f"{ZHU}, released code",
-            can_subset=True,
-        ),
-        Method(
-            name="roai-elim-released",
-            rule=RuleKind.ELIM_RELEASED,
-            interval=IntervalKind.RELEASED,
-            summary="ROAIElim as in the authors' code: one random active arm per step, no memory",
-            reference=f"{ZHU}, released code",
-            can_subset=True,
-        ),
-        Method(
-            name="random",
-            rule=RuleKind.RANDOM,
-            summary="uniform sampling with the same threshold and stop rule; the baseline",
-            reference=f"{ZHU}, § 7",
-        ),
-        Method(
-            name="rr",
-            rule=RuleKind.ROUND_ROBIN,
-            interval=IntervalKind.ZHUANG,
-            range=RangeKind.MEAN_STD,
-            summary="round robin with the mean + k std threshold (not robust)",
-            reference=ZHUANG,
-            needs_bounded_rewards=True,
-        ),
-        Method(
-            name="wrr",
-            rule=RuleKind.WEIGHTED_ROUND_ROBIN,
-            interval=IntervalKind.ZHUANG,
-            range=RangeKind.MEAN_STD,
-            summary="round robin, undecided arms up to rho times per visit; mean + k std",
-            reference=ZHUANG,
-            needs_bounded_rewards=True,
-        ),
-    )
-}
 DEFAULT_METHOD = "focus"
+GROUP = "standout.methods"
+"""Entry points under which other packages offer methods."""
 _NUMBERS = ("lambda", "epsilon", "batch", "growth")
+
+
+def _built_in() -> dict[str, Method]:
+    modules = [
+        import_module(f"{rules.__name__}.{found.name}") for found in iter_modules(rules.__path__)
+    ]
+    methods = [method for module in modules for method in getattr(module, "METHODS", ())]
+    methods.sort(key=lambda method: (method.name != DEFAULT_METHOD, method.name))
+    return {method.name: method for method in methods}
+
+
+METHODS: Mapping[str, Method] = _built_in()
+"""What comes with this package, by name."""
+
+
+def all_methods() -> dict[str, Method]:
+    """Those of this package and those that other installed packages offer."""
+    others = {point.name: point for point in entry_points(group=GROUP)}
+    return {**METHODS, **{name: _load(others[name]) for name in sorted(set(others) - set(METHODS))}}
+
+
+def find_method(name: str) -> Method:
+    """The method of that name, of this package or of another that is installed."""
+    if name in METHODS:
+        return METHODS[name]
+    for point in entry_points(group=GROUP, name=name):
+        return _load(point)
+    names = [*METHODS, *sorted(entry_points(group=GROUP).names - METHODS.keys())]
+    raise MethodError(f"no method {name!r}; there are {', '.join(names)}")
+
+
+def _load(point: EntryPoint) -> Method:
+    try:
+        found = point.load()
+    except Exception as error:
+        raise MethodError(f"the method {point.name!r} of {point.value} fails: {error}") from error
+    if not isinstance(found, Method) or found.name != point.name:
+        raise MethodError(f"{point.value} is not a Method with the name {point.name!r}")
+    return found
 
 
 def parse_method(text: str) -> Method:
@@ -255,9 +67,7 @@ def parse_method(text: str) -> Method:
     10
     """
     name, _, rest = text.strip().partition(":")
-    method = METHODS.get(name.strip().lower())
-    if method is None:
-        raise MethodError(f"no method {name!r}; there are {', '.join(METHODS)}")
+    method = find_method(name.strip().lower())
     options: dict[str, str] = {}
     for part in filter(None, rest.split(",")):
         key, separator, value = (piece.strip() for piece in part.partition("="))
@@ -297,11 +107,14 @@ def with_options(method: Method, options: dict[str, str]) -> Method:
 
 
 def _goal(method: Method, value: str) -> dict[str, Any]:
-    goals = {"certify": RuleKind.FOCUS, "anytime": RuleKind.FOCUS_ANYTIME}
-    if not method.has_goals:
+    if method.anytime is None:
         raise MethodError(f"{method.name} has no goal option; focus has")
-    rule = _pick("goal", goals, value)
-    return {"rule": rule} if rule is RuleKind.FOCUS else {"rule": rule, "growth": 0.0}
+    changes = {
+        "certify": {"rule": method.plain.rule},
+        "anytime": {"rule": method.anytime, "growth": 0.0},
+    }
+    found: dict[str, Any] = _pick("goal", changes, value)
+    return found
 
 
 def _number(key: str, value: str) -> float:
@@ -318,10 +131,6 @@ def _pick(what: str, choices: dict[str, Any], value: str) -> Any:
     if value not in choices:
         raise MethodError(f"no {what} {value!r}; there are {', '.join(choices)}")
     return choices[value]
-
-
-def _name_of(choices: dict[str, Any], value: Any) -> str:
-    return next(name for name, choice in choices.items() if choice == value)
 
 
 def as_method(method: str | Method) -> Method:

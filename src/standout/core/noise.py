@@ -77,7 +77,11 @@ def _check_scale(sigma: float) -> None:
 
 @dataclass(frozen=True)
 class Gaussian(Noise):
-    """Gaussian, or any sub-Gaussian, noise with a known scale."""
+    """Gaussian, or any sub-Gaussian, noise with a known scale: `sigma`, in the rewards' unit.
+
+    >>> Gaussian(0.5).spec()
+    'gaussian:0.5'
+    """
 
     sigma: float = 1.0  # type: ignore[misc]  # a constant of the class in the families above
     name: ClassVar[str] = "gaussian"
@@ -92,14 +96,22 @@ class Gaussian(Noise):
 
 @dataclass(frozen=True)
 class GaussianUnknown(Noise):
-    """Gaussian noise; each arm has its own scale, and none is known."""
+    """Gaussian noise; each arm has its own scale, and none is known.
+
+    >>> GaussianUnknown().spec()
+    'gaussian'
+    """
 
     name: ClassVar[str] = "gaussian"
 
 
 @dataclass(frozen=True)
 class HeavyTailed(Noise):
-    """Any noise whose standard deviation is at most sigma, outliers and all."""
+    """Any noise whose standard deviation is at most `sigma`, outliers and all.
+
+    >>> HeavyTailed(2.0).spec()
+    'heavy:2.0'
+    """
 
     sigma: float = 1.0  # type: ignore[misc]
     name: ClassVar[str] = "heavy"
@@ -114,7 +126,11 @@ class HeavyTailed(Noise):
 
 @dataclass(frozen=True)
 class Bernoulli(Noise):
-    """Rewards 0 or 1."""
+    """Rewards 0 or 1.
+
+    >>> Bernoulli().check_reward(True)
+    1.0
+    """
 
     name: ClassVar[str] = "bernoulli"
     sigma: ClassVar[float] = 0.5
@@ -132,7 +148,11 @@ class Bernoulli(Noise):
 
 @dataclass(frozen=True)
 class Bounded(Noise):
-    """Any rewards within [low, high]."""
+    """Any rewards within [low, high].
+
+    >>> Bounded(1, 7).sigma
+    3.0
+    """
 
     low: float = 0.0
     high: float = 1.0

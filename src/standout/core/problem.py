@@ -9,6 +9,7 @@ from typing import Any
 
 from standout.core.noise import LARGEST, NOISE_FORMS, Noise, parse_noise
 from standout.errors import ProblemError, shown
+from standout.results import Question
 
 MAD_SCALE = 1.4826
 """1/Phi^-1(3/4): makes the MAD of normal values estimate their standard deviation."""
@@ -20,43 +21,71 @@ SMALLEST_FACTOR, LARGEST_FACTOR = 1e-6, 1e6
 
 
 class Side(StrEnum):
-    """Which outliers are looked for."""
+    """Which outliers are looked for; the texts `high`, `low` and `both` do as well.
+
+    >>> Side("both") is Side.BOTH
+    True
+    """
 
     HIGH = "high"
     LOW = "low"
     BOTH = "both"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, init=False)
 class Problem:
     """An arm stands out when its mean exceeds median + k * mad_scale * MAD of all means.
 
+    `noise` is how rewards scatter around an arm's mean: a family such as
+    `Gaussian(0.05)`, or its text (`bernoulli`, `gaussian:SIGMA`, `gaussian`,
+    `bounded:A,B`, `heavy:SIGMA`), in the rewards' unit. `k` (at least 1) is how
+    many scaled MADs from the median the threshold lies, `delta` the accepted
+    probability that any verdict is wrong. `mad_scale` is the factor on the MAD:
+    1.4826 makes it match a standard deviation, 1 is the plain MAD.
+
     `side="low"` looks for means below median - k * mad_scale * MAD: the mirror
     image, that is the same question about the negated means. `side="both"` asks
-    both; `k_low`, if given, is the low side's own k. Arms within `tolerance` of
-    the threshold may go either way; all others must be right.
+    both; `k_low`, if given, is the low side's own k. Arms within `tolerance`
+    (in the rewards' unit) of the threshold may go either way; all others must
+    be right.
 
-    >>> Problem(noise="bernoulli", k=3).factor
-    4.4478
+    Raises `ProblemError`, which says what cannot be asked and what to change.
+
+    >>> problem = Problem(noise="bernoulli", k=3, side="both")
+    >>> problem.factor, problem.noise, str(problem.side)
+    (4.4478, Bernoulli(), 'both')
     """
 
     noise: Noise
-    k: float = 3.0
-    delta: float = 0.05
-    mad_scale: float = MAD_SCALE
-    side: Side = Side.HIGH
-    k_low: float | None = None
-    tolerance: float = 0.0
+    k: float
+    delta: float
+    mad_scale: float
+    side: Side
+    k_low: float | None
+    tolerance: float
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "noise", _as_noise(self.noise))
-        object.__setattr__(self, "side", _as_side(self.side))
-        for name in ("k", "delta", "mad_scale", "tolerance"):
-            object.__setattr__(self, name, _as_number(name, getattr(self, name)))
+    def __init__(
+        self,
+        *,
+        noise: Noise | str,
+        k: float = 3.0,
+        delta: float = 0.05,
+        mad_scale: float = MAD_SCALE,
+        side: Side | str = Side.HIGH,
+        k_low: float | None = None,
+        tolerance: float = 0.0,
+    ) -> None:
+        given = {"k": k, "delta": delta, "mad_scale": mad_scale, "tolerance": tolerance}
+        values = {name: _as_number(name, value) for name, value in given.items()}
+        low = None if k_low is None else _as_number("k_low", k_low)
+        # A frozen dataclass is filled in once, here.
+        vars(self).update(values, noise=_as_noise(noise), side=_as_side(side), k_low=low)
+        self._check()
+
+    def _check(self) -> None:
         if self.k < 1:
             raise ProblemError(f"k must be at least 1, not {self.k:g} (2 or 3 are usual)")
         if self.k_low is not None:
-            object.__setattr__(self, "k_low", _as_number("k_low", self.k_low))
             if self.side is not Side.BOTH:
                 raise ProblemError(f"k_low only goes with side 'both', not '{self.side}'; use k")
             if self.k_low < 1:
@@ -107,17 +136,21 @@ class Problem:
                 f"not {n_arms}"
             )
 
+    def question(self) -> Question:
+        """What is asked, as plain values."""
+        return Question(
+            k=self.k,
+            mad_scale=self.mad_scale,
+            delta=self.delta,
+            side=str(self.side),
+            k_low=self.k_low,
+            tolerance=self.tolerance,
+            noise=self.noise.spec(),
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        return {
-            "k": self.k,
-            "mad_scale": self.mad_scale,
-            "delta": self.delta,
-            "side": str(self.side),
-            "k_low": self.k_low,
-            "tolerance": self.tolerance,
-            "noise": self.noise.spec(),
-        }
+        return self.question().to_dict()
 
 
 def _as_noise(value: object) -> Noise:

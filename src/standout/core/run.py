@@ -1,24 +1,27 @@
-"""A run that can be stepped by hand: choose, observe, update, decided?"""
+"""A run that can be stepped by hand: ask what to pull, tell what came out."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter, deque
 from collections.abc import Sequence
+from typing import overload
 
 import numpy as np
 
 from standout.core import engine
-from standout.core.doubt import doubt
-from standout.core.given import Given
-from standout.core.identification import Identification, identification
+from standout.core.identification import identification
 from standout.core.intervals import MOMENTS
-from standout.core.methods import Method, as_method
+from standout.core.method import Method
+from standout.core.methods import as_method
+from standout.core.prior import PriorFacts
 from standout.core.problem import Problem, Side
-from standout.core.sample import draw_stages
 from standout.core.state import NEVER, PULLS, UNDECIDED, State, new_state
-from standout.core.stopping import StopReason
+from standout.core.threshold.sample import draw_stages
 from standout.core.typing import Floats
+from standout.core.undecidable import doubt
 from standout.errors import ProblemError
+from standout.results import Identification, StopReason
 
 NO_LIMIT = 2**62
 
@@ -48,25 +51,29 @@ def start_state(
         n_moments=n_moments,
         costs=costs,
         # The paper's intervals are not clipped to the range of the rewards; ours are.
-        support=problem.noise.support if method.is_ours else (-math.inf, math.inf),
+        support=problem.noise.support if method.refines else (-math.inf, math.inf),
     )
 
 
 class Run:
-    """One run of a method on a problem.
+    """One run of a method on a problem, in memory: `ask` for an arm, measure it, `tell`.
+
+    `arms` are distinct names, at least three; `method` is a name of `METHODS`,
+    with options after a colon, or a `Method`; `rng` drives its random choices.
+    `budget` is the largest number of pulls, None for no end but certainty;
+    `given` is what is known before the first pull. Raises `ProblemError` or
+    `MethodError` for what cannot be run. For a run that outlives the program,
+    or has several workers, there is `Study`.
 
     >>> import numpy as np
     >>> problem = Problem(noise="gaussian:0.1", k=2)
     >>> run = Run(problem, ["a", "b", "c", "d", "e"], "roai-lucb", np.random.default_rng(1))
     >>> truth = {"a": 0.0, "b": 0.1, "c": 0.2, "d": 0.3, "e": 5.0}
     >>> rewards = np.random.default_rng(2)
-    >>> while not run.is_decided:
-    ...     for arm, amount in run.choose():
-    ...         for _ in range(amount):
-    ...             run.observe(arm, rewards.normal(truth[arm], 0.1))
-    ...     run.update()
-    >>> run.identification().outliers
-    ('e',)
+    >>> while (arm := run.ask()) is not None:
+    ...     run.tell(arm, rewards.normal(truth[arm], 0.1))
+    >>> run.identification().outliers, str(run.reason)
+    (('e',), 'decided')
     """
 
     def __init__(
@@ -77,7 +84,7 @@ class Run:
         rng: np.random.Generator,
         *,
         budget: int | None = None,
-        given: Given | None = None,
+        given: PriorFacts | None = None,
     ) -> None:
         self.problem = problem
         self.method = as_method(method)
@@ -86,7 +93,7 @@ class Run:
         self.spec = self.method.spec(problem, len(self.arms))
         self.rng = rng
         self._index = {name: i for i, name in enumerate(self.arms)}
-        given = given or Given()
+        given = given or PriorFacts()
         costs = given.cost_array(self._index)
         self.state = start_state(problem, self.method, len(self.arms), rng, costs)
         self._known = given.apply(problem, self.method, self.state, self._index)
@@ -94,9 +101,73 @@ class Run:
             # What is known beforehand may decide some arms, or all of them.
             engine.refresh(self.spec, self.state)
         self._is_stuck = False
+        self._planned: deque[str] = deque()
+        self._owed: Counter[str] = Counter()
+
+    @overload
+    def ask(self, n: None = None) -> str | None: ...
+
+    @overload
+    def ask(self, n: int) -> list[str]: ...
+
+    def ask(self, n: int | None = None) -> str | list[str] | None:
+        """The arm to pull next; with `n`, up to so many, an arm as often as it is to be pulled.
+
+        None (an empty list) when the run has ended, or when the pulls of a
+        round are all handed out and not all told: the method plans the next
+        round from their rewards. Raises `ProblemError` unless `n` is at least 1.
+
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> run = Run(Problem(noise="bernoulli"), ["a", "b", "c"], "roai-lucb", rng)
+        >>> run.ask(), run.ask(5)
+        ('a', ['b', 'c'])
+        >>> print(run.ask())
+        None
+        """
+        if n is not None and (n != int(n) or n < 1):
+            raise ProblemError(f"ask for a whole number of at least 1 pull, not {n}")
+        if not self._planned and not self._owed:
+            for arm, amount in self.choose():
+                self._planned.extend([arm] * amount)
+        found = [self._planned.popleft() for _ in range(min(n or 1, len(self._planned)))]
+        self._owed.update(found)
+        if n is not None:
+            return found
+        return found[0] if found else None
+
+    def tell(self, arm: str, reward: float) -> None:
+        """Count one reward of an arm, asked for or not, in the rewards' unit.
+
+        When all that `ask` handed out of a round is told, intervals and
+        verdicts are brought up to date; otherwise with `update`. Raises
+        `ProblemError` for an arm that is not of this run, and `RewardError`
+        for a number that the noise cannot produce; neither counts anything.
+
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> run = Run(Problem(noise="bernoulli"), ["a", "b", "c"], "roai-lucb", rng)
+        >>> run.tell("a", 1)
+        >>> run.pulls
+        1
+        """
+        index = self._index.get(arm)
+        if index is None:
+            raise ProblemError(f"no arm {arm!r} in this run")
+        engine.observe(self.spec, self.state, index, self.problem.noise.check_reward(reward))
+        if self._owed[arm]:
+            self._owed[arm] -= 1
+            if not self._owed[arm]:
+                del self._owed[arm]
+            if not self._owed and not self._planned:
+                self.update()
 
     def choose(self) -> list[tuple[str, int]]:
-        """Which arms to pull next, and how often each; empty when the run has ended."""
+        """The whole next round: which arms to pull, and how often each; empty at the end.
+
+        For whoever measures a round at once: tell all of it, then `update`.
+        (`ask` does the same pull by pull; use one or the other.)
+        """
         if self.reason is not StopReason.RUNNING:
             return []
         room = NO_LIMIT if self.budget is None else self.budget - self.pulls
@@ -104,15 +175,8 @@ class Run:
         self._is_stuck = count == 0
         return [(self.arms[self.state.chosen[j]], int(self.state.amount[j])) for j in range(count)]
 
-    def observe(self, arm: str, reward: float) -> None:
-        """Count one reward; it takes effect on intervals with `update`."""
-        index = self._index.get(arm)
-        if index is None:
-            raise ProblemError(f"no arm {arm!r} in this run")
-        engine.observe(self.spec, self.state, index, self.problem.noise.check_reward(reward))
-
     def update(self) -> None:
-        """Bring intervals, threshold and verdicts up to date."""
+        """End the round: bring intervals, threshold and verdicts up to date with what was told."""
         engine.end_round(self.spec, self.state)
 
     @property
@@ -135,7 +199,17 @@ class Run:
         return StopReason.STUCK if self._is_stuck else StopReason.RUNNING
 
     def identification(self, reason: StopReason | None = None) -> Identification:
-        """The answer as of the last `update`."""
+        """The answer as of the last round that is complete, or of the last `update`.
+
+        `reason` says why the run ended where the run itself cannot know it
+        (`StopReason.INTERRUPTED`).
+
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> run = Run(Problem(noise="bernoulli"), ["a", "b", "c"], "roai-lucb", rng)
+        >>> run.identification().undecided
+        ('a', 'b', 'c')
+        """
         guess = np.zeros(len(self.arms), dtype=np.bool_)
         engine.best_guess(self.spec, self.state, guess)
         return identification(

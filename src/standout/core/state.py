@@ -31,13 +31,13 @@ MOST_CANDIDATES = 10
 class Spec(Struct):
     """Constants of a run. Nothing here comes from the true means."""
 
-    STATIC: ClassVar[tuple[str, ...]] = ("rule", "interval", "range", "is_ours", "samples")
+    STATIC: ClassVar[tuple[str, ...]] = ("rule", "interval", "range", "refines", "samples")
     DETAILS: ClassVar[tuple[str, ...]] = ("rule", "interval")
 
     rule: int
     interval: int
     range: int
-    is_ours: bool
+    refines: bool
     sorts: bool
     keeps_decisions: bool
     intersects: bool

@@ -15,7 +15,7 @@ from standout.paper.claims import Claim
 from standout.paper.reference import Comparison, summary
 from standout.paper.table import Table, make_table
 
-_PACKAGES = ("numpy", "numba", "scipy", "matplotlib")
+_PACKAGES = ("numpy", "numba", "matplotlib")
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto;

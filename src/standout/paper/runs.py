@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 import standout
-from standout.core.methods import Method
+from standout.core.method import Method
+from standout.core.rules.base import Rule
 from standout.core.typing import Floats
-from standout.paper.files import write_atomically
+from standout.files import write_file
 from standout.simulation.instances import parse_instance
 from standout.simulation.runs import RunRecord, Share, budget_or_none
 from standout.simulation.simulate import default_problem
@@ -55,8 +56,7 @@ class Part:
     def configuration(self, seed: int) -> dict[str, Any]:
         """All that a run's result depends on, besides its number."""
         problem = default_problem(parse_instance(self.instance))
-        # The words about a method do not change what it does.
-        method = asdict(replace(self.method, summary="", reference=""))
+        method = _settings_of(self.method)
         return {
             "standout": standout.__version__,
             "code": code_fingerprint(),
@@ -68,6 +68,20 @@ class Part:
             "checkpoints": list(self.checkpoints),
             "seed": seed,
         }
+
+
+def _settings_of(method: Method) -> dict[str, Any]:
+    """What a method does as plain values: rules by name, without the words about it."""
+    left_out = ("summary", "reference", "_plain")
+    found = {
+        field.name: getattr(method, field.name)
+        for field in fields(method)
+        if field.name not in left_out
+    }
+    return {
+        name: f"{value.module}.{value.name}" if isinstance(value, Rule) else value
+        for name, value in found.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -166,7 +180,7 @@ class Store:
                 for number, run in sorted(runs.items())
             },
         }
-        write_atomically(self.path(part), json.dumps(content))
+        write_file(self.path(part), json.dumps(content))
 
 
 def _fits(run: Run, part: Part) -> bool:

@@ -8,16 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from standout.errors import StandoutError
+from standout.errors import ReproduceError
 
 FIGURE_NAMES = ("fig1", "fig2", "fig3", "fig4", "fig5")
 PAPER_RUNS = 500
 QUICK_RUNS = {"fig1": 10, "fig2": 200, "fig3": 200, "fig4": 50, "fig5": 50}
 """Runs of the miniature; everything else is as in the full reproduction."""
-
-
-class ReproduceError(StandoutError, ValueError):
-    """A reproduction that cannot be made: no such figure, too few runs, no place to write."""
 
 
 @dataclass(frozen=True, kw_only=True)

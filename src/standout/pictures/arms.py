@@ -2,7 +2,7 @@
 
 What is drawn in a terminal, in a report and on a page is decided here, once; the
 drawings only turn values into characters, paths and pixels. The page has the range
-and its ticks from the service (`standout.service.plain.view`).
+and its ticks from the service (`StudyView.scale`).
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from functools import cached_property
 
 import numpy as np
 
-from standout.core.identification import Identification, Interval
 from standout.core.kinds import Verdict
 from standout.core.problem import Problem, Side
 from standout.core.typing import Codes, Flags, Floats, Ints
 from standout.pictures.marks import word
 from standout.pictures.scale import support, value_range
-from standout.study.view import StudyView
+from standout.results import Identification, Interval, StudyView
 from standout.text import Digits, count, plural, printable
 
 MOST_SINGLE = 400

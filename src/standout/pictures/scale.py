@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from standout.core.identification import Interval
 from standout.core.noise import Bernoulli, Bounded, Noise
 from standout.core.typing import Floats
-from standout.study.trace import Trace
+from standout.results import Interval, Scale, Tick, Trace
 
 LARGEST = 1e300
 """Values beyond are drawn here: the width of a picture stays a number."""
+MOST_TICKS = 8
+"""More than most screens have room for: a page leaves some out."""
 FAR = 3.0
 """A threshold's end farther from the arms than so many times their spread is not waited for."""
 
@@ -111,6 +112,12 @@ def trace_range(trace: Trace) -> tuple[float, float]:
     later = np.concatenate([column[len(trace) // 3 :] for column in ends])
     known = later if np.isfinite(later).any() else np.concatenate(ends)
     return value_range(known, known, known, ())
+
+
+def scale(low: float, high: float) -> Scale:
+    """The scale of a picture that is drawn elsewhere."""
+    marks = ticks(low, high, MOST_TICKS)
+    return Scale(low, high, tuple(Tick(at, label.replace("-", "\u2212")) for at, label in marks))
 
 
 def ticks(low: float, high: float, wanted: int) -> list[tuple[float, str]]:

@@ -11,7 +11,7 @@ from standout.core.typing import Floats
 from standout.pictures import svg
 from standout.pictures.scale import Line, trace_range
 from standout.pictures.svg import NARROW, WIDE, n
-from standout.study.trace import Trace
+from standout.results import Trace
 from standout.text import Digits, count, plural, rounded
 
 LEFT = 52.0

@@ -12,11 +12,11 @@ import numpy as np
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from standout.core.identification import Interval
 from standout.core.kinds import Verdict
 from standout.pictures.arms import LeftOut, Picture, lines
 from standout.pictures.marks import MARKS, OUTLIER, THRESHOLD, Glyph
 from standout.pictures.scale import Line, ticks
+from standout.results import Interval
 from standout.text import printable
 
 NAME_WIDTH = 20

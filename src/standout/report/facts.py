@@ -14,17 +14,14 @@ from standout.analysis.checks.books import bookkeeping_findings
 from standout.analysis.checks.findings import WARNING, Finding, statistical_findings
 from standout.analysis.checks.ranks import sums_by
 from standout.analysis.uniform import Uniform, uniform_pulls
-from standout.core.identification import Interval
 from standout.core.kinds import Verdict
 from standout.core.typing import Floats, Ints
 from standout.pictures.arms import Picture, picture_of_view
 from standout.report.words import answer
+from standout.results import Forecast, Interval, StudyView, Trace
 from standout.study import Study
 from standout.study.columns import Columns
-from standout.study.forecast import Forecast
 from standout.study.moment import read_moment
-from standout.study.trace import Trace
-from standout.study.view import StudyView
 from standout.text import iso
 
 PAPER = (
@@ -102,7 +99,11 @@ class Facts:
             "median": seen.median,
             "best_guess": list(self.guess),
             "arms": [self._arm(i) for i in range(len(seen.names))],
-            "trace": {name: getattr(self.trace, name).tolist() for name in vars(self.trace)},
+            "trace": {
+                name: column.tolist()
+                for name, column in vars(self.trace).items()
+                if column is not None
+            },
             "pulls_left": None if self.left is None else asdict(self.left),
             "uniform": None if self.uniform is None else self.uniform.to_dict(),
             "checks": [finding.to_dict() for finding in self.findings],

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from standout.core.kinds import RangeKind
-from standout.core.methods import Method, parse_method
+from standout.core.method import Method
+from standout.core.methods import parse_method
 from standout.core.noise import Bernoulli, Bounded, GaussianUnknown, HeavyTailed, Noise
 from standout.core.problem import MAD_SCALE, Problem, Side
 from standout.report.facts import Facts

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from standout.analysis.uniform import Uniform
 from standout.core.kinds import Verdict
 from standout.core.problem import Side
-from standout.study.forecast import Forecast
+from standout.results import Forecast
 from standout.text import count, listed, plural, rounded
 
 if TYPE_CHECKING:

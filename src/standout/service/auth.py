@@ -158,13 +158,13 @@ class Gate:
 
 
 def unauthorized(message: str, headers: dict[str, str] | None = None) -> ApiError:
-    """A token is needed."""
+    """The 401 that says `message` and how to send a token."""
     asked = {"WWW-Authenticate": 'Bearer realm="standout"'}
     return ApiError(401, message, headers=asked | (headers or {}))
 
 
 def token_needed(headers: dict[str, str] | None = None) -> ApiError:
-    """No token was sent."""
+    """The 401 for a request without a token: what to send, and who makes one."""
     return unauthorized(
         "a token is needed: send Authorization: Bearer TOKEN; "
         "the owner makes one with `standout token create`",

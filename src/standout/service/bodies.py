@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter, ValidationError
 
-from standout.service.schemas_measure import Reward
+from standout.service.schemas import Reward
 
 LONG = 100_000
 """Bytes of a body that is read in a thread."""

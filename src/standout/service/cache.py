@@ -7,8 +7,8 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from standout.results import Forecast
 from standout.study import Study
-from standout.study.forecast import Forecast
 from standout.study.raters import Record
 
 K = TypeVar("K")

@@ -55,8 +55,8 @@ SECONDS = 0.35
 
 
 def create_demo(place: str) -> None:
-    """Begin the study."""
-    problem = Problem(noise="bernoulli", k=2, tolerance=0.1)  # type: ignore[arg-type]
+    """Begin the demonstration's study at `place`."""
+    problem = Problem(noise="bernoulli", k=2, tolerance=0.1)
     items = {name: {"text": text} for name, (text, _) in IDEAS.items()}
     Study.create(place, list(IDEAS), problem, name=NAME, items=items, page=PAGE, lease=60).close()
 
@@ -73,7 +73,7 @@ class Crowd:
         ]
 
     def start(self) -> None:
-        """Let them begin."""
+        """Start the crowd, in threads of its own."""
         for thread in self._threads:
             thread.start()
 
@@ -93,11 +93,11 @@ class Crowd:
         while not self._stop.wait(rng.expovariate(1 / SECONDS)):
             try:
                 if is_first:
-                    tickets = study.ask(worker=who)
+                    tickets = study.ask(1, worker=who)
                     is_first = False
                     continue
                 pairs = [(t, float(rng.random() < IDEAS[t.arm][1] / 100)) for t in tickets]
-                _, tickets = study.tell_and_ask(pairs, worker=who)
+                _, tickets = study.tell_and_ask(pairs, 1, worker=who)
                 if not tickets and study.status().stopped:
                     return
             except StandoutError:

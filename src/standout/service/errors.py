@@ -20,41 +20,29 @@ from standout import errors
 
 log = logging.getLogger("standout.service")
 
+# What HTTP itself may answer; where an error of ours has the same meaning, its own code.
 CODES = {
     400: "bad_request",
-    401: "unauthorized",
-    403: "forbidden",
+    errors.TokenError.status: errors.TokenError.code,
+    errors.AccessError.status: errors.AccessError.code,
     404: "not_found",
     405: "method_not_allowed",
     409: "conflict",
     413: "too_large",
     415: "unsupported_media_type",
     421: "wrong_host",
-    422: "invalid",
+    errors.StandoutError.status: errors.StandoutError.code,
     429: "too_many_requests",
     500: "internal",
-    503: "unavailable",
+    errors.UnavailableError.status: errors.UnavailableError.code,
 }
-
-# The first that fits counts: the narrower before the wider.
-_KINDS: tuple[tuple[type[errors.StandoutError], int, str], ...] = (
-    (errors.NoStudyError, 404, "no_study"),
-    (errors.UncertainError, 503, "uncertain"),
-    (errors.StorageError, 503, "storage"),
-    (errors.KeyUsedError, 409, "key"),
-    (errors.StudyExistsError, 409, "study_exists"),
-    (errors.ToldError, 409, "told"),
-    (errors.TicketError, 422, "ticket"),
-    (errors.RewardError, 422, "reward"),
-    (errors.MethodError, 422, "method"),
-    (errors.ProblemError, 422, "problem"),
-    (errors.StudyError, 422, "study"),
-    (errors.StandoutError, 422, "invalid"),
-)
 
 
 class ApiError(Exception):
-    """An answer that is not a success."""
+    """An answer that is not a success: what HTTP knows and no error of standout says.
+
+    `code` is that of the status unless given; `detail` is for programs.
+    """
 
     def __init__(
         self,
@@ -73,7 +61,7 @@ class ApiError(Exception):
         self.headers = headers
 
     def response(self) -> Response:
-        """The answer itself."""
+        """The answer in the one shape of errors."""
         error: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.detail is not None:
             error["detail"] = self.detail
@@ -85,30 +73,31 @@ class ApiError(Exception):
         )
 
 
+# Where the studies are kept, and what is wrong there, is nobody's business: the log says it.
+_SAID: dict[type[errors.StandoutError], str] = {
+    errors.NoStudyError: "there is no such study",
+    errors.StudyExistsError: "there is a study of that name already; choose another",
+    errors.UncertainError: "the database did not answer; what was sent may have been done. "
+    "Rewards sent again with the same key count once",
+    errors.StorageError: "the database cannot be used at the moment; nothing was changed, "
+    "try again",
+}
+
+
 def translate(error: errors.StandoutError) -> ApiError:
-    """An error of ours as an answer; where the studies are kept is nobody's business."""
+    """An error of ours as an answer, with the code and the status of its class."""
     if isinstance(error, errors.BatchError):
         cause = error.__cause__ or errors.TicketError(str(error))
         assert isinstance(cause, errors.StandoutError)
         found = translate(cause)
         found.detail = {"index": error.index}
         return found
-    status, code = next((s, c) for kind, s, c in _KINDS if isinstance(error, kind))
-    message = str(error)
-    if isinstance(error, errors.NoStudyError):
-        message = "there is no such study"
-    elif isinstance(error, errors.StudyExistsError):
-        message = "there is a study of that name already; choose another"
-    elif isinstance(error, errors.StorageError):
+    headers = None
+    if error.status == HTTPStatus.SERVICE_UNAVAILABLE:
         log.error("storage: %s", error)
-        message = "the database cannot be used at the moment; nothing was changed, try again"
-        if isinstance(error, errors.UncertainError):
-            message = (
-                "the database did not answer; what was sent may have been done. Rewards sent "
-                "again with the same key count once"
-            )
-        return ApiError(status, message, code=code, headers={"Retry-After": "2"})
-    return ApiError(status, message, code=code)
+        headers = {"Retry-After": "2"}
+    message = next((said for kind, said in _SAID.items() if isinstance(error, kind)), str(error))
+    return ApiError(error.status, message, code=error.code, headers=headers)
 
 
 def internal() -> ApiError:

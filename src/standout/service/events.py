@@ -10,14 +10,13 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import asdict
 
 from standout.errors import StandoutError
+from standout.results import Pulse
 from standout.service.auth import FRESH
 from standout.service.settings import Settings
 from standout.service.shelf import Shelf
 from standout.service.threads import Threads
-from standout.study.shown import Pulse
 
 MOST_LISTENERS = 200
 """Per study and process."""
@@ -116,4 +115,4 @@ def _replace(queue: asyncio.Queue[Pulse], pulse: Pulse) -> None:
 
 
 def _event(pulse: Pulse) -> bytes:
-    return f"event: change\nid: {pulse.seq}\ndata: {json.dumps(asdict(pulse))}\n\n".encode()
+    return f"event: change\nid: {pulse.seq}\ndata: {json.dumps(pulse.to_dict())}\n\n".encode()

@@ -18,8 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from standout.service.auth import ANSWERERS, admit
 from standout.service.bodies import LONG
 from standout.service.routes import measuring
-from standout.service.schemas import Body
-from standout.service.schemas_measure import MANY, Ask, Tell
+from standout.service.schemas import MANY, Ask, Body, Tell
 from standout.service.service import Service
 
 _Route = tuple[type[Body], Callable[..., Awaitable[Response]]]

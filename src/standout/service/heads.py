@@ -23,7 +23,7 @@ class BoundedProtocol(HttpToolsProtocol):
     """uvicorn's protocol on httptools, with an end to what surrounds a body."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """As uvicorn's."""
+        """A connection is open; nothing of its first request has been read."""
         self._around = self._within = 0
         self._has_head = False
         super().connection_made(transport)

@@ -21,9 +21,9 @@ from pydantic import Field
 from starlette.responses import Response
 
 from standout.pictures import marks
+from standout.service.answers import answer
 from standout.service.auth import Owner, identify
 from standout.service.errors import ApiError
-from standout.service.plain import answer
 from standout.service.rating import image_sources
 from standout.service.rating import router as rating
 from standout.service.schemas import Body

@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 
 from standout.core.noise import Bernoulli, Noise
 from standout.errors import RewardError
-from standout.service.errors import ApiError
 from standout.study import Study
 from standout.study.scale import labels_of, number_of, scale_of, value_at
 
@@ -85,13 +84,10 @@ def check_answer(study: Study, value: float) -> None:
     elif asked["kind"] == "slider":
         fits = number_of(asked["min"], asked["max"], asked["steps"], value) is not None
     else:
-        try:
-            study.problem.noise.check_reward(value)
-        except RewardError as error:
-            raise ApiError(422, str(error), code="reward") from None
+        study.problem.noise.check_reward(value)
         fits = True
     if not fits:
-        raise ApiError(422, f"{value:g} is not among the answers of this page", code="reward")
+        raise RewardError(f"{value:g} is not among the answers of this page")
 
 
 def image_policy(addresses: Iterable[str]) -> str:

@@ -14,11 +14,11 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from standout.errors import NoStudyError, ToldError
+from standout.errors import NoStudyError, NotYoursError, ToldError
 from standout.service import handing
+from standout.service.answers import answer
 from standout.service.auth import Answerer, Identity, check
 from standout.service.errors import ApiError
-from standout.service.plain import answer
 from standout.service.questions import check_answer, image_policy
 from standout.service.rater import Rater
 from standout.service.schemas import Body, TicketNumber
@@ -159,7 +159,7 @@ async def _act(
     def call() -> dict[str, Any]:
         study = service.shelf.writer(rater.study)
         if study.holder(body.ticket) != rater.worker:
-            raise ApiError(403, "this item was not given to you", code="not_yours")
+            raise NotYoursError("this item was not given to you")
         held = held_ticket(study, rater.worker)
         counted = act(study, rater.worker)
         if held is not None and held.id == body.ticket:
@@ -176,7 +176,7 @@ async def _act(
 async def leave(
     service: ServiceOf, who: Answerer, name: str, body: Leave, request: Request
 ) -> Response:
-    """Let go of the item on the page, so that another rater gets it at once."""
+    """Give the item on the page back, so that another rater gets it at once."""
     rater = Rater(request, who, name)
 
     def call() -> dict[str, Any]:

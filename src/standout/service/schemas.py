@@ -1,14 +1,24 @@
-"""The JSON of the API, as it is described to others."""
+"""What is sent to the API, and the few answers that are no results (errors, health, done)."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 
 from standout.study.scale import MOST_STEPS
 
 BIGGEST = 2**63 - 1
+LONGEST_KEY = 200
+MOST_TICKETS = 10_000
+MANY, MOST_REWARDS = 1_000, 50_000
 TEN_YEARS = 10 * 366 * 86400.0
 
 StudyName = Annotated[str, Field(pattern=r"^[^/\x00-\x1f\x7f]{1,200}$", examples=["beans"])]
@@ -26,8 +36,6 @@ Worker = Annotated[
     Annotated[str, Field(max_length=200)] | None,
     Field(description="Who measures; a rater's is always its own."),
 ]
-Count = Annotated[int, Field(ge=0)]
-Column = list[float | None]
 
 
 class Body(BaseModel):
@@ -142,108 +150,116 @@ class NewStudy(Body):
     page: PageSettings | None = None
 
 
-class StudyRow(BaseModel):
-    """A study in the list."""
+class Ask(Body):
+    """How many pulls to hand out."""
 
-    name: str
-    method: str
-    arms: Count
-    pulls: Count
-    pending: Count
-    undecided: Count
-    outliers: Count
-    stopped: bool
-    reason: str = Field(examples=["running"])
-    created: float = Field(description="Seconds since 1970.")
+    model_config = ConfigDict(
+        extra="forbid", allow_inf_nan=False, json_schema_extra={"examples": [{"n": 2}]}
+    )
 
-
-class StudyList(BaseModel):
-    """Some studies; `next` is the `after` of the next page."""
-
-    studies: list[StudyRow]
-    next: str | None
+    n: Whole = Field(default=1, ge=1, le=MOST_TICKETS)
+    lease: Lease = None
+    worker: Worker = None
+    items: Yes = Field(default=False, description="Say what to show for each arm.")
+    known: list[TicketNumber] | None = Field(
+        default=None,
+        max_length=MOST_TICKETS,
+        description="Give this worker's other pending tickets again, before new ones: "
+        "for whoever lost an answer. Raters always get theirs again.",
+    )
 
 
-class Ends(BaseModel):
-    """An interval; an end that is not known yet is null."""
+class Reward(Body):
+    """A reward, of a ticket or of an arm (or of both, which must agree)."""
 
-    lower: float | None
-    upper: float | None
+    ticket: TicketNumber | None = None
+    arm: ArmName | None = None
+    reward: Number = Field(examples=[1.0])
 
-
-class Threshold(Ends):
-    """The threshold's interval, and where it seems to be."""
-
-    estimate: float | None
-
-
-class ProblemBody(BaseModel):
-    """What is asked."""
-
-    k: float
-    mad_scale: float
-    delta: float
-    side: str
-    k_low: float | None
-    tolerance: float
-    noise: str
+    @model_validator(mode="after")
+    def _has_one(self) -> Self:
+        if self.ticket is None and self.arm is None:
+            raise ValueError("say of which ticket, or of which arm")
+        return self
 
 
-class WaitingBody(BaseModel):
-    """Told rewards of an arm that wait until `ticket` is told or given back."""
-
-    arm: str
-    rewards: Count
-    ticket: int
-    worker: str
-    expired: bool
+def _leave_many(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
+    """Many rewards are checked later, beside the event loop (see `bodies`)."""
+    return value if isinstance(value, list) and MANY < len(value) <= MOST_REWARDS else check(value)
 
 
-class StatusBody(BaseModel):
-    """How a study stands."""
-
-    name: str
-    created: float
-    method: str
-    problem: ProblemBody
-    lease: float
-    arms: Count
-    pulls: Count
-    pending: Count
-    expired: Count
-    surplus: Count
-    budget: int | None
-    outliers: list[str]
-    normal: list[str]
-    undecided: list[str]
-    threshold: Ends
-    threshold_low: Ends | None
-    note: str | None
-    stopped: bool
-    reason: str
-    rounds: Count
-    failures: dict[str, int]
-    paused: dict[str, str]
-    waiting: list[WaitingBody]
-    head: str = Field(description="Digest of all that was told, in hex.")
+Rewards = Annotated[
+    list[Reward], Field(min_length=1, max_length=MOST_REWARDS), WrapValidator(_leave_many)
+]
 
 
-class IdentificationBody(BaseModel):
-    """The answer so far; the last five have an entry per arm."""
+class Tell(Body):
+    """Rewards, all of which are counted or, if one is bad, none."""
 
-    outliers: list[str]
-    normal: list[str]
-    undecided: list[str]
-    best_guess: list[str]
-    threshold: Ends
-    threshold_low: Ends | None
-    threshold_estimate: float | None
-    pulls: Count
-    rounds: Count
-    reason: str
-    note: str | None
-    arms: list[str]
-    means: Column
-    lower: Column
-    upper: Column
-    pulls_by_arm: list[int]
+    model_config = ConfigDict(
+        extra="forbid",
+        allow_inf_nan=False,
+        json_schema_extra={"examples": [{"rewards": [{"ticket": 17, "reward": 1.0}], "ask": 1}]},
+    )
+
+    rewards: Rewards
+    ask: Whole = Field(default=0, ge=0, le=MOST_TICKETS, description="Ask for so many, too.")
+    lease: Lease = None
+    worker: Worker = None
+    items: Yes = False
+    known: list[TicketNumber] | None = Field(default=None, max_length=MOST_TICKETS)
+    key: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=LONGEST_KEY,
+        description="Stands for this request: the same rewards sent again with the same key "
+        "count once and get the first answer; others are refused (409). Any text of your own, "
+        "a random one for instance.",
+        examples=["plate 12, 3 May"],
+    )
+
+
+class Fail(Body):
+    """A ticket to give back."""
+
+    ticket: TicketNumber
+    reason: str = Field(default="", max_length=2000, examples=["dropped the plate"])
+    worker: Worker = None
+
+
+class Renew(Body):
+    """Tickets whose leases begin anew."""
+
+    tickets: list[TicketNumber] = Field(max_length=MOST_TICKETS)
+    lease: Lease = None
+
+
+class Release(Body):
+    """Tickets whose leases end now."""
+
+    tickets: list[TicketNumber] = Field(max_length=MOST_TICKETS)
+
+
+class Pause(Body):
+    """An arm to hand out no more."""
+
+    arm: ArmName
+    reason: str = Field(default="paused by hand", max_length=2000)
+
+
+class Resume(Body):
+    """An arm to hand out again."""
+
+    arm: ArmName
+
+
+class Done(BaseModel):
+    """What was asked for is done, and on disk."""
+
+    done: bool = True
+
+
+class PageBody(BaseModel):
+    """The rating page's settings, null where the study has none."""
+
+    page: dict[str, Any] | None

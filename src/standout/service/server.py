@@ -41,7 +41,7 @@ def open_socket(host: str, port: int) -> socket.socket:
 
 
 def make_server(place: str, settings: Settings, level: str) -> Server:
-    """A server that is ready to run."""
+    """A server for the studies at `place`; `run` serves until it is told to end."""
     sys.setswitchinterval(SWITCH)
     config = uvicorn.Config(
         create_app(place, settings),

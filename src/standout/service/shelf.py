@@ -11,11 +11,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from sqlalchemy import Connection
 
 from standout.errors import NoStudyError, UnavailableError
+from standout.results import StudyList
 from standout.study import Study
 from standout.study.setup import list_studies, study_names
 from standout.study.storage import Storage
@@ -90,7 +90,7 @@ class Shelf:
         return self._handle(name, "write")
 
     def reader(self, name: str) -> Study:
-        """The handle for looking."""
+        """The study, opened for looking; raises `NoStudyError` if there is none of that name."""
         return self._handle(name, "look")
 
     @contextmanager
@@ -103,7 +103,7 @@ class Shelf:
             study.close()
 
     def forget(self, name: str) -> None:
-        """Open it anew next time."""
+        """Drop what is open of a study: the next request opens it anew."""
         with self._lock:
             self._pairs.pop(name, None)
 
@@ -130,14 +130,12 @@ class Shelf:
                 connection.exec_driver_sql("SELECT 1").scalar()
 
     def names(self) -> list[str]:
-        """The names of all studies."""
+        """The names of all studies, oldest first."""
         with self._reading() as connection:
             return [name for _, name in study_names(connection)]
 
-    def page(
-        self, limit: int, after: str | None, only: str | None
-    ) -> tuple[list[dict[str, Any]], str | None]:
-        """Up to `limit` studies behind the one called `after`, and where the next page begins."""
+    def page(self, limit: int, after: str | None, only: str | None) -> StudyList:
+        """Up to `limit` studies behind the one called `after`; `only` this one if given."""
         with self._reading() as connection:
             names = study_names(connection)
             if only is not None:
@@ -147,15 +145,15 @@ class Shelf:
                 names = names[places[0] + 1 :] if places else []
             chosen = names[:limit]
             rows = list_studies(connection, [key for key, _ in chosen]) if chosen else []
-        return rows, chosen[-1][1] if len(names) > limit else None
+        return StudyList(tuple(rows), chosen[-1][1] if len(names) > limit else None)
 
     def tokens(self) -> list[Kept]:
-        """Every token."""
+        """Every token of the place, revoked ones too, with the hashes of their secrets."""
         with self._reading() as connection:
             return read_all(connection)
 
     def close(self) -> None:
-        """Let go of everything that does not hang."""
+        """Close every study and connection; one that hangs is left to the end of the process."""
         with self._lock:
             self._pairs.clear()
         for lock, storage in ((self._catalogue, self._storage), (self._pulse, self._pinged)):

@@ -198,5 +198,5 @@ class Threads:
             self._shared.pop(key, None)
 
     async def slow(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Something that may take seconds."""
+        """Run what may take seconds, in a queue of its own; its result, or what it raised."""
         return await self._run("slow", partial(function, *args, **kwargs))

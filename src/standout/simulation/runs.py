@@ -10,7 +10,7 @@ import numpy as np
 
 from standout.core.engine import best_guess
 from standout.core.jit import IS_COMPILED
-from standout.core.methods import Method
+from standout.core.method import Method
 from standout.core.problem import Problem
 from standout.core.run import NO_LIMIT, start_state
 from standout.core.state import PULLS, ROUNDS, UNDECIDED

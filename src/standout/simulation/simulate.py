@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from standout.core.methods import DEFAULT_METHOD, Method, as_method
+from standout.core.method import Method
+from standout.core.methods import DEFAULT_METHOD, as_method
 from standout.core.problem import Problem
 from standout.core.run import check_budget
 from standout.core.typing import Floats
@@ -80,7 +81,12 @@ class MethodResult:
 
 @dataclass(frozen=True)
 class Simulation:
-    """The results of all methods, with what they were run on."""
+    """The results of all methods, with what they were run on.
+
+    >>> simulation = simulate("fig4", "focus", runs=2, budget=30)
+    >>> [result.method for result in simulation.results]
+    ['focus']
+    """
 
     instance: dict[str, Any]
     problem: Problem

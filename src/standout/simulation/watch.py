@@ -8,12 +8,12 @@ from collections.abc import Callable
 import numpy as np
 
 from standout.core.engine import best_guess
-from standout.core.identification import Identification, identification
-from standout.core.methods import Method
+from standout.core.identification import identification
+from standout.core.method import Method
 from standout.core.problem import Problem
 from standout.core.run import start_state
 from standout.core.state import PULLS, UNDECIDED
-from standout.core.stopping import StopReason
+from standout.results import Identification, StopReason
 from standout.simulation.instances import InstanceFamily
 from standout.simulation.play import play
 from standout.simulation.rewards import rewards_of

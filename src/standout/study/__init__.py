@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from standout.study.copying import Copy, backup, restore
+from standout.results import Copy, Receipt, Status, Ticket, Verification
+from standout.study.copying import backup, restore
 from standout.study.history import History
-from standout.study.status import Status
 from standout.study.study import Study
-from standout.study.telling import Receipt
-from standout.study.tickets import Ticket
-from standout.study.verify import Verification
 
 __all__ = [
     "Copy",

@@ -7,10 +7,10 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import Connection, func, select
 
 from standout.errors import StudyError
+from standout.results import Ticket
 from standout.study import schema
 from standout.study.ledger import Ledger
 from standout.study.statements import Row, Statement
-from standout.study.tickets import Ticket
 from standout.study.told import Item
 
 _TICKETS = schema.tickets

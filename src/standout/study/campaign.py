@@ -9,7 +9,8 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from standout.core.methods import Method, as_method
+from standout.core.method import Method
+from standout.core.methods import as_method
 from standout.core.problem import Problem
 from standout.errors import NoStudyError, StudyError
 from standout.extras import require

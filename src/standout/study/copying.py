@@ -12,12 +12,12 @@ import secrets
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from standout.errors import NoStudyError, StorageError
+from standout.results import CopiedStudy, Copy
 from standout.study import sqlite_file
 from standout.study.copying_rows import copy_rows, empty_target
 from standout.study.places import check_file, locate
@@ -31,34 +31,6 @@ Progress = Callable[[int, int], None]
 
 _PAGES = 2_000
 _BESIDE = ("-wal", "-shm", "-journal")
-
-
-@dataclass(frozen=True)
-class CopiedStudy:
-    """A study in a copy: how many pulls are counted, and how many rewards are in its log."""
-
-    name: str
-    pulls: int
-    rewards: int
-
-
-@dataclass(frozen=True)
-class Copy:
-    """What was copied from where to where; `size` in bytes, None in PostgreSQL.
-
-    `remarks` say what is to be known about the source or was found in the
-    target's place, in plain words.
-    """
-
-    source: str
-    target: str
-    size: int | None
-    studies: tuple[CopiedStudy, ...]
-    remarks: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return asdict(self)
 
 
 def backup(

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from standout.core import engine
-from standout.core.doubt import doubt
-from standout.core.given import Given
-from standout.core.identification import Identification, Interval, identification
+from standout.core.identification import identification
 from standout.core.kinds import Verdict
-from standout.core.methods import Method
+from standout.core.method import Method
+from standout.core.prior import PriorFacts
 from standout.core.problem import Problem
 from standout.core.run import NO_LIMIT, start_state
 from standout.core.state import (
@@ -24,8 +23,9 @@ from standout.core.state import (
     State,
     means_of,
 )
-from standout.core.stopping import StopReason
 from standout.core.typing import Codes, Flags, Ints
+from standout.core.undecidable import doubt
+from standout.results import Identification, Interval, StopReason
 from standout.study.chain import Step
 from standout.study.kernels import observe_many
 from standout.study.rounds import LiveRound
@@ -69,8 +69,10 @@ class Desk:
         self.pause_after = pause_after
         self.ordered = ordered
         self.rng = rng
-        given = Given(costs=costs or {}).cost_array(self.index)
+        given = PriorFacts(costs=costs or {}).cost_array(self.index)
         self.state: State = start_state(problem, method, n_arms, rng, given)
+        self.spare: State | None = None
+        """A state that planning ahead writes over each time."""
         self.certified = np.zeros(n_arms, dtype=np.int8)
         self.pending = np.zeros(n_arms, dtype=np.int64)
         self.held = np.zeros(n_arms, dtype=np.int64)
@@ -118,7 +120,7 @@ class Desk:
         return next((live for live in self.rounds if live.id == number), None)
 
     def close_rounds(self) -> bool:
-        """Let go of the rounds whose rewards are all in; whether there was any."""
+        """Remove the rounds whose rewards are all in; whether there was any."""
         over = [live for live in self.rounds if live.is_over]
         if over:
             self.rounds = [live for live in self.rounds if not live.is_over]

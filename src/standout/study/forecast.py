@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
 
 import numpy as np
 from sqlalchemy import Connection, select
 
 from standout.core.state import PULLS, ROUNDS, UNDECIDED, State, means_of
 from standout.core.typing import Floats
+from standout.results import Forecast
 from standout.study import schema
 from standout.study.kernels import fast_forward
 from standout.study.ledger import Ledger
@@ -26,18 +26,6 @@ PLAYS = 11
 FEWEST = 3
 
 _REWARDS = schema.rewards
-
-
-@dataclass(frozen=True)
-class Forecast:
-    """Pulls left: the middle of what was played, and where the middle four fifths of it lie.
-
-    `upper` is None when there is no end to be seen.
-    """
-
-    pulls_left: int
-    lower: int
-    upper: int | None
 
 
 def forecast(connection: Connection, ledger: Ledger) -> int | None:

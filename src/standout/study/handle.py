@@ -9,7 +9,7 @@ from typing import NoReturn, Self
 
 from sqlalchemy import Connection
 
-from standout.core.methods import Method
+from standout.core.method import Method
 from standout.core.problem import Problem
 from standout.errors import StudyError
 from standout.study.bulk import FEW
@@ -109,7 +109,11 @@ class Handle:
                 self._reader = None
 
     def close(self) -> None:
-        """Let go of the database; the study itself stays."""
+        """Close the connection to the database; the study itself stays.
+
+        Every method opens another if it is used afterwards. Leaving a `with`
+        closes, too.
+        """
         with self._lock:
             self._storage.close()
 

@@ -64,7 +64,7 @@ def first_blocks(
     pending = ledger.desk.pending
     # Of one more than were told, one at least is still out.
     wanted = [(arm, len(slots) + 1) for arm, slots in filled.items() if pending[arm]]
-    found = open_tickets.first_pending(connection, ledger.key, wanted)
+    found = open_tickets.first_pending(connection, ledger.key, wanted, ledger.tickets)
     return {
         arm: next((slot for slot in found.get(arm, ()) if slot not in slots), NO_SLOT)
         for arm, slots in filled.items()

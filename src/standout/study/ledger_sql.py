@@ -8,6 +8,9 @@ from standout.study.statements import Statement, insert_into
 
 COUNTERS = ("seq", "pulls", "surplus", "log", "tickets", "failed", "last_round", "steps")
 
+LOCKS = 7382095
+"""What the numbers of studies are locked under on PostgreSQL."""
+
 
 class RunRow(NamedTuple):
     """The row of a study's run."""
@@ -40,6 +43,8 @@ LOCK_RUN = Statement(
     READ_RUN.texts["sqlite"],
     READ_RUN.texts["postgresql"].replace("%s", "?") + " FOR UPDATE",
 )
+QUEUE = Statement("SELECT 1", f"SELECT pg_advisory_xact_lock({LOCKS}, ?)")
+"""Wait for one's turn. Who waits for a row instead finds it changed, and has to look again."""
 READ_ARMS = Statement(
     "SELECT position, pulls, total, verdict, pending, failures, streak, paused, memory, held "
     "FROM standout_arms WHERE study = ? AND seq > ?"

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from standout.core.methods import Method
+from standout.core.method import Method
+from standout.core.order import sort_ends
 from standout.core.problem import Problem
 from standout.core.run import start_state
-from standout.core.sorted import sort_ends
 from standout.core.state import ROUNDS, SIZE, STAGE, TOUCHED, Spec, State
 from standout.core.threshold import update_threshold
 from standout.core.typing import Floats, Ints
@@ -143,6 +143,13 @@ def restore_derived(spec: Spec, state: State, found: set[str]) -> None:
         state.bounds[...] = bounds
 
 
-def copy_state(state: State) -> State:
-    """A state that can be played with."""
-    return State(*(np.array(values) for values in state.values()))
+def copy_state(state: State, into: State | None = None) -> State:
+    """A state that can be played with; written over `into`, of as many arms, where one is given.
+
+    To tell kernels where a new state lies takes ten times as long as to copy it.
+    """
+    if into is None:
+        return State(*(np.array(values) for values in state.values()))
+    for name in State.names():
+        getattr(into, name)[...] = getattr(state, name)
+    return into

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from standout.core.methods import Method
+from standout.core.method import Method
+from standout.results import StudyView, Trace, Verification
 from standout.study.columns import Columns, read_columns
 from standout.study.forecast import Outlook
 from standout.study.study import Study
-from standout.study.trace import Trace
-from standout.study.verify import Verification
-from standout.study.view import StudyView, view
+from standout.study.view import view
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import operator
 
 import numpy as np
 
-from standout.core.methods import Method
+from standout.core.method import Method
 from standout.errors import MethodError, StudyError, shown
 
 MOST_PULLS = 10**15
@@ -61,7 +61,7 @@ def real(value: object) -> float | None:
 
 
 def text(what: str, value: object) -> str:
-    """A text."""
+    """`value` if it is a text; raises `StudyError`, which calls it `what`, otherwise."""
     if not isinstance(value, str):
         raise StudyError(f"{what} must be a text, not {shown(value)}")
     return value

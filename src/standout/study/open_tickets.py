@@ -22,6 +22,9 @@ _DENSE = 4
 """Tickets are read as a range if that reads at most so many times what was asked for."""
 
 
+Pair = tuple[int, int]
+
+
 class OpenTicket(NamedTuple):
     """A row of the table of tickets."""
 
@@ -46,6 +49,12 @@ _IN_SLOTS = Statement(
     "JOIN standout_tickets t ON t.study = ? AND t.arm = w.arm AND t.slot = w.slot AND t.status = 0"
 )
 _FIRST = Statement(f"SELECT arm, slot {_OPEN} AND arm = ? AND status = 0 ORDER BY slot LIMIT ?")
+_BESIDE = 2
+"""One that is told, and the next."""
+_FIRST_BESIDE = Statement(
+    f"SELECT arm, slot {_OPEN} AND arm = (SELECT arm FROM standout_tickets WHERE study = ? "
+    f"AND id = ?) AND status = 0 ORDER BY slot LIMIT {_BESIDE}"
+)
 _FIRSTS = Statement(
     "SELECT f.arm, f.slot FROM unnest(?::integer[], ?::bigint[]) AS w(arm, most) "
     "CROSS JOIN LATERAL (SELECT arm, slot FROM standout_tickets t WHERE t.study = ? "
@@ -70,32 +79,50 @@ WAITING_COLUMNS = (
 )  # fmt: skip
 ADD_WAITING = insert_into("standout_tickets", WAITING_COLUMNS)
 
-Pair = tuple[int, int]
-
 
 class Looked:
-    """Tickets that were looked up when a transaction began, to be used once."""
+    """A ticket that was looked up when a transaction began, to be used once.
+
+    With it the first pulls of its arm that are out: to ask for them later would be one more
+    round trip, while others wait.
+    """
 
     def __init__(self) -> None:
         self._found: dict[int, list[Row]] = {}
+        self._pending: dict[int, list[Row]] = {}
 
     def forget(self) -> None:
         """Another transaction."""
         self._found.clear()
+        self._pending.clear()
 
     def calls(self, key: int, numbers: Sequence[int]) -> list[tuple[Statement, Row]]:
-        """The statement that looks up a single ticket; many are not looked up ahead."""
-        return [(_ONE, (key, numbers[0]))] if len(numbers) == 1 else []
+        """The statements that look up a single ticket; many are not looked up ahead."""
+        if len(numbers) != 1:
+            return []
+        return [(_ONE, (key, numbers[0])), (_FIRST_BESIDE, (key, key, numbers[0]))]
 
     def remember(self, numbers: Sequence[int], found: Sequence[list[Row]]) -> None:
         """What came of `calls`."""
-        self._found = dict(zip(numbers, found, strict=False))
+        self.forget()
+        if found:
+            row, pending = found
+            self._found[numbers[0]] = row
+            self._pending = {row[0][1]: pending} if row else {}
 
     def take(self, number: int) -> list[Row] | None:
         """Its row, in a list; None if it was not looked up, or may have changed since."""
         found = self._found.pop(number, None)
-        self._found.clear()
+        if found is None:
+            self.forget()
         return found
+
+    def take_pending(self, pairs: Sequence[Pair]) -> list[Row] | None:
+        """The first slots of an arm that are out, where these were looked up with its ticket."""
+        pending, self._pending = self._pending, {}
+        if len(pairs) != 1 or pairs[0][1] > _BESIDE:
+            return None
+        return pending.get(pairs[0][0])
 
 
 def _is_sqlite(connection: Connection) -> bool:
@@ -137,10 +164,15 @@ def pending_in(connection: Connection, key: int, pairs: Sequence[Pair]) -> dict[
     return dict(_per_arm(connection, key, pairs, _IN_SLOT, _IN_SLOTS))
 
 
-def first_pending(connection: Connection, key: int, pairs: Sequence[Pair]) -> dict[int, list[int]]:
+def first_pending(
+    connection: Connection, key: int, pairs: Sequence[Pair], looked: Looked
+) -> dict[int, list[int]]:
     """The first slots that are out, in order, for pairs of an arm and how many at most."""
     found: dict[int, list[int]] = {}
-    for arm, slot in _per_arm(connection, key, pairs, _FIRST, _FIRSTS):
+    rows = looked.take_pending(pairs)
+    if rows is None:
+        rows = _per_arm(connection, key, pairs, _FIRST, _FIRSTS)
+    for arm, slot in rows:
         found.setdefault(arm, []).append(slot)
     return {arm: sorted(slots) for arm, slots in found.items()}
 

@@ -115,7 +115,7 @@ class _Ahead:
     """The state as if all that is pending were in."""
 
     def __init__(self, desk: Desk) -> None:
-        self.state = copy_state(desk.state)
+        self.state = desk.spare = copy_state(desk.state, desk.spare)
         self.seen = np.zeros_like(desk.pending)
         self.round: LiveRound | None = None
 

@@ -9,23 +9,32 @@ come although the connection stands.
 
 from __future__ import annotations
 
+import itertools
 import logging
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
-import psycopg.sql
+import psycopg.abc
+from psycopg import generators, waiting
+from psycopg.adapt import PyFormat, Transformer
+from psycopg.errors import error_from_result
+from psycopg.pq import ExecStatus, TransactionStatus
+from psycopg.pq.abc import PGconn, PGresult
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from standout.study.storage_errors import SILENT
 
+Call = tuple[str, Sequence[Any]]
+"""A statement and its parameters."""
 CONNECT = 10
 """Seconds to wait for a connection."""
 MARGIN = 5.0
 """Seconds that an answer may take beyond what the server allows a statement."""
+_FINE = (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK)
 LONG = 3600.0
 """Seconds that one statement on a whole study may take (verify, backup)."""
 
@@ -66,12 +75,62 @@ class Watched(psycopg.Connection[Any]):
     silence: float = 65.0
     _given_up: str | None = None
     batch: Batch | None = None
+    prepared: dict[str, bytes]
+    """Statements that the server has worked out a plan for, and what they are called there."""
+    transformer: psycopg.abc.Transformer
+    _numbers: Iterator[int]
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether a transaction is under way, and all is well with it."""
+        return self.pgconn.transaction_status == TransactionStatus.INTRANS
 
     def cursor(self, *args: Any, **kwargs: Any) -> Any:
         """As in psycopg; what has been gathered is done before."""
         if self.batch is not None:
             self.batch.send()
         return super().cursor(*args, **kwargs)
+
+    def exchange(self, calls: Sequence[Call], wanted: int) -> list[list[Any]]:
+        """Carry out statements, all sent at once; the rows of the last `wanted`.
+
+        Raises the error of the first that fails.
+        """
+        fresh = {text for text, _ in calls}.difference(self.prepared)
+        self.prepared.update((text, b"standout_%d" % next(self._numbers)) for text in fresh)
+        try:
+            with self.lock:
+                results = self._pipeline_of(fresh, calls)
+            bad = next((one for one in results if one.status not in _FINE), None)
+            if bad is not None:
+                raise error_from_result(bad)
+        except BaseException:
+            for text in fresh:
+                del self.prepared[text]
+            raise
+        return [self._rows(result) for result in results[len(results) - wanted :]]
+
+    def _rows(self, result: PGresult) -> list[Any]:
+        if not result.ntuples:
+            return []
+        self.transformer.set_pgresult(result)
+        return self.transformer.load_rows(0, result.ntuples, tuple)
+
+    def _pipeline_of(self, fresh: Collection[str], calls: Sequence[Call]) -> list[PGresult]:
+        pgconn = self.pgconn
+        pgconn.enter_pipeline_mode()
+        try:
+            for text in fresh:
+                pgconn.send_prepare(self.prepared[text], _numbered(text))
+            for text, params in calls:
+                values = self.transformer.dump_sequence(params, [PyFormat.TEXT] * len(params))
+                pgconn.send_query_prepared(self.prepared[text], values)
+            pgconn.pipeline_sync()
+            found: list[PGresult] = self.wait(_receive(pgconn))
+            return found
+        finally:
+            with suppress(psycopg.Error):  # It is broken, or was interrupted: it will not be used.
+                pgconn.exit_pipeline_mode()
 
     def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
         """As in psycopg; raises OperationalError when nothing comes for too long.
@@ -107,6 +166,10 @@ def connector(patience: float) -> Callable[..., Watched]:
     def connect(_dialect: Any, _record: Any, args: Any, options: Any) -> Watched:
         connection: Watched = Watched.connect(*args, **{**options, **connect_options(patience)})
         connection.silence = patience + MARGIN
+        connection.prepared, connection._numbers = {}, itertools.count()
+        connection.transformer = Transformer(connection)
+        # We prepare ourselves; psycopg would throw ours away with its own after a rollback.
+        connection.prepare_threshold = None
         for statement in limits(patience):
             connection.execute(statement)
         connection.commit()
@@ -115,8 +178,8 @@ def connector(patience: float) -> Callable[..., Watched]:
     return connect
 
 
-_BEGIN = "BEGIN; SET LOCAL synchronous_commit = off"
-_COMMIT = "COMMIT; SELECT pg_logical_emit_message(true, 'standout', '')"
+_BEGIN = ("BEGIN", "SET LOCAL synchronous_commit = off")
+_COMMIT = ("COMMIT", "SELECT pg_logical_emit_message(true, 'standout', '')")
 """The second only waits for the disk: then all that was committed before it is safe, too."""
 
 
@@ -124,66 +187,71 @@ class Batch:
     """Statements of one transaction, sent together: whenever rows are wanted, and at the end.
 
     A round trip takes longer than what a server does for such a statement, and lets
-    whoever waits for the same study wait longer. The transaction lets go of its locks
-    before it is on disk, and waits for that afterwards: the server then makes those of
-    many clients safe at once.
+    whoever waits for the same study wait longer. Each is prepared when a connection first
+    needs it, since to work out its plan takes the server longer than to follow it. The
+    transaction lets go of its locks before it is on disk, and waits for that afterwards: the
+    server then makes those of many clients safe at once.
     """
 
     def __init__(self, raw: Watched) -> None:
         self._raw = raw
-        self._escape = psycopg.pq.Escaping(raw.pgconn).escape_literal
-        self._texts = [_BEGIN]
+        self._calls = [(text, ()) for text in _BEGIN]
+
+    _calls: list[Call]
 
     def add(self, text: str, params: Sequence[Any]) -> None:
         """Something to be done before whatever comes next."""
-        # By hand, not by a `ClientCursor`: that takes as long as all the rest of a tell.
-        first, *parts = text.split("%s")
-        values = map(self._literal, params)
-        pieces = [piece for pair in zip(values, parts, strict=True) for piece in pair]
-        self._texts.append(first + "".join(pieces))
+        self._calls.append((text, params))
 
-    def _literal(self, value: Any) -> str:
-        """A value as SQL."""
-        kind = type(value)
-        if kind is int:
-            return str(value)
-        if kind is float:
-            return f"'{value!r}'::float8"
-        if value is None:
-            return "NULL"
-        if kind is str:
-            return bytes(self._escape(value.encode())).decode()
-        return psycopg.sql.Literal(value).as_string(self._raw)
-
-    def read(self, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[list[Any]]:
+    def read(self, calls: Sequence[Call]) -> list[list[Any]]:
         """The rows of each of these."""
-        for text, params in calls:
-            self.add(text, params)
+        self._calls += calls
         return self._send(len(calls))
 
     def send(self) -> None:
         """Let everything be done that was added."""
-        if self._texts:
+        if self._calls:
             self._send(0)
 
     def commit(self) -> None:
         """End the transaction, and wait for the disk."""
-        self._texts.append(_COMMIT)
+        self._calls += [(text, ()) for text in _COMMIT]
         self._send(0)
 
     def _send(self, wanted: int) -> list[list[Any]]:
         """Send everything; the rows of the last `wanted` statements."""
-        texts, self._texts = self._texts, []
-        with psycopg.Cursor(self._raw) as cursor:
-            cursor.execute("; ".join(texts), prepare=False)
-            # The first text is two statements where the transaction begins.
-            for _ in range(len(texts) - wanted + (texts[0] is _BEGIN)):
-                cursor.nextset()
-            found: list[list[Any]] = []
-            for _ in range(wanted):
-                found.append(cursor.fetchall())
-                cursor.nextset()
-            return found
+        calls, self._calls = self._calls, []
+        return self._raw.exchange(calls, wanted)
+
+
+def _numbered(text: str) -> bytes:
+    """A statement with `$1` and so on in place of each `%s`."""
+    first, *parts = text.split("%s")
+    return (first + "".join(f"${i}{part}" for i, part in enumerate(parts, start=1))).encode()
+
+
+def _receive(pgconn: PGconn) -> Generator[Any, Any, list[PGresult]]:
+    """Send what has been gathered in pipeline mode, and read everything up to its end."""
+    yield from generators.send(pgconn)
+    results: list[PGresult] = []
+    is_between = False
+    while True:
+        while pgconn.is_busy():
+            while not (yield waiting.WAIT_R):
+                pass
+            pgconn.consume_input()
+        result = pgconn.get_result()
+        if result is None and is_between:
+            # Without more to come, and without an end: the connection is lost.
+            if any(one.status == ExecStatus.FATAL_ERROR for one in results):
+                return results
+            raise psycopg.OperationalError("the connection is lost")
+        is_between = result is None
+        if result is None:
+            continue
+        if result.status == ExecStatus.PIPELINE_SYNC:
+            return results
+        results.append(result)
 
 
 @contextmanager

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from standout.results import Ticket
 from standout.study import again
 from standout.study.statements import Statement
 from standout.study.study import Study
-from standout.study.tickets import Ticket
 
 _ANSWERED = Statement(
     "SELECT arm FROM standout_rewards INDEXED BY standout_rewards_worker "

@@ -17,8 +17,8 @@ from sqlalchemy import Connection, select
 from standout.core import engine
 from standout.core.run import start_state
 from standout.core.state import PULLS, UNDECIDED, State
-from standout.core.stopping import StopReason
 from standout.core.typing import Floats
+from standout.results import StopReason
 from standout.study import schema
 from standout.study.chain import ENGINE, Kind, Logged, link, pack, read_places
 from standout.study.chain_start import drawn_bytes, settings_digest

@@ -11,7 +11,8 @@ import numpy as np
 from sqlalchemy import Connection, case, func, insert, select, true
 
 from standout.core.kinds import Verdict
-from standout.core.methods import Method, as_method, parse_method
+from standout.core.method import Method
+from standout.core.methods import as_method, parse_method
 from standout.core.problem import Problem
 from standout.core.run import check_arms
 from standout.errors import (
@@ -22,6 +23,7 @@ from standout.errors import (
     StudyExistsError,
     shown,
 )
+from standout.results import StopReason, StudyRow
 from standout.study import chain_start, numbers, schema
 from standout.study.desk import Desk
 from standout.study.ledger import UNREADABLE, Ledger
@@ -217,7 +219,7 @@ def study_names(connection: Connection) -> list[tuple[int, str]]:
     return [(row.id, row.name) for row in rows]
 
 
-def list_studies(connection: Connection, keys: Sequence[int] | None = None) -> list[dict[str, Any]]:
+def list_studies(connection: Connection, keys: Sequence[int] | None = None) -> list[StudyRow]:
     """Name, size and state of these studies (all unless given), by SQL alone."""
     runs = schema.runs
     chosen = _ARMS.c.study.in_(keys) if keys is not None else true()
@@ -247,16 +249,17 @@ def list_studies(connection: Connection, keys: Sequence[int] | None = None) -> l
         .order_by(_STUDIES.c.id)
     )
     return [
-        {
-            "name": row.name,
-            "method": row.method,
-            "arms": int(row.arms),
-            "pulls": int(row.pulls),
-            "pending": int(row.pending),
-            "outliers": int(row.outliers),
-            "undecided": int(row.open),
-            "reason": row.reason,
-            "created": float(row.created),
-        }
+        StudyRow(
+            name=row.name,
+            method=row.method,
+            arms=int(row.arms),
+            pulls=int(row.pulls),
+            pending=int(row.pending),
+            outliers=int(row.outliers),
+            undecided=int(row.open),
+            stopped=row.reason != StopReason.RUNNING,
+            reason=StopReason(row.reason),  # type: ignore[call-arg]
+            created=float(row.created),
+        )
         for row in connection.execute(query)
     ]

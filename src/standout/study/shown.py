@@ -4,36 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from sqlalchemy import select
 
-from standout.core.doubt import doubt
+from standout.core.undecidable import doubt
 from standout.errors import StudyError, shown
+from standout.results import Failure, Pending, Pulse, Trace
 from standout.study import numbers, schema
 from standout.study.handle import Handle
 from standout.study.page import Parts, read_items
-from standout.study.tickets import MOST, Failure, Pending, read_failures, read_pending
-from standout.study.trace import Trace, read_trace
+from standout.study.tickets import MOST, read_failures, read_pending
+from standout.study.trace import read_trace
 
 if TYPE_CHECKING:
-    from standout.study.forecast import Forecast
+    from standout.results import Forecast, Verification
     from standout.study.history import History
-    from standout.study.verify import Verification
 
 _STUDIES = schema.studies
-
-
-@dataclass(frozen=True)
-class Pulse:
-    """How far a study is; `seq` goes up with every change of any kind."""
-
-    seq: int
-    pulls: int
-    undecided: int
-    stopped: bool
 
 
 class Shown(Handle):
@@ -82,7 +72,14 @@ class Shown(Handle):
         return self._noted[1]
 
     def items(self, arms: Iterable[str] | None = None) -> dict[str, Parts]:
-        """What a rating page shows for these arms (all unless given), where there is something."""
+        """What a rating page shows for these arms (all unless given), where there is something.
+
+        By arm: `text`, `image` or `html`. Raises `StudyError` for an arm that
+        is not of this study.
+
+        >>> study.items(["ash"])
+        {}
+        """
         desk = self._ledger.desk
         positions = None if arms is None else [self._position(arm) for arm in arms]
         with self._reading() as (connection, _):
@@ -90,12 +87,23 @@ class Shown(Handle):
         return {desk.arms[place]: parts for place, parts in found.items()}
 
     def trace(self) -> Trace:
-        """The threshold's interval and the number of undecided arms over the pulls."""
+        """The threshold's interval and the number of undecided arms over the pulls, as arrays.
+
+        Not every pull is kept: from one entry to the next they grow by 2 % or more.
+
+        >>> len(study.trace())
+        0
+        """
         with self._reading() as (connection, _):
             return read_trace(connection, self._ledger.key)
 
     def failures(self, limit: int = 100, before: int | None = None) -> list[Failure]:
-        """The tickets given back, newest first; `before` is the `seq` to go on from."""
+        """Up to `limit` tickets that were given back, newest first, from before a `seq` on.
+
+        >>> study.fail(study.ask(), "dropped")
+        >>> [(failure.arm, failure.reason) for failure in study.failures()]
+        [('ash', 'dropped')]
+        """
         limit = numbers.whole("limit", limit, 1, numbers.MOST_TICKETS)
         if before is not None:
             before = numbers.whole("before", before, 0, MOST)
@@ -108,26 +116,47 @@ class Shown(Handle):
         return self._ledger.desk.is_stopped
 
     def pulse(self) -> Pulse:
-        """The little that shows whether anything has changed, as cheap as can be."""
+        """The little that shows whether anything has changed, as cheap as can be.
+
+        >>> before = study.pulse()
+        >>> _ = study.ask()
+        >>> study.pulse().seq > before.seq
+        True
+        """
         with self._reading():
             desk = self._ledger.desk
             undecided = np.count_nonzero((desk.certified == 0) & (desk.state.verdict == 0))
             return Pulse(desk.totals.seq, desk.totals.pulls, int(undecided), desk.is_stopped)
 
     def pending(self) -> list[Pending]:
-        """The tickets that are out, with whom and until when."""
+        """The tickets that are out, oldest first, with whom and until when (seconds since 1970).
+
+        >>> _ = study.ask(worker="lab 3")
+        >>> [(one.ticket, one.arm, one.worker) for one in study.pending()]
+        [(1, 'ash', 'lab 3')]
+        """
         with self._reading() as (connection, _):
             return read_pending(connection, self._ledger)
 
     def forecast(self) -> int | None:
-        """How many pulls are left, roughly; None when that cannot be told."""
+        """How many pulls are left, roughly; None when that cannot be told (too early, no end).
+
+        The method is played on with rewards like those told so far, which
+        takes half a second.
+
+        >>> print(study.forecast())
+        None
+        """
         from standout.study.forecast import forecast
 
         with self._reading() as (connection, _):
             return forecast(connection, self._ledger)
 
     def forecast_range(self, seed: int = 0) -> Forecast | None:
-        """How many pulls are left, and between which numbers probably; None as in `forecast`."""
+        """How many pulls are left, and between which numbers probably; None as in `forecast`.
+
+        Played on several times, with random choices that `seed` drives.
+        """
         from standout.study.forecast import Outlook
 
         with self._reading() as (connection, _):
@@ -136,7 +165,13 @@ class Shown(Handle):
         return outlook.forecast(seed)
 
     def history(self) -> History:
-        """Every reward ever told, in the order of telling."""
+        """Every reward ever told, in the order of telling; one array per column.
+
+        >>> _ = study.tell(arm="fir", reward=1.0)
+        >>> log = study.history()
+        >>> len(log), float(log["reward"][0])
+        (1, 1.0)
+        """
         from standout.study.history import read_history
 
         with self._reading() as (connection, _):
@@ -147,7 +182,13 @@ class Shown(Handle):
 
         CSV and JSON are written as they are read, whatever the history's size. In
         a CSV, names that a spreadsheet would run as formulas get a `'` in front,
-        unless `raw`.
+        unless `raw`. Raises `StudyError` for another form, `MissingExtraError` if
+        Parquet's package is not installed.
+
+        >>> import io
+        >>> file = io.StringIO()
+        >>> study.export(file), file.getvalue().strip()
+        (0, 'seq,time,arm,reward,ticket,asked,worker,counted')
         """
         from standout.study.history import FORMS, write_history
 
@@ -163,6 +204,9 @@ class Shown(Handle):
 
         `head` is a digest that was noted earlier (`Status.head`, in hex): one of
         the steps must have it.
+
+        >>> bool(study.verify()), study.verify().problems
+        (True, ())
         """
         from standout.study.verify import verify
 
@@ -181,7 +225,7 @@ class Shown(Handle):
 
         `raw`: as in `export`.
 
-        Between two parts the database is let go of, so that a slow reader
+        Between two parts no transaction is open, so that a slow reader
         keeps nobody waiting; the log only grows, and so they fit together.
         """
         from standout.study.history import TEXTS, read_part, text_of

@@ -24,6 +24,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+try:
+    import fcntl
+except ImportError:  # Windows: there nothing says whether the maker of an announcement lives.
+    fcntl = None  # type: ignore[assignment]
+
 from standout.errors import MovedError, StorageError
 from standout.study.sqlite_log import LogSync, begin_immediate, is_locked
 
@@ -50,6 +55,26 @@ def _identity(path: str | Path) -> Identity | None:
 
 def _may_write(path: str) -> bool:
     return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
+def _take(number: int) -> None:
+    """Lock an open file, without waiting; raises OSError if somebody else has it."""
+    if fcntl is not None:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _unlink_if_dead(announcement: Path) -> None:
+    """Remove what a process left behind that was killed amid a change.
+
+    One that lives may still be at it, and be the last to close the file.
+    """
+    with suppress(OSError):
+        number = os.open(announcement, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            _take(number)
+            announcement.unlink(missing_ok=True)
+        finally:
+            os.close(number)
 
 
 def log_of(path: str | os.PathLike[str]) -> Path:
@@ -195,8 +220,8 @@ class SqliteFile:
             self._sync = LogSync.of(self.log, self._log)
             # With it `commit` waits for the disk, when others may write already; else SQLite does.
             raw.execute(f"PRAGMA synchronous={'FULL' if self._sync is None else 'NORMAL'}")
-        for each in left:  # Nobody is amid a change while we are in.
-            each.unlink(missing_ok=True)
+        for each in left:
+            _unlink_if_dead(each)
 
     def _announcements(self) -> list[Path]:
         """Changes of the mode under way, or cut short by a kill."""
@@ -211,13 +236,17 @@ class SqliteFile:
     def _announced(self) -> Iterator[None]:
         """Announce a change of the mode; it ends when the block ends, well or not."""
         place = self._real.with_name(f"{self._real.name}-mode-{secrets.token_hex(4)}")
+        number: int | None = None
         with suppress(OSError):  # A full disk: then only a kill right now would be misread.
-            place.touch()
+            number = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            _take(number)  # For as long as we live.
         try:
             yield
         finally:
             with suppress(OSError):
                 place.unlink(missing_ok=True)
+            if number is not None:
+                os.close(number)
 
     def _at_once(self, raw: sqlite3.Connection, pragma: str) -> Any:
         """Run a pragma without waiting for anybody; its value, None where a lock forbids it."""

@@ -19,7 +19,7 @@ from standout.errors import StorageError, UncertainError
 
 LOCKED = (5, 6)
 """SQLite's codes for a database or a table that somebody else has locked."""
-_FIRST_STEP, _LAST_STEP, _GROWTH = 0.0003, 0.01, 1.5
+_FIRST_STEP, _LAST_STEP, _GROWTH = 0.0003, 0.003, 1.5
 """Seconds between two looks at a lock that somebody else has.
 
 Who has just written comes back at once, and finds the lock free while the disk is busy;

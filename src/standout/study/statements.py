@@ -61,6 +61,9 @@ class Statement:
             for row in rows:
                 raw.batch.add(text, row)
             return
+        if isinstance(rows, list) and len(rows) == 1:
+            raw.execute(text, rows[0])
+            return
         cursor = raw.cursor()
         try:
             cursor.executemany(text, rows)
@@ -77,11 +80,12 @@ def read_together(
     connection: Connection, calls: Sequence[tuple[Statement, Row]]
 ) -> list[list[Row]]:
     """The rows of each, in order: one after the other, but sent together where that is quicker."""
-    raw = driver(connection)
-    if not is_batch(raw):
+    raw, name = driver(connection), connection.dialect.name
+    if name == "sqlite" or not (is_batch(raw) or raw.is_begun):
         return [statement(connection, *params) for statement, params in calls]
-    name = connection.dialect.name
-    found: list[list[Row]] = raw.batch.read([(one.texts[name], params) for one, params in calls])
+    texts = [(one.texts[name], params) for one, params in calls]
+    found: list[list[Row]]
+    found = raw.batch.read(texts) if is_batch(raw) else raw.exchange(texts, len(texts))
     return found
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlalchemy import Connection, bindparam, func, select
 
-from standout.core.identification import Interval
 from standout.core.state import ROUNDS
+from standout.results import Status, Waiting
 from standout.study import schema
 
 if TYPE_CHECKING:
@@ -33,86 +31,20 @@ _FIRST_OUT = (
 )
 
 
-@dataclass(frozen=True)
-class Waiting:
-    """Told rewards of an arm that are counted as soon as `ticket` is told or given back.
-
-    `worker` has that ticket; when it has `expired`, the next to ask gets its pull.
-    """
-
-    arm: str
-    rewards: int
-    ticket: int
-    worker: str
-    expired: bool
-
-
-@dataclass(frozen=True)
-class Status:
-    """How a study stands at one moment; arms by name.
-
-    `pulls` are the rewards counted, `pending` the pulls handed out and owed a
-    reward; of these `expired` wait to be handed out again. `surplus` rewards
-    came beyond the budget and are in no total. `failures` counts tickets given
-    back, per arm that had any; `paused` says why an arm is handed out no more;
-    `waiting` are the told rewards, per arm, that wait for an earlier pull.
-    `head` is the digest that covers all that was told (see docs/studies.md).
-    `threshold_low` is the low side's when both are asked; `note` says why what
-    is left may never be decided, if that shows.
-    """
-
-    name: str
-    pulls: int
-    pending: int
-    expired: int
-    surplus: int
-    budget: int | None
-    outliers: tuple[str, ...]
-    normal: tuple[str, ...]
-    undecided: tuple[str, ...]
-    threshold: Interval
-    stopped: bool
-    reason: str
-    rounds: int
-    threshold_low: Interval | None = None
-    note: str | None = None
-    failures: dict[str, int] = field(default_factory=dict)
-    paused: dict[str, str] = field(default_factory=dict)
-    waiting: tuple[Waiting, ...] = ()
-    head: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON; an end that is not known yet is null."""
-        return {
-            "name": self.name,
-            "pulls": self.pulls,
-            "pending": self.pending,
-            "expired": self.expired,
-            "surplus": self.surplus,
-            "budget": self.budget,
-            "outliers": list(self.outliers),
-            "normal": list(self.normal),
-            "undecided": list(self.undecided),
-            "threshold": _ends(self.threshold),
-            "threshold_low": None if self.threshold_low is None else _ends(self.threshold_low),
-            "note": self.note,
-            "stopped": self.stopped,
-            "reason": self.reason,
-            "rounds": self.rounds,
-            "failures": self.failures,
-            "paused": self.paused,
-            "waiting": [asdict(one) for one in self.waiting],
-            "head": self.head,
-        }
-
-
-def read_status(connection: Connection, ledger: Ledger, name: str, now: float) -> Status:
+def read_status(
+    connection: Connection, ledger: Ledger, name: str, created: float, lease: float, now: float
+) -> Status:
     """The status at a moment; costs O(arms), whatever the number of rewards."""
     desk = ledger.desk
     found = desk.identification()
     expired = connection.execute(_EXPIRED, {"key": ledger.key, "now": now}).scalar_one()
     return Status(
         name=name,
+        created=created,
+        method=desk.method.label(),
+        problem=desk.problem.question(),
+        lease=lease,
+        arms=len(desk.arms),
         pulls=desk.totals.pulls,
         pending=desk.out,
         expired=int(expired),
@@ -125,7 +57,7 @@ def read_status(connection: Connection, ledger: Ledger, name: str, now: float) -
         threshold_low=found.threshold_low,
         note=found.note,
         stopped=desk.is_stopped,
-        reason=str(desk.reason),
+        reason=desk.reason,
         rounds=int(desk.state.counters[ROUNDS]),
         failures={desk.arms[i]: int(desk.failures[i]) for i in np.flatnonzero(desk.failures)},
         paused={desk.arms[i]: why for i, why in sorted(desk.paused.items())},
@@ -152,11 +84,3 @@ def _waiting(connection: Connection, ledger: Ledger, now: float) -> tuple[Waitin
         )
         for arm in order
     )  # fmt: skip
-
-
-def _ends(interval: Interval) -> dict[str, float | None]:
-    return {"lower": _finite(interval.lower), "upper": _finite(interval.upper)}
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from standout.errors import StudyError
+from standout.results import Ticket
 from standout.study.page import PARTS
-from standout.study.tickets import Ticket
 
 ARM_NAMES = ("arm", "name")
 REWARD_NAMES = ("reward", "value")

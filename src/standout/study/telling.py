@@ -23,10 +23,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
+from standout.results import Receipt
 from standout.study import open_tickets, schema, steps
 from standout.study.bulk import FEW, insert_columns
 from standout.study.chain import Logged, Step
@@ -42,22 +42,6 @@ _DROP_TOLD = Statement(
     "(SELECT ticket FROM standout_rewards WHERE study = ? AND seq > ?)"
 )
 _LOG = ("study", "seq", "time", "arm", "value", "ticket", "asked", "worker", "counted")
-
-
-@dataclass
-class Receipt:
-    """What became of told rewards."""
-
-    counted: int = 0
-    """Taken into the totals (or waiting for an earlier pull of the same arm)."""
-    repeated: int = 0
-    """Told before with the same value: nothing done."""
-    surplus: int = 0
-    """Beyond the budget: logged, but in no total."""
-    again: bool = False
-    """Whether all of it was told before with the same key: this is what was answered then."""
-    time: float | None = None
-    """When that was, in seconds since 1970."""
 
 
 def tell(

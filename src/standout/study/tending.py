@@ -7,10 +7,11 @@ from collections.abc import Iterable
 
 from sqlalchemy import bindparam, update
 
+from standout.results import Ticket
 from standout.study import schema, setup, steps, tickets
 from standout.study.chain import Kind, Step
 from standout.study.shown import Shown
-from standout.study.tickets import Ticket, ticket_id
+from standout.study.tickets import ticket_id
 
 _TICKETS = schema.tickets
 
@@ -19,12 +20,24 @@ class Tending(Shown):
     """The part of a study that looks after leases and pauses."""
 
     def renew(self, given: Iterable[Ticket | int], lease: float | None = None) -> None:
-        """Extend the leases of pending tickets from now."""
+        """Begin the leases of pending tickets anew: `lease` seconds, the study's unless given.
+
+        Tickets that are not pending are passed over. Raises `StudyError` for a
+        lease that is no positive number.
+
+        >>> study.renew([study.ask(lease=1)], 3600)
+        """
         seconds = self.lease if lease is None else setup.check_lease(lease)
         self._set_expiry(given, seconds)
 
     def release(self, given: Iterable[Ticket | int]) -> None:
-        """End the leases of pending tickets now: the next to ask gets their pulls."""
+        """End the leases of pending tickets now: the next to ask gets their pulls.
+
+        >>> first = study.ask()
+        >>> study.release([first])
+        >>> study.ask().arm == first.arm
+        True
+        """
         self._set_expiry(given, 0.0)
 
     def _set_expiry(self, given: Iterable[Ticket | int], seconds: float) -> None:
@@ -46,7 +59,14 @@ class Tending(Shown):
             connection.execute(statement, [{"ticket": n, "until": until} for n in numbers])
 
     def pause(self, arm: str, reason: str = "paused by hand") -> None:
-        """Hand out no more pulls of `arm`, until `resume`."""
+        """Hand out no more pulls of `arm`, until `resume`; `reason` is shown to people.
+
+        Raises `StudyError` if there is no such arm.
+
+        >>> study.pause("ash", "out of stock")
+        >>> study.ask().arm, study.status().paused
+        ('elm', {'ash': 'out of stock'})
+        """
         position = self._position(arm)
         why = tickets.clean(reason)
         with self._writing() as (connection, now):
@@ -58,7 +78,13 @@ class Tending(Shown):
             steps.write(connection, self._ledger, step)
 
     def resume(self, arm: str) -> None:
-        """Hand out pulls of a paused arm again."""
+        """Hand out pulls of a paused arm again; raises `StudyError` if there is no such arm.
+
+        >>> study.pause("ash")
+        >>> study.resume("ash")
+        >>> study.ask().arm
+        'ash'
+        """
         position = self._position(arm)
         with self._writing() as (connection, now):
             desk = self._ledger.desk

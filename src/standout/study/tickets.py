@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import os
 import socket
-from dataclasses import dataclass
 
 import numpy as np
 from sqlalchemy import Connection, select
 
 from standout.errors import TicketError, ToldError, shown
+from standout.results import Failure, Pending, Ticket
 from standout.study import numbers, open_tickets, schema, steps
 from standout.study.bulk import insert_columns
 from standout.study.chain import Kind, Step
@@ -34,30 +34,6 @@ _EXPIRED = Statement(
 )
 
 
-@dataclass(frozen=True)
-class Ticket:
-    """One pull handed out: measure `arm` once and tell its reward before `expires`.
-
-    `expires` is in seconds since 1970. After it the pull may be handed out to
-    someone else; a reward told later is still taken.
-    """
-
-    id: int
-    arm: str
-    expires: float = float("inf")
-
-
-@dataclass(frozen=True)
-class Pending:
-    """A ticket that is out: with whom, and since when (seconds since 1970)."""
-
-    ticket: int
-    arm: str
-    worker: str
-    asked: float
-    expires: float
-
-
 def read_pending(connection: Connection, ledger: Ledger) -> list[Pending]:
     """The tickets that are owed a reward, oldest first."""
     names = ledger.desk.arms
@@ -71,18 +47,6 @@ def read_pending(connection: Connection, ledger: Ledger) -> list[Pending]:
         Pending(row.id, names[row.arm], row.worker, row.asked, row.expires)
         for row in connection.execute(query)
     ]
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A ticket that was given back; `seq` numbers a study's failures from 1."""
-
-    seq: int
-    time: float
-    arm: str
-    ticket: int
-    worker: str
-    reason: str
 
 
 def read_failures(

@@ -7,13 +7,12 @@ the stop. A million pulls make a few hundred rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, bindparam, select
 
-from standout.core.typing import Floats, Ints
+from standout.results import Trace
 from standout.study import schema
 from standout.study.statements import Statement, insert_into
 
@@ -24,27 +23,6 @@ _TRACE = schema.trace
 _LAST = Statement("SELECT max(pulls) FROM standout_trace WHERE study = ?")
 _ADD = insert_into("standout_trace", [column.name for column in _TRACE.columns])
 _READ = select(_TRACE).where(_TRACE.c.study == bindparam("key")).order_by(_TRACE.c.pulls)
-
-
-@dataclass(frozen=True)
-class Trace:
-    """One entry per kept moment, in the order of pulls; `time` in seconds since 1970.
-
-    An end of the threshold's interval that was not known yet is infinite.
-    `lower_low` and `upper_low` are the low side's where both sides are asked,
-    and NaN elsewhere.
-    """
-
-    pulls: Ints
-    time: Floats
-    lower: Floats
-    upper: Floats
-    lower_low: Floats
-    upper_low: Floats
-    undecided: Ints
-
-    def __len__(self) -> int:
-        return len(self.pulls)
 
 
 class TraceLog:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, func, select
 
 from standout.core.state import PULLS, ROUNDS, UNDECIDED
+from standout.results import Verification
 from standout.study import schema
 from standout.study.check_tickets import check_tickets
 from standout.study.guards import check_guards
@@ -23,31 +23,6 @@ _REWARDS, _TICKETS = schema.rewards, schema.tickets
 _NEAR = 1e-9
 """Machines may differ in the last digits of the same sum."""
 _COUNTERS = {"pulls of all arms": PULLS, "rounds": ROUNDS, "undecided arms": UNDECIDED}
-
-
-@dataclass(frozen=True)
-class Verification:
-    """What a check of the whole study found; `problems` is empty when all is well.
-
-    `head` is the digest that covers all `steps`: keep it elsewhere, and a later
-    check can tell whether what it covers is still the same. `notes` say what
-    could not be checked, and why.
-    """
-
-    rewards: int
-    tickets: int
-    problems: tuple[str, ...] = field(default=())
-    steps: int = 0
-    head: str = ""
-    notes: tuple[str, ...] = field(default=())
-
-    @property
-    def is_ok(self) -> bool:
-        """Whether nothing is wrong."""
-        return not self.problems
-
-    def __bool__(self) -> bool:
-        return self.is_ok
 
 
 def verify(connection: Connection, ledger: Ledger, head: str | None = None) -> Verification:

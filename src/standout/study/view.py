@@ -9,18 +9,17 @@ from __future__ import annotations
 import copy
 import math
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, bindparam, func, select
 
-from standout.core.identification import Interval
 from standout.core.kinds import Verdict
-from standout.core.problem import Problem
 from standout.core.robust import median
 from standout.core.state import ROUNDS, SIZE, THRESHOLD, means_of
-from standout.core.typing import Codes, Floats, Ints
+from standout.core.typing import Codes, Ints
+from standout.results import Counts, Next, StudyView, Threshold
 from standout.study import schema
 from standout.study.desk import Changes, Desk
 from standout.study.ledger import Ledger
@@ -51,72 +50,6 @@ _FIRST_OVERDUE = (
 )
 
 
-@dataclass(frozen=True)
-class Next:
-    """Pulls of an arm that would be handed out next, and why in plain words."""
-
-    arm: str
-    pulls: int
-    why: str
-
-
-@dataclass(frozen=True)
-class Counts:
-    """How many of what; `expired` of the pending pulls wait to be handed out again."""
-
-    arms: int
-    pulls: int
-    pending: int
-    expired: int
-    surplus: int
-    rounds: int
-    outliers: int
-    normal: int
-    undecided: int
-
-
-@dataclass(frozen=True)
-class StudyView:
-    """How a study stands, with one array entry per arm, in the order of `names`.
-
-    `estimate` is NaN for an arm without rewards, ends that are not known yet
-    are infinite. `verdict` holds the numbers of `standout.core.kinds.Verdict`.
-    `threshold_low` is the low side's when both sides are asked; with one side,
-    `threshold` is that side's. `median` and the threshold's estimates are NaN
-    before the first complete round. `seq` goes up with every change of the
-    study; `changed` are the positions of the arms that differ from what they
-    were at the `since` asked for, None when that is not known.
-    """
-
-    name: str
-    created: float
-    seq: int
-    names: tuple[str, ...]
-    estimate: Floats
-    lower: Floats
-    upper: Floats
-    pulls: Ints
-    pending: Ints
-    verdict: Codes
-    threshold: Interval
-    threshold_estimate: float
-    threshold_low: Interval | None
-    threshold_low_estimate: float | None
-    median: float
-    problem: Problem
-    method: str
-    budget: int | None
-    counts: Counts
-    stopped: bool
-    reason: str
-    stopped_at: float | None
-    note: str | None
-    failures: dict[str, int]
-    paused: dict[str, str]
-    next: tuple[Next, ...]
-    changed: Ints | None = None
-
-
 def view(study: Study, since: int | None = None) -> StudyView:
     """Look at a study; costs O(arms), whatever the number of rewards."""
     created = study.created
@@ -139,13 +72,13 @@ def view(study: Study, since: int | None = None) -> StudyView:
             budget=desk.budget,
             counts=_counts(desk, verdict, expired),
             stopped=desk.is_stopped,
-            reason=str(desk.reason),
+            reason=desk.reason,
             stopped_at=desk.stopped_at,
             note=study._note(),
             failures={desk.arms[i]: int(desk.failures[i]) for i in np.flatnonzero(desk.failures)},
             paused={desk.arms[i]: why for i, why in sorted(desk.paused.items())},
             next=_next(connection, ledger, now, expired),
-            changed=_changed(connection, ledger, since),
+            positions=_changed(connection, ledger, since),
         )
 
 
@@ -173,11 +106,13 @@ def _thresholds(desk: Desk) -> dict[str, Any]:
     def estimate(side: int) -> float:
         return float(state.signs[side] * state.bounds[side, THRESHOLD]) if known else math.nan
 
+    def threshold(side: int) -> Threshold:
+        ends = desk.threshold(side)
+        return Threshold(ends.lower, ends.upper, estimate(side))
+
     return {
-        "threshold": desk.threshold(0),
-        "threshold_estimate": estimate(0),
-        "threshold_low": desk.threshold(1) if has_both else None,
-        "threshold_low_estimate": estimate(1) if has_both else None,
+        "threshold": threshold(0),
+        "threshold_low": threshold(1) if has_both else None,
         "median": float(sign * median(state.estimate[0, measured])) if len(measured) else math.nan,
     }
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from standout.core.methods import DEFAULT_METHOD, Method
+from standout.core.method import Method
+from standout.core.methods import DEFAULT_METHOD
 from standout.core.noise import Bernoulli, Noise
 from standout.core.problem import Problem
 from standout.study.study import Study

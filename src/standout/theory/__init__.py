@@ -5,7 +5,7 @@ algorithm needs at least (`lower`), and the bounds of the algorithms with the
 mean and the standard deviation (`mean_std`).
 """
 
-from standout.core.mean_std import quota_step, threshold_constant, variance_constant
+from standout.core.threshold.mean_std import quota_step, threshold_constant, variance_constant
 from standout.theory.gaps import Gaps, compute_gaps
 from standout.theory.lower import (
     LowerBound,

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from standout.core import robust
-from standout.core.mean_std import quota_step, threshold_constant
 from standout.core.problem import Side
+from standout.core.threshold.mean_std import quota_step, threshold_constant
 from standout.core.typing import Floats
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from standout.analysis.checks.findings import FINE, NOTE, WARNING, Finding
+from standout.results import StudyView, Verification
 from standout.study.columns import Columns
-from standout.study.verify import Verification
-from standout.study.view import StudyView
 from standout.text import count, listed, plural, span
 
 MANY_FAILURES = 0.05

@@ -13,8 +13,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import ncx2, t
 
+from standout.analysis.checks.distributions import (
+    shifted_chi_square_tail,
+    student_quantiles,
+    student_tail,
+)
 from standout.analysis.checks.ranks import ALPHA, Arms
 from standout.core.typing import Floats, Ints
 
@@ -25,6 +29,8 @@ BETS = (0.02, 0.2)
 SLOPES = 0.5 * (1 - np.geomspace(0.998, 0.02, 24))
 """Exponents tried against sub-Gaussian squares; 1/2 is their limit."""
 BINS = 10
+NEAR = 3.0
+"""Standard deviations within which a value is nothing: one in 400 is beyond, or more."""
 TOO_SMALL = 0.02
 """Shares of the bins may be off by about this part without a warning."""
 
@@ -129,12 +135,34 @@ def gaussian_shape(arms: Arms) -> Spread:
     squares = arms.sums(off**2)[arms.arm]
     rest = np.maximum(squares - off**2 * n / (n - 1), 1e-12 * squares)
     student = off * np.sqrt((n - 2) * n / ((n - 1) * rest))
-    share = t.cdf(student, n - 2)
-    hits = np.bincount(np.minimum((share * BINS).astype(np.int64), BINS - 1), minlength=BINS)
+    hits = _hits(arms, student)
     expected = len(off) / BINS
     distance = float(((hits - expected) ** 2 / expected).sum())
-    p_shape = float(ncx2.sf(distance, BINS - 1, len(off) * TOO_SMALL**2))
-    extreme = 2 * t.sf(np.abs(student), n - 2) * len(off)
+    p_shape = shifted_chi_square_tail(distance, BINS - 1, len(off) * TOO_SMALL**2)
+    extreme = _extreme(arms, np.abs(student)) * len(off)
     far = int(np.count_nonzero(2 * extreme <= ALPHA))
     p = min(1.0, 2 * min(p_shape, float(extreme.min())))
     return Spread(p, math.nan, np.zeros(0, dtype=np.int64), far)
+
+
+def _hits(arms: Arms, student: Floats) -> Ints:
+    """How many values lie in each tenth of their arm's distribution."""
+    sizes, kind = np.unique(arms.number, return_inverse=True)
+    above = student_quantiles(np.arange(BINS // 2 - 1, 0, -1) / BINS, sizes - 2)
+    edges = np.concatenate([-above[:, ::-1], np.zeros((len(sizes), 1)), above], axis=1)
+    own = kind[arms.arm]
+    tenth = np.zeros(len(student), dtype=np.int64)
+    for k in range(BINS - 1):
+        tenth += student >= edges[own, k]
+    return np.bincount(tenth, minlength=BINS)
+
+
+def _extreme(arms: Arms, distance: Floats) -> Floats:
+    """Probabilities of values as far out, for those that could matter: each arm's farthest,
+    and all beyond `NEAR`.
+    """
+    farthest = np.zeros(arms.n_arms)
+    np.maximum.at(farthest, arms.arm, distance)
+    looked_at = np.flatnonzero(distance >= np.minimum(farthest[arms.arm], NEAR))
+    freedom = arms.number[arms.arm[looked_at]].astype(np.float64) - 2
+    return 2 * student_tail(distance[looked_at], freedom)

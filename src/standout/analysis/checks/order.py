@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
 
+from standout.analysis.checks.distributions import normal_tail
 from standout.analysis.checks.ranks import ALIKE, ALPHA, LEEWAY, Arms, sums_by, two_sided
 from standout.analysis.checks.reorder import Reorderings, Statistic, reordered_p
 from standout.core.typing import Flags, Floats, Ints
@@ -131,7 +131,7 @@ def neighbours(arms: Arms) -> tuple[float, float]:
     pairs = float((n - 1).sum())
     correlation = (float(products.sum()) + float(mean.sum())) / pairs
     variance = neighbour_variance(arms)
-    p = float(ndtr(-(correlation - ALIKE) * pairs / math.sqrt(float(variance.sum()))))
+    p = float(normal_tail((correlation - ALIKE) * pairs / math.sqrt(float(variance.sum()))))
     return (
         reordered_p(arms, p, lambda orders: _neighbours_in(orders, arms, same, variance)),
         correlation,
@@ -172,6 +172,6 @@ def _neighbours_in(orders: Reorderings, arms: Arms, same: Flags, variance: Float
         other = lying[slots + 1] * same_next[slots] - usual[orders.arm] * at_end[slots]
         total = constant + float((orders.value * other).sum())
         lying[slots] = 0.0
-        return float(ndtr(-(total + spread * orders.rng.normal()) / scale))
+        return float(normal_tail((total + spread * orders.rng.normal()) / scale))
 
     return p_of

@@ -14,9 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
-from scipy.stats import chi2
 
+from standout.analysis.checks.distributions import chi_square_tail, normal_tail
 from standout.core.typing import Flags, Floats, Ints
 
 ALPHA = 0.001
@@ -112,7 +111,7 @@ def middle_ranks(arm: Ints, value: Floats) -> Floats:
 
 def two_sided(z: Floats | float) -> Floats:
     """Probability of a standard normal value at least `z` from 0; 1 for negative `z`."""
-    found: Floats = np.minimum(1.0, 2 * ndtr(-np.maximum(0.0, z)))
+    found: Floats = np.minimum(1.0, 2 * normal_tail(np.maximum(0.0, z)))
     return found
 
 
@@ -121,7 +120,7 @@ def more_than_mean(total: float, mean: float, variance: float) -> float:
     if mean <= 0 or variance <= 0:
         return 1.0
     freedom = 2 * mean**2 / variance
-    return float(chi2.sf(total * freedom / mean, freedom))
+    return chi_square_tail(total * freedom / mean, freedom)
 
 
 def overtaken(arm: Ints, ticket: Ints) -> int:

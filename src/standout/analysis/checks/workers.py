@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from standout.analysis.checks.ranks import (
     ALPHA,
@@ -18,6 +17,7 @@ from standout.analysis.checks.ranks import (
     two_sided,
 )
 from standout.analysis.checks.reorder import Reorderings, Statistic, reordered_p
+from standout.analysis.checks.table_product import Table
 from standout.core.typing import Flags, Floats, Ints
 
 MOST = 2000
@@ -144,10 +144,11 @@ def _squares(arms: Arms, arm: Ints, worker: Ints, size: Floats, free: Floats) ->
         return float((free**2).sum())
     counts = sums_by(worker, size, n_workers)
     root = size / np.sqrt(arms.number[arm])
-    table = csr_array((root, (arm, worker)), shape=(arms.n_arms, n_workers))
-    product = table @ table.T if arms.n_arms < n_workers else table.T @ table
+    few = arms.n_arms < n_workers
+    table = Table(worker, arm, root) if few else Table(arm, worker, root)
+    product = table.product(arms.n_arms if few else n_workers)
     diagonal = counts**2 - 2 * counts * (counts - free)
-    return float(diagonal.sum() + (product.data**2).sum())
+    return float(diagonal.sum() + (product**2).sum())
 
 
 def _repeat(arms: Arms, cells: _Cells, total: Floats, passes: float) -> float:

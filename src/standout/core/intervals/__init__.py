@@ -122,7 +122,7 @@ def _around_mean(spec: Spec, state: State, arm: int, radius: float) -> tuple[flo
     upper = state.origin[arm] + (off + radius)
     # The paper's intervals are not clipped; ours are: a mean outside the range of the
     # rewards is impossible.
-    if spec.is_ours:
+    if spec.refines:
         lower = min(max(lower, spec.low), spec.high)
         upper = max(min(upper, spec.high), spec.low)
     return lower, upper

@@ -4,7 +4,7 @@ A run ends when no arm's interval meets theta's. An undecided arm below theta's
 estimate waits for its own upper end to fall or for theta's lower end to rise;
 one above, for the mirror image.
 
-Theta's end is reached at some value mu of the median (`standout.core.exact`). It
+Theta's end is reached at some value mu of the median (`standout.core.threshold.exact`). It
 is held in place by
 
 - the median's interval [left, right]: its left end is the m-th largest lower end.
@@ -46,11 +46,12 @@ import math
 
 import numpy as np
 
-from standout.core.exact import LOWER_END, UPPER_END
 from standout.core.jit import part
-from standout.core.kinds import Verdict
-from standout.core.sample import ranks
-from standout.core.select import kth_largest
+from standout.core.kinds import RangeKind, Verdict
+from standout.core.method import Method
+from standout.core.order import kth_largest
+from standout.core.rules.base import rule
+from standout.core.rules.focus_anytime import anytime
 from standout.core.state import (
     GUESS_LOW,
     GUESS_LOWER_AD,
@@ -65,6 +66,8 @@ from standout.core.state import (
     Spec,
     State,
 )
+from standout.core.threshold.exact import LOWER_END, UPPER_END
+from standout.core.threshold.sample import ranks
 from standout.core.typing import Floats
 
 _UNDECIDED = int(Verdict.UNDECIDED)
@@ -75,8 +78,8 @@ REACH = 0.1
 they will be next, and with many arms it saves many rounds."""
 
 
-@part()
-def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
+@rule()
+def certify(spec: Spec, state: State, rng: np.random.Generator) -> int:
     """The arms with (nearly) the best score; arms without a finite interval keep up first."""
     count = _choose_open(spec, state)
     if count > 0:
@@ -282,3 +285,21 @@ def _mad_at(state: State, side: int, end: int, rank: int) -> tuple[float, float]
     column = THRESHOLD_LOWER if end == LOWER_END else THRESHOLD_UPPER
     guess = (state.bounds[side, column] - mu) / state.factors[side]
     return distance, kth_largest(values, count, rank, guess, state.work)
+
+
+METHODS = (
+    Method(
+        name="focus",
+        rule=certify,
+        anytime=anytime,
+        interval=None,
+        range=RangeKind.EXACT,
+        keeps_decisions=True,
+        intersects=True,
+        refines=True,
+        spares_known=True,
+        growth=0.02,
+        summary="pulls what shrinks the binding overlap most; tight intervals, exact range",
+        reference="standout, docs/focus.md",
+    ),
+)

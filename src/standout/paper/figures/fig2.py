@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from standout.core import robust
-from standout.core.methods import SUBSET_FLOOR
+from standout.core.method import SUBSET_FLOOR
 from standout.core.problem import MAD_SCALE
 from standout.core.typing import Floats
 from standout.paper import reference

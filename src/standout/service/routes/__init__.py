@@ -25,8 +25,3 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorBody, "description": said} for status, said in _SAID.items()
 }
 """What any address may answer beside its success."""
-
-
-def sent(model: type[Any], description: str = "Done.", status: int = 200) -> dict[Any, Any]:
-    """How a success is described; the answer itself is written by hand, which is quicker."""
-    return {status: {"model": model, "description": description}}

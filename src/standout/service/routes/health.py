@@ -6,8 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from standout import __version__
-from standout.service.plain import answer
-from standout.service.routes import sent
+from standout.service.answers import answer, sent
 from standout.service.schemas import Health
 from standout.service.service import ServiceOf
 

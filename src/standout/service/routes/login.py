@@ -9,10 +9,10 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from standout.service.answers import answer
 from standout.service.auth import TOKEN_COOKIE, Identity
 from standout.service.errors import ApiError
 from standout.service.limits import check_rate
-from standout.service.plain import answer
 from standout.service.service import ServiceOf
 
 router = APIRouter(include_in_schema=False)

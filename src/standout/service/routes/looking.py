@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
+from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
@@ -11,24 +11,15 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from standout.core.kinds import Verdict
-from standout.service import plain
+from standout.pictures.arms import picture_of_view
+from standout.pictures.scale import scale, trace_range
+from standout.results import ArmList, FailureList, Forecast, NextList, StudyView, Trace, VerdictName
+from standout.service.answers import answer, model_of, sent, to_json
 from standout.service.auth import Looker
 from standout.service.cache import KeptForecast, state_of
-from standout.service.plain import answer
-from standout.service.routes import sent
 from standout.service.routes.studies import Limit
 from standout.service.schemas import BIGGEST
-from standout.service.schemas_look import (
-    ArmList,
-    FailureList,
-    ForecastBody,
-    NextBody,
-    TraceBody,
-    VerdictName,
-    ViewBody,
-)
 from standout.service.service import Service, ServiceOf
-from standout.study.forecast import Forecast
 from standout.study.view import view as look_at
 
 router = APIRouter(prefix="/studies/{name}", tags=["looking"])
@@ -39,7 +30,7 @@ FORECAST_SECONDS = 10.0
 Place = Annotated[int | None, Query(ge=0, le=BIGGEST, description="The `next` of the page before.")]
 
 
-@router.get("/view", responses=sent(ViewBody, "All arms, or those that changed."))
+@router.get("/view", responses=sent(StudyView, "All arms, or those that changed."))
 async def view(
     service: ServiceOf,
     who: Looker,
@@ -54,7 +45,9 @@ async def view(
 
 
 def _view(service: Service, name: str, since: int | None) -> bytes:
-    return plain.to_json(plain.view(look_at(service.shelf.reader(name), since)))
+    seen = look_at(service.shelf.reader(name), since)
+    shown = picture_of_view(seen)
+    return to_json(replace(seen, scale=scale(shown.low, shown.high)))
 
 
 @router.get("/arms", responses=sent(ArmList, "Some arms."))
@@ -93,33 +86,36 @@ def _arms(
         fits[: min(after, len(fits) - 1) + 1] = False
     places = np.flatnonzero(fits).tolist()
     following = places[limit - 1] if len(places) > limit else None
-    rows = plain.arm_rows(seen, places[:limit])
-    return answer({"arms": rows, "found": found, "next": following})
+    rows = tuple(seen.row(place) for place in places[:limit])
+    return answer(ArmList(rows, found, following))
 
 
-@router.get("/trace", responses=sent(TraceBody, "The threshold over the pulls."))
+@router.get("/trace", responses=sent(Trace, "The threshold over the pulls."))
 async def trace(service: ServiceOf, who: Looker, name: str) -> Response:
     """The threshold's interval and the undecided arms over the pulls."""
-    found = await service.threads.look(lambda: service.shelf.reader(name).trace())
-    return answer(plain.trace(found))
+    return answer(await service.threads.look(_trace, service, name))
 
 
-@router.get("/next", responses=sent(NextBody, "What would be asked next."))
+def _trace(service: Service, name: str) -> Trace:
+    found = service.shelf.reader(name).trace()
+    return replace(found, scale=scale(*trace_range(found)))
+
+
+@router.get("/next", responses=sent(NextList, "What would be asked next."))
 async def following(service: ServiceOf, who: Looker, name: str) -> Response:
     """What the method would ask next, and why."""
     seen = await service.threads.look(lambda: look_at(service.shelf.reader(name)))
-    return answer({"next": plain.next_pulls(seen)})
+    return answer(NextList(seen.next))
 
 
 @router.get(
     "/forecast",
-    response_model=ForecastBody | None,
+    response_model=model_of(Forecast) | None,
     responses={200: {"description": "Pulls left; null when that cannot be told."}},
 )
 async def forecast(service: ServiceOf, who: Looker, name: str) -> Response:
     """How many pulls are left, roughly, and between which numbers probably."""
-    found = await service.threads.slow(_forecast, service, name)
-    return answer(None if found is None else asdict(found))
+    return answer(await service.threads.slow(_forecast, service, name))
 
 
 def _forecast(service: Service, name: str) -> Forecast | None:
@@ -147,10 +143,6 @@ async def failures(
     after: Place = None,
 ) -> Response:
     """The tickets that were given back, and why."""
-
-    def read() -> list[dict[str, object]]:
-        return [asdict(one) for one in service.shelf.reader(name).failures(limit, after)]
-
-    rows = await service.threads.look(read)
-    following = rows[-1]["seq"] if len(rows) == limit and rows[-1]["seq"] != 1 else None
-    return answer({"failures": rows, "next": following})
+    rows = await service.threads.look(lambda: service.shelf.reader(name).failures(limit, after))
+    following = rows[-1].seq if len(rows) == limit and rows[-1].seq != 1 else None
+    return answer(FailureList(tuple(rows), following))

@@ -7,37 +7,32 @@ same key, is harmless and gives the same next tickets; another value is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import TypeVar
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from standout.errors import StandoutError
+from standout.errors import NotYoursError
+from standout.results import PendingList, Receipt, Tickets, Told
+from standout.service.answers import answer, sent
 from standout.service.auth import Answerer, Identity, Measurer, Reader
 from standout.service.bodies import LongRoute, check_rewards
-from standout.service.errors import ApiError
-from standout.service.plain import answer
 from standout.service.rater import may_hold_more
-from standout.service.routes import sent
-from standout.service.schemas_measure import (
+from standout.service.schemas import (
     MANY,
     Ask,
     Done,
     Fail,
     Pause,
-    PendingList,
     Release,
     Renew,
     Resume,
     Reward,
     Tell,
-    Tickets,
-    Told,
 )
 from standout.service.service import Service, ServiceOf
 from standout.study import Study, Ticket
-from standout.study.telling import Receipt
 from standout.study.tokens import Role
 from standout.study.turn import Mark, Turn
 
@@ -71,39 +66,25 @@ def _check_own(turn: Turn, who: Identity, tickets: Sequence[int | None]) -> None
         return
     for ticket in tickets:
         if ticket is None or turn.holder(ticket) != who.name:
-            raise NotYours("raters answer only the tickets that they were given")
-
-
-class NotYours(StandoutError):
-    """A rater named a ticket of somebody else."""
+            raise NotYoursError("raters answer only the tickets that they were given")
 
 
 async def _tickets(
     service: Service, name: str, tickets: list[Ticket], with_items: bool
-) -> list[dict[str, Any]]:
-    items: dict[str, Any] = {}
-    if with_items and tickets:
-        arms = {ticket.arm for ticket in tickets}
-        items = await service.threads.quick(lambda: service.shelf.reader(name).items(arms))
-    return [
-        {
-            "ticket": ticket.id,
-            "arm": ticket.arm,
-            "expires": ticket.expires,
-            **({"item": items.get(ticket.arm)} if with_items else {}),
-        }
-        for ticket in tickets
-    ]
+) -> tuple[Ticket, ...]:
+    """The tickets, with what to show for their arms if that is wanted."""
+    if not with_items or not tickets:
+        return tuple(tickets)
+    arms = {ticket.arm for ticket in tickets}
+    items = await service.threads.quick(lambda: service.shelf.reader(name).items(arms))
+    return tuple(replace(ticket, item=items.get(ticket.arm)) for ticket in tickets)
 
 
 async def _change(
     service: Service, name: str, request: Callable[[Study, Turn], T], size: int = 1
 ) -> tuple[Study, T]:
     """Carry out a request; the study that it changed, and what came of it."""
-    try:
-        return await service.threads.change(name, lambda: service.shelf.writer(name), request, size)
-    except NotYours as error:
-        raise ApiError(403, str(error)) from None
+    return await service.threads.change(name, lambda: service.shelf.writer(name), request, size)
 
 
 @router.post("/ask", responses=sent(Tickets, "Pulls to measure, or none."))
@@ -119,7 +100,7 @@ async def ask(service: ServiceOf, who: Answerer, name: str, body: Ask) -> Respon
 
     study, found = await _change(service, name, request, count)
     listed = await _tickets(service, name, found, body.items)
-    return answer({"tickets": listed, "stopped": study.is_stopped})
+    return answer(Tickets(listed, study.is_stopped))
 
 
 def _key(reward: Reward) -> Ticket | int | str:
@@ -152,12 +133,8 @@ async def tell(service: ServiceOf, who: Answerer, name: str, body: Tell) -> Resp
         )
 
     study, (receipt, found) = await _change(service, name, request, len(pairs) + count)
-    content = {
-        **vars(receipt),
-        "tickets": await _tickets(service, name, found, body.items),
-        "stopped": study.is_stopped,
-    }
-    return answer(content)
+    listed = await _tickets(service, name, found, body.items)
+    return answer(Told(**vars(receipt), tickets=listed, stopped=study.is_stopped))
 
 
 @router.post("/fail", responses=sent(Done))
@@ -176,7 +153,7 @@ async def fail(service: ServiceOf, who: Answerer, name: str, body: Fail) -> Resp
 async def pending(service: ServiceOf, who: Reader, name: str) -> Response:
     """The tickets that are out, with whom and until when."""
     found = await service.threads.look(lambda: service.shelf.reader(name).pending())
-    return answer({"pending": [asdict(one) for one in found]})
+    return answer(PendingList(tuple(found)))
 
 
 @router.post("/renew", responses=sent(Done))

@@ -10,13 +10,11 @@ from starlette.responses import Response
 from standout.core.methods import DEFAULT_METHOD
 from standout.core.problem import MAD_SCALE, Problem
 from standout.errors import ProblemError
-from standout.service import plain
+from standout.results import Identification, Status, StudyList
+from standout.service.answers import answer, sent
 from standout.service.auth import Anyone, Looker, Owner, Reader
 from standout.service.errors import ApiError
-from standout.service.plain import answer
-from standout.service.routes import sent
-from standout.service.schemas import IdentificationBody, NewStudy, StatusBody, StudyList
-from standout.service.schemas_measure import PageBody
+from standout.service.schemas import NewStudy, PageBody
 from standout.service.service import Service, ServiceOf
 from standout.service.shelf import PATIENCE, Shelf
 from standout.study import Study
@@ -35,13 +33,11 @@ async def list_studies(
     after: Annotated[str | None, Query(description="The `next` of the page before.")] = None,
 ) -> Response:
     """The studies that the token may see."""
-    rows, following = await service.threads.look(service.shelf.page, limit, after, who.study)
-    studies = [{**row, "stopped": row["reason"] != "running"} for row in rows]
-    return answer({"studies": studies, "next": following})
+    return answer(await service.threads.look(service.shelf.page, limit, after, who.study))
 
 
 @router.post(
-    "/studies", status_code=201, responses=sent(StatusBody, "The study has begun.", status=201)
+    "/studies", status_code=201, responses=sent(Status, "The study has begun.", status=201)
 )
 async def create_study(service: ServiceOf, who: Owner, body: NewStudy) -> Response:
     """Begin a study."""
@@ -54,11 +50,11 @@ def _create(shelf: Shelf, body: NewStudy) -> Response:
     if body.name in (".", ".."):
         raise ProblemError(f"a study cannot be called {body.name!r}")
     problem = Problem(
-        noise=body.noise,  # type: ignore[arg-type]  # Problem reads texts
+        noise=body.noise,
         k=body.k,
         k_low=body.k_low,
         delta=body.delta,
-        side=body.side,  # type: ignore[arg-type]
+        side=body.side,
         tolerance=body.tolerance,
         mad_scale=MAD_SCALE if body.mad_scale is None else body.mad_scale,
     )
@@ -81,29 +77,27 @@ def _create(shelf: Shelf, body: NewStudy) -> Response:
         page=page,
         patience=PATIENCE,
     ) as study:
-        return answer(plain.status(study), 201)
+        return answer(study.status(), 201)
 
 
-@router.get("/studies/{name}", responses=sent(StatusBody, "How the study stands."))
+@router.get("/studies/{name}", responses=sent(Status, "How the study stands."))
 async def status(service: ServiceOf, who: Reader, name: str) -> Response:
     """How a study stands: verdicts, threshold, what is pending."""
     return await service.threads.look(_status, service, name)
 
 
 def _status(service: Service, name: str) -> Response:
-    return answer(plain.status(service.shelf.reader(name)))
+    return answer(service.shelf.reader(name).status())
 
 
-@router.get(
-    "/studies/{name}/identification", responses=sent(IdentificationBody, "The answer so far.")
-)
+@router.get("/studies/{name}/identification", responses=sent(Identification, "The answer so far."))
 async def identification(service: ServiceOf, who: Reader, name: str) -> Response:
     """The answer so far, with every arm's interval."""
     return await service.threads.look(_identification, service, name)
 
 
 def _identification(service: Service, name: str) -> Response:
-    return answer(plain.identification(service.shelf.reader(name).identification()))
+    return answer(service.shelf.reader(name).identification())
 
 
 @router.get("/studies/{name}/page", responses=sent(PageBody, "The rating page's settings."))

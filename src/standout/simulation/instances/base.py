@@ -52,6 +52,10 @@ class Instance:
     `means` (and `sigmas`) are read-only. `sigmas`, if given, are the standard
     deviations of each arm's own rewards, none larger than `noise.sigma`,
     which is all that a method is told.
+
+    >>> from standout.core.noise import Gaussian
+    >>> Instance("trees", ["ash", "elm", "fir"], [0.1, 0.2, 0.9], Gaussian(0.1)).n_arms
+    3
     """
 
     name: str

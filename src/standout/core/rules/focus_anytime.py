@@ -13,15 +13,16 @@ import numpy as np
 
 from standout.core.intervals import reward_variance
 from standout.core.jit import part
-from standout.core.plug_in import shrunken
+from standout.core.rules.base import rule
 from standout.core.state import THRESHOLD, Spec, State
+from standout.core.threshold.best_guess import shrunken
 
 EVEN = 0.7
 """Part of the pulls that goes to the arm with the fewest."""
 
 
-@part()
-def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
+@rule("interval")
+def anytime(spec: Spec, state: State, rng: np.random.Generator) -> int:
     """The arm with the fewest pulls, or the least clear one; none if none can be pulled."""
     picked = -1
     if rng.random() >= EVEN:

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from standout.core.intervals import MOMENTS
-from standout.core.kinds import RuleKind
-from standout.core.methods import Method
+from standout.core.method import Method
 from standout.core.noise import Bernoulli
+from standout.core.order import sort_ends
 from standout.core.problem import Problem
-from standout.core.sorted import sort_ends
 from standout.core.state import TOUCHED, State
 from standout.core.typing import Floats
 from standout.errors import MethodError, ProblemError
@@ -26,7 +25,7 @@ LOWEST_COST, HIGHEST_COST = 1e-12, 1e12
 
 
 @dataclass(frozen=True)
-class Given:
+class PriorFacts:
     """Facts about some arms, by name.
 
     `costs`: what one pull of an arm costs (1 where not given); cheap arms are
@@ -73,7 +72,7 @@ class Given:
                 state.is_touched[i] = True
                 state.touched[state.counters[TOUCHED]] = i
                 state.counters[TOUCHED] += 1
-        if self.known and method.rule not in (RuleKind.FOCUS, RuleKind.FOCUS_ANYTIME):
+        if self.known and not method.spares_known:
             raise MethodError(f"{method.name} pulls every arm; known means need focus")
         known = []
         for arm, mean in self.known.items():

@@ -10,7 +10,7 @@ import math
 
 from standout.core.intervals import reward_variance
 from standout.core.jit import kernel
-from standout.core.select import kth_largest
+from standout.core.order import kth_largest
 from standout.core.state import (
     GUESS_AD,
     GUESS_MEAN,

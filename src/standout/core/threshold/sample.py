@@ -25,7 +25,7 @@ import numpy as np
 
 from standout.core.jit import dispatch, kernel, part
 from standout.core.kinds import Verdict
-from standout.core.select import kth_largest
+from standout.core.order import kth_largest
 from standout.core.state import (
     SIZE,
     STAGE,

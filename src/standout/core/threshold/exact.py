@@ -25,7 +25,7 @@ Besides the ends, the kernel notes the median's value mu at which each is reache
 the rule `focus` works from there.
 
 Where a sample of the arms stands for all, `rank` m becomes two ranks, `low` for
-what is bounded below and `up` for what is bounded above (`standout.core.sample`).
+what is bounded below and `up` for what is bounded above (`standout.core.threshold.sample`).
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ from __future__ import annotations
 import numpy as np
 
 from standout.core.jit import kernel, part
-from standout.core.sample import ranks
-from standout.core.select import kth_largest
+from standout.core.order import kth_largest
 from standout.core.state import (
     MAD_UPPER,
     MEDIAN_LOWER,
@@ -45,6 +44,7 @@ from standout.core.state import (
     Spec,
     State,
 )
+from standout.core.threshold.sample import ranks
 from standout.core.typing import Floats
 
 LOWER_END, UPPER_END = 0, 1

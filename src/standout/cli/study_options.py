@@ -1,17 +1,16 @@
-"""What the commands on studies share."""
+"""What the commands on studies share: their options, each declared once, and a study's opening."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
     from standout.core.problem import Problem
+    from standout.results import Waiting
     from standout.study import Study
-    from standout.study.status import Waiting
 
 Place = Annotated[
     str,
@@ -20,8 +19,21 @@ Place = Annotated[
         help="A file, postgresql://user@host/database, or env:NAME for an address kept secret.",
     ),
 ]
-Name = Annotated[str | None, typer.Option("--name", help="Which study, if there are several.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]
+Name = Annotated[
+    str | None, typer.Option("--study", metavar="NAME", help="Which study, if there are several.")
+]
+NewName = Annotated[str, typer.Option("--study", metavar="NAME", help="The study's name.")]
+K = Annotated[float, typer.Option("--k", help="How many scaled MADs from the median stand out.")]
+Delta = Annotated[float, typer.Option(help="Accepted probability of a wrong answer.")]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        metavar="M",
+        show_default=False,
+        help="How pulls are chosen; `standout methods` lists them and marks the default.",
+    ),
+]
+Budget = Annotated[int | None, typer.Option(help="At most so many pulls.")]
 Unordered = Annotated[
     bool,
     typer.Option(
@@ -34,7 +46,7 @@ Worker = Annotated[str | None, typer.Option(help="Who measures; machine and proc
 
 
 def open_study(place: str, name: str | None) -> Study:
-    """The study at a place as typed."""
+    """The study `name` at a place as typed, with a warning if its file may lack something."""
     from standout.study import Study
     from standout.study.options import typed_place
 
@@ -58,20 +70,15 @@ def waiting_line(waiting: Sequence[Waiting]) -> str:
     )
 
 
-def print_json(value: Any) -> None:
-    """One line of JSON, readable wherever the output goes."""
-    typer.echo(json.dumps(value))
-
-
 def problem_of(
     noise: str, k: float, delta: float, side: str, tolerance: float, mad_scale: float | None
 ) -> Problem:
-    """The problem as typed."""
+    """The problem as typed; raises `ProblemError` if it cannot be asked."""
     from standout.core.problem import MAD_SCALE, Problem
 
     return Problem(
-        noise=noise,  # type: ignore[arg-type]  # Problem reads texts
-        side=side,  # type: ignore[arg-type]
+        noise=noise,
+        side=side,
         k=k,
         delta=delta,
         tolerance=tolerance,

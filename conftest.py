@@ -1,0 +1,44 @@
+"""Where examples in docstrings run: in an empty folder, with a small study at hand.
+
+`study` has the arms ash, elm and fir and rewards 0 or 1; in the client's
+examples it is on a server at `url`, and `client` is connected to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def example(
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    doctest_namespace: dict[str, Any],
+) -> Iterator[None]:
+    """Give a docstring's example what it takes for granted; nothing to other tests."""
+    if not isinstance(request.node, pytest.DoctestItem):
+        yield
+        return
+    folder: Path = request.getfixturevalue("tmp_path")
+    monkeypatch.chdir(folder)
+    with ExitStack() as stack:
+        folder_name = request.node.path.parent.name
+        if folder_name in ("study", "client", "results"):
+            from standout import Client, Problem, Study
+
+            problem = Problem(noise="bernoulli", k=2)
+            study = Study.create("beans.db", ["ash", "elm", "fir"], problem, name="beans")
+            stack.enter_context(study)
+            doctest_namespace.update(study=study, Problem=Problem, Study=Study)
+            if folder_name == "client":
+                from tests.service.live import serving
+
+                url = stack.enter_context(serving(str(folder / "beans.db")))
+                client = stack.enter_context(Client(url))
+                doctest_namespace.update(url=url, client=client, study=client.study("beans"))
+        yield

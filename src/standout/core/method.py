@@ -1,0 +1,193 @@
+"""Methods: a rule with its intervals, its threshold and how much it pulls at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from standout.core.intervals.choice import INTERVALS, RANGES, best_interval, check_interval
+from standout.core.intervals.mixture import mixture_rho, tuned_pulls
+from standout.core.kinds import IntervalKind, RangeKind
+from standout.core.noise import Bernoulli
+from standout.core.problem import Problem
+from standout.core.rules.base import Rule
+from standout.core.state import Spec
+from standout.core.threshold.sample import FROM as SAMPLE_FROM
+from standout.core.threshold.sample import sample_slack
+from standout.errors import MethodError
+
+ZHU = "Zhu, Katariya & Nowak 2020"
+ZHUANG = "Zhuang, Wang & Wang 2017"
+SUBSET_FLOOR = 15
+"""Smallest subset that the paper's experiments use."""
+MANY_ARMS = 1000
+"""Beyond this many, focus pulls more arms per round, and each more often."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """How to choose pulls and when to stop.
+
+    `interval` None means the tightest that fits the noise. `subset` = (lambda,
+    epsilon) makes the threshold from a random subset of max(lambda * floor(n *
+    epsilon) + 1, 15) arms (ROAI-lambda-n-epsilon, § 6). Each chosen arm is
+    pulled `batch` times, or `growth` times its pulls so far if that is more;
+    batch = 1, growth = 0 is the paper. `standout.METHODS` has all of them by name.
+
+    >>> from standout import METHODS
+    >>> METHODS["focus"].label()
+    'focus'
+
+    `keeps_decisions`: an arm once decided stays so. `intersects`: an arm's interval is
+    the intersection of all it ever had. `refines`: intervals are clipped to where means
+    can lie, theta and the means are estimated jointly, and every arm begins with as many
+    pulls as any decision takes. `spares_known`: the rule never chooses an arm whose cost
+    is infinite, so that means can be given as known. `anytime`: the rule for the goal of
+    the lowest error at any time. `needs_bounded_rewards`, `can_subset`: what it is
+    defined for.
+    """
+
+    name: str
+    rule: Rule
+    summary: str
+    reference: str
+    interval: IntervalKind | None = IntervalKind.HOEFFDING
+    range: RangeKind = RangeKind.ALGORITHM1
+    keeps_decisions: bool = False
+    intersects: bool = False
+    needs_bounded_rewards: bool = False
+    can_subset: bool = False
+    refines: bool = False
+    spares_known: bool = False
+    anytime: Rule | None = None
+    subset: tuple[float, float] | None = None
+    batch: int = 1
+    growth: float = 0.0
+    _plain: Method | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self._plain is None:  # One that `replace` makes of it remembers this one.
+            object.__setattr__(self, "_plain", self)
+        if self.batch < 1 or self.batch != int(self.batch):
+            raise MethodError(f"batch must be a whole number of at least 1, not {self.batch}")
+        if not 0 <= self.growth <= 1:
+            raise MethodError(f"growth must lie between 0 and 1, not {self.growth:g}")
+        if self.subset is not None:
+            self._check_subset(*self.subset)
+
+    def _check_subset(self, multiple: float, epsilon: float) -> None:
+        if not self.can_subset:
+            raise MethodError(f"{self.name} has no subset option; roai-lucb and roai-elim have")
+        if multiple < 2:
+            raise MethodError(
+                f"lambda must be at least 2, not {multiple:g}; below that outliers can be "
+                "the majority of the subset"
+            )
+        if not 0 <= epsilon < 0.5:
+            raise MethodError(f"epsilon must lie in [0, 0.5), not {epsilon:g}")
+
+    def subset_size(self, n_arms: int) -> int:
+        """Number of arms that the threshold is made from."""
+        if self.subset is None:
+            return n_arms
+        multiple, epsilon = self.subset
+        # 1e-9: an epsilon written as 0.1 must not lose an arm to binary rounding.
+        return min(n_arms, max(int(multiple * int(n_arms * epsilon + 1e-9)) + 1, SUBSET_FLOOR))
+
+    def samples(self, n_arms: int) -> bool:
+        """Whether the threshold of so many arms is made from a growing sample of them."""
+        return self.refines and self.range == RangeKind.EXACT and n_arms >= SAMPLE_FROM
+
+    def interval_for(self, problem: Problem) -> IntervalKind:
+        """The interval in use: the method's own, or the tightest for the noise."""
+        return best_interval(problem.noise) if self.interval is None else self.interval
+
+    @property
+    def plain(self) -> Method:
+        """The method as it was defined, before any option."""
+        return cast("Method", self._plain)
+
+    def label(self) -> str:
+        """Its name and options, as `parse_method` reads them back."""
+        plain = self.plain
+        options = []
+        if self.subset is not None:
+            options += [f"lambda={self.subset[0]:g}", f"epsilon={self.subset[1]:g}"]
+        if self.rule != plain.rule:
+            options.append("goal=anytime")
+        if self.interval != plain.interval:
+            options.append(f"interval={_name_of(INTERVALS, self.interval)}")
+        if self.range != plain.range:
+            options.append(f"range={_name_of(RANGES, self.range)}")
+        if self.batch != plain.batch:
+            options.append(f"batch={self.batch}")
+        if self.growth != plain.growth:
+            options.append(f"growth={self.growth:g}")
+        return self.name + (":" + ",".join(options) if options else "")
+
+    def spec(self, problem: Problem, n_arms: int) -> Spec:
+        """The constants that the kernels need for `problem` on `n_arms` arms."""
+        problem.check_arms(n_arms)
+        noise = problem.noise
+        low, high = noise.support
+        if self.needs_bounded_rewards and not (math.isfinite(low) and math.isfinite(high)):
+            raise MethodError(
+                f"{self.name} is defined for bounded rewards only; "
+                "use bernoulli or bounded:A,B noise, or another method"
+            )
+        if self.range == RangeKind.MEAN_STD and problem.k_low is not None:
+            raise MethodError(f"{self.name} has one k for both sides; leave out k_low")
+        interval = self.interval_for(problem)
+        check_interval(interval, noise)
+        slack = 0.0
+        delta = problem.delta
+        if self.range == RangeKind.MEAN_STD:
+            delta /= len(problem.sides())  # each side's threshold has a radius of its own
+        if self.samples(n_arms):
+            delta /= 2  # half for the rewards, half for the sample
+            slack = sample_slack(n_arms, len(problem.sides()), delta)
+        alpha = delta / n_arms
+        return Spec(
+            rule=self.rule.number,
+            interval=int(interval),
+            range=int(self.range),
+            refines=self.refines,
+            sorts=self.refines or self.range == RangeKind.EXACT,
+            keeps_decisions=self.keeps_decisions,
+            intersects=self.intersects,
+            n_arms=int(n_arms),
+            k=float(problem.k),
+            delta=float(delta),
+            alpha=float(alpha),
+            sigma=float(noise.sigma),
+            rho=float(mixture_rho(alpha, tuned_pulls(problem.factor))),
+            low=float(low),
+            high=float(high),
+            lattice=1.0 if isinstance(noise, Bernoulli) else 0.0,
+            tolerance=float(problem.tolerance),
+            # No arm can be decided with fewer pulls than that, so pull them at once.
+            initial=max(1, round(math.log(1 / alpha) / 2)) if self.refines else 1,
+            batch=int(self.batch),
+            growth=self._growth(n_arms),
+            nearly_best=_nearly_best(n_arms),
+            slack=float(slack),
+        )
+
+    def _growth(self, n_arms: int) -> float:
+        """A round looks at every arm, so with very many of them it pays to pull more in each."""
+        if not self.refines:
+            return float(self.growth)
+        return float(max(self.growth, min(0.25, self.growth * n_arms / MANY_ARMS)))
+
+
+def _nearly_best(n_arms: int) -> float:
+    """Arms whose score is at least this part of the best are pulled in the same round."""
+    if n_arms <= MANY_ARMS:
+        return 0.95
+    return max(0.4, 0.95 - 0.18 * math.log10(n_arms / MANY_ARMS))
+
+
+def _name_of(choices: Mapping[str, Any], value: Any) -> str:
+    return next(name for name, choice in choices.items() if choice == value)

@@ -1,0 +1,73 @@
+"""What runs and studies say, as plain values: the same here, over HTTP and from a client.
+
+Each kind of result is a dataclass with `to_dict` and `from_dict`, made from its fields.
+"""
+
+from __future__ import annotations
+
+from standout.results.answer import (
+    Identification,
+    Interval,
+    Question,
+    Scale,
+    StopReason,
+    Threshold,
+    Tick,
+)
+from standout.results.pages import ArmList, FailureList, NextList, PendingList, StudyList
+from standout.results.plain import Result
+from standout.results.study import (
+    CopiedStudy,
+    Copy,
+    Failure,
+    Forecast,
+    Pending,
+    Pulse,
+    Receipt,
+    Status,
+    StudyRow,
+    Ticket,
+    Tickets,
+    Told,
+    Trace,
+    Verification,
+    Waiting,
+)
+from standout.results.view import VERDICTS, ArmRow, Counts, Next, StudyView, VerdictName
+
+__all__ = [
+    "VERDICTS",
+    "ArmList",
+    "ArmRow",
+    "CopiedStudy",
+    "Copy",
+    "Counts",
+    "Failure",
+    "FailureList",
+    "Forecast",
+    "Identification",
+    "Interval",
+    "Next",
+    "NextList",
+    "Pending",
+    "PendingList",
+    "Pulse",
+    "Question",
+    "Receipt",
+    "Result",
+    "Scale",
+    "Status",
+    "StopReason",
+    "StudyList",
+    "StudyRow",
+    "StudyView",
+    "Threshold",
+    "Tick",
+    "Ticket",
+    "Tickets",
+    "Told",
+    "Trace",
+    "VerdictName",
+    "Verification",
+    "Waiting",
+]

@@ -1,0 +1,129 @@
+"""The answer: which arms stand out, and why a run ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from standout.results.plain import Ints, Lower, LowerEnds, Maybe, Maybes, Result, Upper, UpperEnds
+
+
+class StopReason(StrEnum):
+    """The reason a run ended, with a message for people.
+
+    >>> StopReason.BUDGET.message
+    'the budget is used up; some arms are undecided'
+    """
+
+    message: str
+
+    def __new__(cls, value: str, message: str) -> StopReason:
+        """Attach the message to the plain text value."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.message = message
+        return member
+
+    DECIDED = "decided", "every arm is decided"
+    BUDGET = "budget", "the budget is used up; some arms are undecided"
+    STUCK = "stuck", "no arm is left that can be pulled; some arms are undecided"
+    RUNNING = "running", "not ended yet; some arms are undecided"
+    INTERRUPTED = "interrupted", "interrupted; some arms are undecided"
+
+
+@dataclass(frozen=True)
+class Interval(Result):
+    """An interval with its ends included, in the rewards' unit.
+
+    An end that is not known yet is infinite, and null in JSON.
+
+    >>> Interval(0.5, float("inf")).to_dict()
+    {'lower': 0.5, 'upper': None}
+    >>> Interval.from_dict({"lower": 0.5, "upper": None})
+    Interval(lower=0.5, upper=inf)
+    """
+
+    lower: Lower
+    upper: Upper
+
+
+@dataclass(frozen=True)
+class Threshold(Interval):
+    """The threshold's interval, and where it seems to be (NaN before the first round)."""
+
+    estimate: Maybe
+
+
+@dataclass(frozen=True)
+class Tick(Result):
+    """A round value and how it is written."""
+
+    value: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Scale(Result):
+    """The values from `low` to `high` that a picture shows, and its ticks."""
+
+    low: float
+    high: float
+    ticks: tuple[Tick, ...]
+
+
+@dataclass(frozen=True)
+class Question(Result):
+    """What is asked, as plain values: those of a `Problem`, with its noise as text."""
+
+    k: float
+    mad_scale: float
+    delta: float
+    side: str
+    k_low: float | None
+    tolerance: float
+    noise: str
+
+
+def _none() -> Any:
+    import numpy as np
+
+    return np.zeros(0)
+
+
+@dataclass(frozen=True)
+class Identification(Result):
+    """Which arms stand out, which do not, which are undecided, and how it was found.
+
+    What stands in `outliers` and `normal` is certain at the problem's level;
+    `best_guess` are the outliers if one had to name them now, undecided arms
+    judged by their estimates. `threshold_low` is the low side's threshold when
+    both sides are asked; `threshold` is then the high one. `note` says why the
+    arms that are left cannot be decided, if that shows. The arrays have an
+    entry per arm, in the order of `arms`; `means` is NaN where there is no
+    reward, ends that are not known yet are infinite.
+
+    >>> data = dict(outliers=["yew"], normal=["ash", "elm"], undecided=[], best_guess=["yew"],
+    ...     threshold={"lower": 0.4, "upper": 0.6}, threshold_estimate=0.5, pulls=30, rounds=4,
+    ...     reason="decided")
+    >>> found = Identification.from_dict(data)
+    >>> found.outliers, found.threshold.upper, found.reason.message
+    (('yew',), 0.6, 'every arm is decided')
+    """
+
+    outliers: tuple[str, ...]
+    normal: tuple[str, ...]
+    undecided: tuple[str, ...]
+    best_guess: tuple[str, ...]
+    threshold: Interval
+    threshold_estimate: Maybe
+    pulls: int
+    rounds: int
+    reason: StopReason
+    threshold_low: Interval | None = None
+    note: str | None = None
+    arms: tuple[str, ...] = field(repr=False, default=())
+    means: Maybes = field(repr=False, default_factory=_none)
+    lower: LowerEnds = field(repr=False, default_factory=_none)
+    upper: UpperEnds = field(repr=False, default_factory=_none)
+    pulls_by_arm: Ints = field(repr=False, default_factory=_none)

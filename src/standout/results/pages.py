@@ -1,0 +1,48 @@
+"""Lists that come page by page; `next` is the `after` of the next page, None on the last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from standout.results.plain import Result
+from standout.results.study import Failure, Pending, StudyRow
+from standout.results.view import ArmRow, Next
+
+
+@dataclass(frozen=True)
+class StudyList(Result):
+    """Some studies, oldest first."""
+
+    studies: tuple[StudyRow, ...]
+    next: str | None
+
+
+@dataclass(frozen=True)
+class ArmList(Result):
+    """Some arms; `found` is how many fit in all."""
+
+    arms: tuple[ArmRow, ...]
+    found: int
+    next: int | None
+
+
+@dataclass(frozen=True)
+class FailureList(Result):
+    """Failures, newest first."""
+
+    failures: tuple[Failure, ...]
+    next: int | None
+
+
+@dataclass(frozen=True)
+class PendingList(Result):
+    """All tickets that are out."""
+
+    pending: tuple[Pending, ...]
+
+
+@dataclass(frozen=True)
+class NextList(Result):
+    """What the method would ask next."""
+
+    next: tuple[Next, ...]

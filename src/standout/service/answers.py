@@ -1,0 +1,98 @@
+"""Answers: results as JSON, and the models that describe them, both made from their fields."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from enum import Enum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, Field, create_model
+from starlette.responses import Response
+
+from standout.results import Result
+from standout.results.plain import shapes_of
+
+PIECE = 1_000
+"""Entries of a list that are written in one go: meanwhile no other thread can do anything."""
+
+Count = Annotated[int, Field(ge=0)]
+
+
+def answer(content: Result | dict[str, Any] | None, status: int = 200) -> Response:
+    """A result (or something plain already) as the answer to a request."""
+    return Response(to_json(content), status_code=status, media_type="application/json")
+
+
+def to_json(content: Result | dict[str, Any] | None) -> bytes:
+    """JSON in UTF-8; of an object, the long lists are written in pieces."""
+    plain = content.to_dict() if isinstance(content, Result) else content
+    if plain is not None and any(_is_long(value) for value in plain.values()):
+        pairs = (f"{_dump(str(key))}:{_dump_long(value)}" for key, value in plain.items())
+        body = "{" + ",".join(pairs) + "}"
+    else:
+        body = _dump(plain)
+    # Half a surrogate pair cannot be in a name, but may be in a reason.
+    return body.encode("utf-8", "replace")
+
+
+def _is_long(value: Any) -> bool:
+    return isinstance(value, list) and len(value) > PIECE
+
+
+def _dump(content: Any) -> str:
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _dump_long(value: Any) -> str:
+    if not _is_long(value):
+        return _dump(value)
+    begins = range(0, len(value), PIECE)
+    return "[" + ",".join([_dump(value[i : i + PIECE])[1:-1] for i in begins]) + "]"
+
+
+def sent(
+    kind: type[Result] | type[BaseModel], description: str = "Done.", status: int = 200
+) -> dict[Any, Any]:
+    """How a success is described; the answer itself is not checked again, which is quicker."""
+    model = model_of(kind) if issubclass(kind, Result) else kind
+    return {status: {"model": model, "description": description}}
+
+
+def model_of(kind: type[Result]) -> type[BaseModel]:
+    """The model of a kind of result, for the description of the API."""
+    key: Any = kind  # mypy takes no class of ours for hashable
+    return _model_of(key)
+
+
+@cache
+def _model_of(kind: type[Result]) -> type[BaseModel]:
+    hints = {shape.name: shape.hint for shape in shapes_of(kind)} | dict(kind.more)
+    fields: dict[str, Any] = {name: (_json_type(hint), ...) for name, hint in hints.items()}
+    return create_model(kind.__name__, __doc__=kind.__doc__, **fields)
+
+
+def _json_type(hint: Any) -> Any:
+    """The type of a field in JSON; what may be unknown may be null."""
+    if get_origin(hint) is Annotated:
+        inner = get_args(hint)[0]
+        return list[float | None] if hasattr(inner, "dtype") else inner | None
+    if hasattr(hint, "dtype"):
+        return list[float] if hint.dtype.startswith("float") else list[int]
+    origin = get_origin(hint) or hint
+    if origin in (Union, UnionType):
+        (inner,) = (each for each in get_args(hint) if each is not NoneType)
+        return _json_type(inner) | None
+    if origin is Literal:
+        return hint
+    if origin is tuple:
+        return list[_json_type(get_args(hint)[0])]  # type: ignore[misc]
+    if issubclass(origin, Mapping):
+        return dict[str, _json_type(get_args(hint)[1])]  # type: ignore[misc]
+    if issubclass(origin, Result):
+        return model_of(origin)
+    if issubclass(origin, Enum):
+        return Literal[tuple(origin)]
+    return Count if origin is int else origin

@@ -1,0 +1,88 @@
+"""What a newcomer copies: every public name has an example, and all pass a user's strict mypy."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import standout
+from standout.client import RemoteStudy
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CLASSES = (standout.Study, standout.Client, RemoteStudy, standout.Run)
+# For servers, reports and whoever writes a method; they say what they do without an example.
+PLAIN = {"together", "export_parts", "forecast_range", "choose", "update", "doubt", "close"}
+
+
+def public_names() -> list[tuple[str, Any]]:
+    found = [(name, getattr(standout, name)) for name in standout.__all__]
+    for kind in CLASSES:
+        for name, value in inspect.getmembers(kind, callable):
+            if not name.startswith("_") and name not in PLAIN:
+                found.append((f"{kind.__name__}.{name}", value))
+    return [
+        (name, value)
+        for name, value in found
+        if callable(value) and not (isinstance(value, type) and issubclass(value, Exception))
+    ]
+
+
+@pytest.mark.parametrize(("name", "value"), public_names())
+def test_every_public_name_has_an_example(name: str, value: Any) -> None:
+    """Which runs: examples in docstrings are tests."""
+    assert ">>>" in (inspect.getdoc(value) or ""), name
+
+
+def test_examples_pass_strict_mypy(tmp_path: Path) -> None:
+    """Those of the README and of the docs, and what the types promise besides."""
+    blocks = [block for page in PAGES for block in BLOCK.findall(page.read_text("utf-8"))]
+    assert len(blocks) >= 4
+    files = []
+    for number, block in enumerate([*blocks, PROMISES]):
+        files.append(tmp_path / f"example_{number}.py")
+        files[-1].write_text(block, encoding="utf-8")
+    # The cache of `make types` makes this quick.
+    words = [sys.executable, "-m", "mypy", "--strict", "--explicit-package-bases", *map(str, files)]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+PROMISES = """
+from typing import assert_type
+
+import numpy as np
+
+from standout import Client, Gaussian, Identification, Problem, Run, Side, Status, Study, Ticket
+from standout.core.noise import Noise
+from standout.results import Receipt
+
+problem = Problem(noise="gaussian:0.05", side="both", k=2)
+assert_type(problem.noise, Noise)
+assert_type(problem.side, Side)
+Problem(noise=Gaussian(0.1), side=Side.LOW)
+
+study = Study.open("beans.db")
+assert_type(study.ask(), Ticket | None)
+assert_type(study.ask(2), list[Ticket])
+assert_type(study.tell_and_ask([("ash", 1.0)]), tuple[Receipt, Ticket | None])
+assert_type(study.status(), Status)
+
+there = Client("http://127.0.0.1:8000").study("beans")
+assert_type(there.ask(), Ticket | None)
+assert_type(there.ask(2, items=True), list[Ticket])
+assert_type(there.tell_and_ask([(1, 1.0)], 3), tuple[Receipt, list[Ticket]])
+assert_type(there.status(), Status)
+assert_type(there.identification(), Identification)
+
+run = Run(problem, ["a", "b", "c"], "focus", np.random.default_rng(1))
+assert_type(run.ask(), str | None)
+assert_type(run.ask(3), list[str])
+"""
