@@ -17,7 +17,7 @@ from fastapi.testclient import TestClient
 from standout.service import cache
 from standout.service.answers import PIECE, to_json
 from standout.service.cache import Recent
-from standout.service.threads import LOOKING, Threads
+from standout.service.queues import LOOKING, Queues
 from standout.study import Study, backup
 from tests.patience import HANGS
 from tests.service.conftest import API, begin
@@ -27,12 +27,12 @@ def entries(client: TestClient) -> dict[str, int]:
     """The sizes of everything that is kept by name."""
     service: Any = client.app.state.service  # type: ignore[attr-defined]
     kept = {
-        "lines": service.threads._lines,
-        "writes": service.threads._writes,
-        "limits": service.threads._limits,
-        "shared": service.threads._shared,
-        "tasks": service.threads._tasks,
-        "pairs": service.shelf._pairs,
+        "lines": service.queues._lines,
+        "writes": service.queues._writes,
+        "limits": service.queues._limits,
+        "shared": service.queues._shared,
+        "tasks": service.queues._tasks,
+        "pairs": service.studies._pairs,
         "channels": service.hub._channels,
         "reports": service.cache.reports,
         "forecasts": service.cache.forecasts,
@@ -144,7 +144,7 @@ def test_the_same_look_is_shared_only_before_it_begins() -> None:
         return text.encode()
 
     async def scene() -> None:
-        threads = Threads()
+        threads = Queues()
         blocked = [
             asyncio.create_task(threads.share((f"other {n}", None), lambda: make("other")))
             for n in range(LOOKING)
@@ -185,7 +185,7 @@ def test_measuring_does_not_wait_for_those_who_look(client: TestClient) -> None:
     waited: list[int] = []
     loop = client.portal
     assert loop is not None
-    looks = [loop.start_task_soon(service.threads.look, block) for _ in range(3 * LOOKING)]
+    looks = [loop.start_task_soon(service.queues.look, block) for _ in range(3 * LOOKING)]
     try:
         for _ in range(LOOKING):
             begun.acquire()

@@ -22,11 +22,11 @@ from starlette.responses import Response
 
 from standout.pictures import marks
 from standout.service.answers import answer
-from standout.service.auth import Owner, identify
 from standout.service.errors import ApiError
-from standout.service.rating import image_sources
-from standout.service.rating import router as rating
+from standout.service.rating.routes import image_sources
+from standout.service.rating.routes import router as rating
 from standout.service.schemas import Body
+from standout.service.security.auth import Owner, identify
 from standout.service.service import ServiceOf
 from standout.study.tables import read_arms, read_items
 
@@ -176,7 +176,7 @@ class ArmsText(Body):
 @router.post("/arms")
 async def arms(service: ServiceOf, who: Owner, body: ArmsText) -> Response:
     """Read a list of arms as the command line does; complaints name the line."""
-    return answer(await service.threads.look(_read, body.text))
+    return answer(await service.queues.look(_read, body.text))
 
 
 def _read(text: str) -> dict[str, Any]:

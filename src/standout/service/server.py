@@ -9,9 +9,9 @@ import uvicorn
 
 from standout.errors import StudyError
 from standout.service.app import create_app
-from standout.service.connections import ACCEPTED_AT_ONCE, connection_class
 from standout.service.ending import GRACE, Server
 from standout.service.logs import log_config
+from standout.service.security.connections import ACCEPTED_AT_ONCE, connection_class
 from standout.service.settings import Settings
 
 KEEP_ALIVE = 75

@@ -12,9 +12,9 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from standout.errors import StandoutError
-from standout.service import headers as rules
-from standout.service.auth import Gate, Identity, headers_of, token_needed
 from standout.service.errors import ApiError, internal, of_http, translate
+from standout.service.security import headers as rules
+from standout.service.security.auth import Gate, Identity, headers_of, token_needed
 from standout.service.settings import Settings
 from standout.study.tokens import Role
 

@@ -51,7 +51,7 @@ class Room:
 def _protocol() -> Any:
     """The protocol on the parser in C, where that is installed, else the one in Python."""
     try:
-        from standout.service.heads import BoundedProtocol
+        from standout.service.security.request_heads import BoundedProtocol
     except ImportError:
         from uvicorn.protocols.http.h11_impl import H11Protocol
 

@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from standout.service.answers import answer
-from standout.service.auth import TOKEN_COOKIE, Identity
 from standout.service.errors import ApiError
-from standout.service.limits import check_rate
+from standout.service.security.auth import TOKEN_COOKIE, Identity
+from standout.service.security.limits import check_rate
 from standout.service.service import ServiceOf
 
 router = APIRouter(include_in_schema=False)

@@ -15,10 +15,10 @@ from standout.pictures.arms import picture_of_view
 from standout.pictures.scale import scale, trace_range
 from standout.results import ArmList, FailureList, Forecast, NextList, StudyView, Trace, VerdictName
 from standout.service.answers import answer, model_of, sent, to_json
-from standout.service.auth import Looker
 from standout.service.cache import KeptForecast, state_of
 from standout.service.routes.studies import Limit
 from standout.service.schemas import BIGGEST
+from standout.service.security.auth import Looker
 from standout.service.service import Service, ServiceOf
 from standout.study.view import view as look_at
 
@@ -40,12 +40,12 @@ async def view(
     ] = None,
 ) -> Response:
     """Everything that a dashboard draws; with `since`, only what has changed."""
-    found = await service.threads.share((name, since), lambda: _view(service, name, since))
+    found = await service.queues.share((name, since), lambda: _view(service, name, since))
     return Response(found, media_type="application/json")
 
 
 def _view(service: Service, name: str, since: int | None) -> bytes:
-    seen = look_at(service.shelf.reader(name), since)
+    seen = look_at(service.studies.reader(name), since)
     shown = picture_of_view(seen)
     return to_json(replace(seen, scale=scale(shown.low, shown.high)))
 
@@ -63,7 +63,7 @@ async def arms(
     verdict: Annotated[VerdictName | None, Query(description="Only these.")] = None,
 ) -> Response:
     """The arms as a table, in the order of the study, page by page."""
-    return await service.threads.look(_arms, service, name, limit, after, search, verdict)
+    return await service.queues.look(_arms, service, name, limit, after, search, verdict)
 
 
 def _arms(
@@ -74,7 +74,7 @@ def _arms(
     search: str | None,
     verdict: VerdictName | None,
 ) -> Response:
-    seen = look_at(service.shelf.reader(name))
+    seen = look_at(service.studies.reader(name))
     fits = np.ones(len(seen.names), dtype=np.bool_)
     if verdict is not None:
         fits &= seen.verdict == Verdict[verdict.upper()]
@@ -93,18 +93,18 @@ def _arms(
 @router.get("/trace", responses=sent(Trace, "The threshold over the pulls."))
 async def trace(service: ServiceOf, who: Looker, name: str) -> Response:
     """The threshold's interval and the undecided arms over the pulls."""
-    return answer(await service.threads.look(_trace, service, name))
+    return answer(await service.queues.look(_trace, service, name))
 
 
 def _trace(service: Service, name: str) -> Trace:
-    found = service.shelf.reader(name).trace()
+    found = service.studies.reader(name).trace()
     return replace(found, scale=scale(*trace_range(found)))
 
 
 @router.get("/next", responses=sent(NextList, "What would be asked next."))
 async def following(service: ServiceOf, who: Looker, name: str) -> Response:
     """What the method would ask next, and why."""
-    seen = await service.threads.look(lambda: look_at(service.shelf.reader(name)))
+    seen = await service.queues.look(lambda: look_at(service.studies.reader(name)))
     return answer(NextList(seen.next))
 
 
@@ -115,11 +115,11 @@ async def following(service: ServiceOf, who: Looker, name: str) -> Response:
 )
 async def forecast(service: ServiceOf, who: Looker, name: str) -> Response:
     """How many pulls are left, roughly, and between which numbers probably."""
-    return answer(await service.threads.slow(_forecast, service, name))
+    return answer(await service.queues.slow(_forecast, service, name))
 
 
 def _forecast(service: Service, name: str) -> Forecast | None:
-    study = service.shelf.reader(name)
+    study = service.studies.reader(name)
     state = state_of(study)
     kept = service.cache.forecasts.get(name)
     begin = time.monotonic()
@@ -143,6 +143,6 @@ async def failures(
     after: Place = None,
 ) -> Response:
     """The tickets that were given back, and why."""
-    rows = await service.threads.look(lambda: service.shelf.reader(name).failures(limit, after))
+    rows = await service.queues.look(lambda: service.studies.reader(name).failures(limit, after))
     following = rows[-1].seq if len(rows) == limit and rows[-1].seq != 1 else None
     return answer(FailureList(tuple(rows), following))

@@ -74,7 +74,7 @@ def _carry_out(find: Callable[[], Study], chosen: list[_Waiting]) -> list[Any]:
     return [found for one in chosen for found in _carry_out(find, [one])]
 
 
-class Threads:
+class Queues:
     """Runs functions beside the event loop."""
 
     def __init__(self) -> None:

@@ -35,7 +35,7 @@ class _Lost(errors.UnavailableError):
         self.may_be_done = may_be_done
 
 
-class Wire:
+class Transport:
     """The connections to one server: as many as are used at once, kept for the next request."""
 
     def __init__(

@@ -9,8 +9,8 @@ from dataclasses import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
-from standout.service.auth import RATER_COOKIE, Identity
-from standout.service.routes.login import is_secure
+from standout.service.security.auth import RATER_COOKIE, Identity
+from standout.service.security.login import is_secure
 from standout.service.service import Service
 from standout.service.settings import Settings
 from standout.study.raters import Record, read_record
@@ -72,11 +72,11 @@ class Rater:
         key = (self.study, self.worker)
         found = None if is_fresh else service.cache.raters.get(key)
         if found is None:
-            found = await service.threads.quick(self._read_record, service)
+            found = await service.queues.quick(self._read_record, service)
             service.cache.raters[key] = found
         return found
 
     def _read_record(self, service: Service) -> Record:
         # A new id has done nothing; but that the study exists has to be found out, too.
-        handle = service.shelf.reader(self.study)
+        handle = service.studies.reader(self.study)
         return Record() if self.is_new else read_record(handle, self.worker)

@@ -20,10 +20,10 @@ from starlette.requests import Request
 from starlette.types import Scope
 
 from standout.service.errors import ApiError
-from standout.service.limits import Buckets, check_rate
+from standout.service.open_studies import OpenStudies
+from standout.service.queues import Queues
+from standout.service.security.limits import Buckets, check_rate
 from standout.service.settings import Settings
-from standout.service.shelf import Shelf
-from standout.service.threads import Threads
 from standout.study.tokens import Kept, Role, split
 
 TOKEN_COOKIE = "standout_token"
@@ -74,8 +74,8 @@ def cookies_of(headers: dict[str, str]) -> dict[str, str]:
 class Gate:
     """Knows the tokens, as they were at most `FRESH` seconds ago."""
 
-    def __init__(self, settings: Settings, shelf: Shelf, threads: Threads) -> None:
-        self.settings, self._shelf, self._threads = settings, shelf, threads
+    def __init__(self, settings: Settings, studies: OpenStudies, queues: Queues) -> None:
+        self.settings, self._studies, self._queues = settings, studies, queues
         self._kept: dict[str, Kept] = {}
         self._is_closed = False
         self._read_at = -FRESH
@@ -99,7 +99,7 @@ class Gate:
     async def _read(self) -> None:
         begin = time.monotonic()
         try:
-            kept = await self._threads.quick(self._shelf.tokens)
+            kept = await self._queues.quick(self._studies.tokens)
         finally:
             if self._reading is asyncio.current_task():
                 self._reading = None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from standout.errors import StandoutError
-from standout.service.questions import question_of
-from standout.service.rater import Rater, may_hold_more
+from standout.service.rating.questions import question_of
+from standout.service.rating.rater import Rater, may_hold_more
 from standout.service.settings import Settings
 from standout.study import Study, Ticket
 from standout.study.raters import Record

@@ -49,7 +49,7 @@ class Pair:
             return handle
 
 
-class Shelf:
+class OpenStudies:
     """Finds studies by name, lists them, and reads tokens."""
 
     def __init__(self, place: str) -> None:

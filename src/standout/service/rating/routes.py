@@ -15,13 +15,13 @@ from pydantic import Field
 from starlette.responses import Response
 
 from standout.errors import NoStudyError, NotYoursError, ToldError
-from standout.service import handing
 from standout.service.answers import answer
-from standout.service.auth import Answerer, Identity, check
 from standout.service.errors import ApiError
-from standout.service.questions import check_answer, image_policy
-from standout.service.rater import Rater
+from standout.service.rating import next_item
+from standout.service.rating.questions import check_answer, image_policy
+from standout.service.rating.rater import Rater
 from standout.service.schemas import Body, TicketNumber
+from standout.service.security.auth import Answerer, Identity, check
 from standout.service.service import Service, ServiceOf
 from standout.study import Study
 from standout.study.raters import Record, held_ticket
@@ -72,7 +72,7 @@ async def image_sources(service: Service, who: Identity | None, name: str) -> st
     found = service.cache.images.get(name)
     if found is None:
         try:
-            found = await service.threads.slow(_read_sources, service, name)
+            found = await service.queues.slow(_read_sources, service, name)
         except NoStudyError:
             return "'self'"
         service.cache.images[name] = found
@@ -80,7 +80,7 @@ async def image_sources(service: Service, who: Identity | None, name: str) -> st
 
 
 def _read_sources(service: Service, name: str) -> str:
-    study = service.shelf.reader(name)
+    study = service.studies.reader(name)
 
     def addresses() -> Iterator[str]:
         # In parts: items may hold whole pictures.
@@ -95,7 +95,7 @@ def _read_sources(service: Service, name: str) -> str:
 def _show(
     service: Service, study: Study, rater: Rater, record: Record, again: bool
 ) -> dict[str, Any]:
-    return handing.show(study, rater, record, service.settings, again)
+    return next_item.show(study, rater, record, service.settings, again)
 
 
 @router.post("/next")
@@ -109,10 +109,10 @@ async def following(
     record = await rater.record(service, is_fresh=True)
 
     def call() -> dict[str, Any]:
-        shown = _show(service, service.shelf.writer(name), rater, record, body.again)
+        shown = _show(service, service.studies.writer(name), rater, record, body.again)
         return {**shown, "answered": record.answers}
 
-    content = await service.threads.write(name, call)
+    content = await service.queues.write(name, call)
     if content["state"] == "consent":
         # Nothing is kept of someone who has not agreed.
         return answer(content)
@@ -157,7 +157,7 @@ async def _act(
     record = await rater.record(service)
 
     def call() -> dict[str, Any]:
-        study = service.shelf.writer(rater.study)
+        study = service.studies.writer(rater.study)
         if study.holder(body.ticket) != rater.worker:
             raise NotYoursError("this item was not given to you")
         held = held_ticket(study, rater.worker)
@@ -169,7 +169,7 @@ async def _act(
                 record.add(held.arm)
         return {**_show(service, study, rater, record, body.again), "counted": counted}
 
-    return answer(await service.threads.write(rater.study, call))
+    return answer(await service.queues.write(rater.study, call))
 
 
 @router.post("/leave")
@@ -180,9 +180,9 @@ async def leave(
     rater = Rater(request, who, name)
 
     def call() -> dict[str, Any]:
-        study = service.shelf.writer(name)
+        study = service.studies.writer(name)
         if body.ticket is not None and study.holder(body.ticket) == rater.worker:
             study.release([body.ticket])
         return {"state": "left", "end": (study.page or {}).get("end")}
 
-    return answer(await service.threads.write(name, call))
+    return answer(await service.queues.write(name, call))

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, overload
 from urllib.parse import quote
 
-from standout.client.parts import counted_from, parts
-from standout.client.wire import Wire
+from standout.client.batches import counted_from, parts
+from standout.client.transport import Transport
 from standout.errors import BatchError, RewardError, StudyError, TicketError, UncertainError
 from standout.results import (
     Identification,
@@ -56,9 +56,9 @@ class RemoteStudy:
     1
     """
 
-    def __init__(self, wire: Wire, name: str) -> None:
+    def __init__(self, transport: Transport, name: str) -> None:
         self.name = name
-        self._wire = wire
+        self._transport = transport
         self._path = f"/studies/{quote(name, safe='')}"
         self._base = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"
         self._lock = threading.Lock()
@@ -75,7 +75,7 @@ class RemoteStudy:
             return self._hands.setdefault(who, _Hand(who))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r} at {self._wire.shown!r})"
+        return f"{type(self).__name__}({self.name!r} at {self._transport.shown!r})"
 
     @overload
     def ask(
@@ -128,10 +128,10 @@ class RemoteStudy:
             # The second time around, what the first answer may have held comes again.
             sent = body if is_first else {**body, "known": sorted(hand.tickets)}
             is_first = False
-            return self._wire.once("POST", f"{self._path}/ask", sent)
+            return self._transport.once("POST", f"{self._path}/ask", sent)
 
         with hand.lock:
-            found = hand.take(Tickets.from_dict(self._wire.patiently(send)))
+            found = hand.take(Tickets.from_dict(self._transport.patiently(send)))
         if n is not None:
             return found
         return found[0] if found else None
@@ -277,7 +277,7 @@ class RemoteStudy:
 
     def _tell(self, body: dict[str, Any], pairs: list[tuple[Key, float]], hand: _Hand) -> Told:
         try:
-            data = self._wire.post(f"{self._path}/tell", body)
+            data = self._transport.post(f"{self._path}/tell", body)
         except UncertainError as error:
             raise UncertainError(f"{error}; its key is {body['key']!r}", body["key"]) from None
         hand.tickets.difference_update(_number(k) for k, _ in pairs if not isinstance(k, str))
@@ -296,7 +296,7 @@ class RemoteStudy:
         hand = self._hand(worker)
         body = {"ticket": _number(ticket), "reason": reason[:2000], "worker": hand.who}
         with hand.lock:
-            self._wire.post(f"{self._path}/fail", body)
+            self._transport.post(f"{self._path}/fail", body)
             hand.tickets.discard(_number(ticket))
 
     def renew(self, given: Iterable[Ticket | int], lease: float | None = None) -> None:
@@ -306,7 +306,7 @@ class RemoteStudy:
         """
         numbers = [_number(ticket) for ticket in given]
         if numbers:
-            self._wire.post(f"{self._path}/renew", _given(tickets=numbers, lease=lease))
+            self._transport.post(f"{self._path}/renew", _given(tickets=numbers, lease=lease))
 
     def release(self, given: Iterable[Ticket | int]) -> None:
         """End the leases of pending tickets now: the next to ask gets their pulls.
@@ -318,7 +318,7 @@ class RemoteStudy:
         """
         numbers = [_number(ticket) for ticket in given]
         if numbers:
-            self._wire.post(f"{self._path}/release", {"tickets": numbers})
+            self._transport.post(f"{self._path}/release", {"tickets": numbers})
 
     def pause(self, arm: str, reason: str = "paused by hand") -> None:
         """Hand out no more pulls of `arm`, until `resume`; `reason` is shown to people.
@@ -327,7 +327,7 @@ class RemoteStudy:
         >>> study.ask().arm, study.status().paused
         ('elm', {'ash': 'out of stock'})
         """
-        self._wire.post(f"{self._path}/pause", {"arm": arm, "reason": reason[:2000]})
+        self._transport.post(f"{self._path}/pause", {"arm": arm, "reason": reason[:2000]})
 
     def resume(self, arm: str) -> None:
         """Hand out pulls of a paused arm again.
@@ -337,7 +337,7 @@ class RemoteStudy:
         >>> study.ask().arm
         'ash'
         """
-        self._wire.post(f"{self._path}/resume", {"arm": arm})
+        self._transport.post(f"{self._path}/resume", {"arm": arm})
 
     def pending(self) -> list[Pending]:
         """The tickets that are out, oldest first, with whom and until when (seconds since 1970).
@@ -346,7 +346,7 @@ class RemoteStudy:
         >>> [(one.ticket, one.arm, one.worker) for one in study.pending()]
         [(1, 'ash', 'lab 3')]
         """
-        data = self._wire.get(f"{self._path}/pending")
+        data = self._transport.get(f"{self._path}/pending")
         return list(PendingList.from_dict(data).pending)
 
     def status(self) -> Status:
@@ -356,7 +356,7 @@ class RemoteStudy:
         >>> now.pulls, now.problem.noise, now.threshold.upper
         (0, 'bernoulli', inf)
         """
-        return Status.from_dict(self._wire.get(self._path))
+        return Status.from_dict(self._transport.get(self._path))
 
     def identification(self) -> Identification:
         """The answer so far, as `identify` gives it.
@@ -364,11 +364,11 @@ class RemoteStudy:
         >>> study.identification().outliers
         ()
         """
-        return Identification.from_dict(self._wire.get(f"{self._path}/identification"))
+        return Identification.from_dict(self._transport.get(f"{self._path}/identification"))
 
     def close(self) -> None:
         """Close the connections to the server; the next use opens another."""
-        self._wire.close()
+        self._transport.close()
 
 
 def _count(n: int | None) -> int:
