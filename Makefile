@@ -11,7 +11,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 EDITABLE := $(INSTALL) --no-deps --no-build-isolation -e .
 # Long tests begin first and run apart (tests/long.py). One process more than there are
 # cores: tests wait for servers, locks and browsers.
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 # Compiled bytecode, wherever a user's settings forbid it: each of some hundred programs that
 # the tests start would otherwise compile all of standout anew.
 unexport PYTHONDONTWRITEBYTECODE
