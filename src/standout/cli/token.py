@@ -10,8 +10,8 @@ import typer
 from standout.cli.study_common import AsJson, Place, print_json
 
 if TYPE_CHECKING:
-    from standout.study.storage import Storage
-    from standout.study.tokens import Token
+    from standout.study.storage.database import Storage
+    from standout.study.storage.tokens import Token
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -22,7 +22,7 @@ app = typer.Typer(
 
 def _storage(place: str, *, create: bool = False) -> Storage:
     from standout.study.options import typed_place
-    from standout.study.storage import Storage
+    from standout.study.storage.database import Storage
 
     return Storage(typed_place(place), create=create)
 
@@ -42,7 +42,7 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Make a token and print it, this once: only a hash of it is kept."""
-    from standout.study import tokens
+    from standout.study.storage import tokens
 
     storage = _storage(place, create=True)
     token, text = tokens.create(storage, role, study, label)
@@ -59,7 +59,7 @@ def create(
 def list_tokens(place: Place, as_json: AsJson = False) -> None:
     """The tokens, without their secrets."""
     from standout.study.picture import printable
-    from standout.study.tokens import read_all
+    from standout.study.storage.tokens import read_all
 
     storage = _storage(place)
     with storage.read() as connection:
@@ -93,7 +93,7 @@ def revoke(
     Revoking the last one lets nobody in: where a token was ever made, one is
     asked for. `standout token create PATH --role owner` makes another.
     """
-    from standout.study import tokens
+    from standout.study.storage import tokens
 
     storage = _storage(place)
     token, left = tokens.revoke(storage, number)

@@ -24,7 +24,7 @@ from standout.service.limits import Buckets, check_rate
 from standout.service.settings import Settings
 from standout.service.shelf import Shelf
 from standout.service.threads import Threads
-from standout.study.tokens import Kept, Role, split
+from standout.study.storage.tokens import Kept, Role, split
 
 TOKEN_COOKIE = "standout_token"
 RATER_COOKIE = "standout_rater"

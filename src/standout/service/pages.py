@@ -27,7 +27,7 @@ from standout.service.rating import image_sources
 from standout.service.rating import router as rating
 from standout.service.schemas import Body
 from standout.service.service import ServiceOf
-from standout.study.tables import read_arms, read_items
+from standout.study.csv_files import read_arms, read_items
 
 router = APIRouter(include_in_schema=False)
 

@@ -18,7 +18,7 @@ from standout.service.schemas import NewStudy, PageBody
 from standout.service.service import Service, ServiceOf
 from standout.service.shelf import PATIENCE, Shelf
 from standout.study import Study
-from standout.study.setup import DAY
+from standout.study.storage.catalogue import DAY
 
 router = APIRouter(tags=["studies"])
 
