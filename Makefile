@@ -11,7 +11,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 EDITABLE := $(INSTALL) --no-deps --no-build-isolation -e .
 # Long tests begin first and run apart (tests/long.py). One process more than there are
 # cores: tests wait for servers, locks and browsers.
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 # Compiled bytecode, wherever a user's settings forbid it: each of some hundred programs that
 # the tests start would otherwise compile all of standout anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -20,7 +20,8 @@ SOURCES := src tests $(wildcard benchmarks tools)
 say = @printf '\n== %s\n' '$(1)'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test quick check lint types imports format bench lock clean
+.PHONY: help setup demo serve test run-tests system warm quick check lint types imports format
+.PHONY: bench lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,7 +51,9 @@ $(CORE): requirements/core.txt
 $(LOCKED): $(LOCK) $(CORE)
 	@# Another lock than before: begin anew, so that nothing of the old one stays.
 	@[ ! -e $@ ] || { $(PYTHON) -m venv --clear .venv && touch $(CORE); }
-	$(INSTALL) --require-hashes -r $(LOCK)
+	@# Bytecode on all cores, and none of other packages' tests: pip would take half a minute.
+	$(INSTALL) --no-compile --require-hashes -r $(LOCK)
+	@$(BIN)/python -m compileall -q -j 0 -x '/tests?/' .venv/lib >/dev/null 2>&1 || :
 	@touch $@
 
 demo: $(DEMO) ## see standout find outliers
@@ -60,13 +63,21 @@ serve: $(STAMP) ## see a study being answered live, in a browser
 	@$(BIN)/standout serve --demo
 
 test: $(STAMP) ## all tests, then the kernel tests again without compilation
-	@scripts/install-system.sh
-	$(call say,standout warm: compile once what most tests need)
-	@$(BIN)/standout warm --noise bernoulli --noise gaussian:1
+	@$(MAKE) --no-print-directory -j2 system warm
+	@$(MAKE) --no-print-directory run-tests
+
+run-tests:
 	$(call say,pytest)
 	$(PYTEST)
 	$(call say,pytest: kernels as plain Python)
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -m kernel tests
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m kernel $$(grep -rl --include='test_*.py' 'mark\.kernel' tests)
+
+system:
+	@scripts/install-system.sh
+
+warm: $(STAMP)
+	$(call say,standout warm: compile once what most tests need)
+	@$(BIN)/standout warm --noise bernoulli --noise gaussian:1
 
 quick: $(STAMP) ## the tests that take no time, for the inner loop
 	$(PYTEST) -m 'not long'
@@ -85,11 +96,10 @@ imports: $(STAMP) ## which layer may import which
 	$(call say,lint-imports)
 	$(BIN)/lint-imports --no-logo
 
+# To compile, to look through the sources and to install a browser take one core each.
 check: $(STAMP) ## everything that has to pass: lint, types, imports, test
-	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory types
-	@$(MAKE) --no-print-directory imports
-	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory -j3 system warm lint types imports
+	@$(MAKE) --no-print-directory run-tests
 
 format: $(STAMP) ## rewrite the sources in the project's format
 	$(BIN)/ruff format $(SOURCES)

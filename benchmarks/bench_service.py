@@ -60,7 +60,7 @@ def watch(url: str, seconds: float, pipe: int) -> None:
             stream = connection.getresponse()
             while time.monotonic() < deadline and (line := stream.readline()):
                 if line.startswith(b"event: change"):
-                    view = client._wire.get("/studies/load/view", since=since)
+                    view = client._transport.get("/studies/load/view", since=since)
                     since, views = view["seq"], views + 1
         except (OSError, http.client.HTTPException):
             time.sleep(0.2)
@@ -145,23 +145,23 @@ def bench_large(folder: Path) -> None:
         client = Client(server.url)
         remote = client.study("large")
         begin = time.perf_counter()
-        view = client._wire.get("/studies/large/view")
+        view = client._transport.get("/studies/large/view")
         first = time.perf_counter() - begin
         report("10,000 arms, 1,000,000 rewards: first view", first, "s", OPEN_SECONDS)
         begin = time.perf_counter()
-        view = client._wire.get("/studies/large/view")
+        view = client._transport.get("/studies/large/view")
         report("10,000 arms: full view again", (time.perf_counter() - begin) * 1000, "ms")
         times = []
         for _ in range(30):
             for ticket in remote.ask(5):
                 remote.tell(ticket, 0.0)
             begin = time.perf_counter()
-            view = client._wire.get("/studies/large/view", since=view["seq"])
+            view = client._transport.get("/studies/large/view", since=view["seq"])
             times.append((time.perf_counter() - begin) * 1000)
             assert not view["full"]
         # As the client sees it: the server's time and the way there and back.
         report("10,000 arms: update of a view, the slowest of 30", max(times), "ms", UPDATE_MS)
-        size = len(json.dumps(client._wire.get("/studies/large/view")))
+        size = len(json.dumps(client._transport.get("/studies/large/view")))
         print(f"{'':<12}median {sorted(times)[15]:.1f} ms; a full view has {size:,} bytes")
     finally:
         server.stop()

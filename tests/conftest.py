@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.long import group, is_long
 
@@ -18,11 +20,23 @@ settings.register_profile("search", max_examples=3000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
+class Groups(LoadScopeScheduling):
+    """Hands out the tests of one group to one process (`tests.long.group`)."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Groups | None:
+    """For `--dist loadscope`; `loadgroup` marks names, which pytest 9.2 keeps as they are."""
+    return Groups(config, log) if config.getoption("dist") == "loadscope" else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long tests first: a long one that began last would keep one process busy alone."""
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(group(item.nodeid)))
         if is_long(item.nodeid):
             item.add_marker(pytest.mark.long)
     items.sort(key=lambda item: not is_long(item.nodeid))

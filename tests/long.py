@@ -23,9 +23,10 @@ APART = (
     "tests/service/test_slow_clients.py::test_with_few_files",
     "tests/report/test_check_rates.py",
     "tests/report/test_findings.py",
-    "tests/report/test_reorder.py::test_a_trend_is_as_likely",
+    "tests/report/test_reorder.py",
+    "tests/attack/test_noise.py",
+    "tests/attack/test_studies.py",
     "tests/test_cli_process.py",
-    "tests/test_install.py",
     "tests/test_outside_rule.py",
     "tests/test_paper.py::test_processes_make_no_difference",
     "tests/test_simulate.py::test_one_process_or_two",
@@ -38,10 +39,12 @@ TOGETHER = (
     "tests/study/test_executor.py",
     "tests/test_focus_guarantee.py",
     "tests/test_guarantee.py",
+    "tests/test_install.py",
     "tests/test_intervals_coverage.py",
     "tests/test_paper_figures.py",
 )
-"""Files whose tests share something costly: a kernel, a browser, a cluster, cached runs."""
+"""Files whose tests share something costly: a kernel, a browser, a cluster, cached runs, an
+environment."""
 
 
 def is_long(name: str) -> bool:

@@ -13,11 +13,27 @@ import standout
 from standout.cli.options import read_checkpoints
 from standout.core.methods import DEFAULT_METHOD, METHODS
 from standout.core.noise import Bernoulli
+from standout.core.problem import Problem
 from standout.errors import ProblemError
 from standout.simulation.instances import FixedFamily, make_instance
+from standout.study import Study
 from tests.command_line import FIVE, run
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+def imported(names: set[str], words: list[str]) -> str:
+    """Which of some modules a command has imported when it ends."""
+    check = (
+        "import sys\n"
+        "from standout.cli.main import main\n"
+        "try:\n    main()\n"
+        f"finally:\n    print(sorted({names!r} & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", check, *words], capture_output=True, text=True, check=True
+    )
+    return done.stdout.splitlines()[-1]
 
 
 class TestHelp:
@@ -36,17 +52,14 @@ class TestHelp:
 
     def test_imports_nothing_heavy(self) -> None:
         heavy = {"numpy", "numba", "scipy", "matplotlib", "sqlalchemy", "fastapi", "rich"}
-        check = (
-            "import sys\n"
-            "from standout.cli.main import main\n"
-            "try:\n    main()\n"
-            f"finally:\n    print(sorted({heavy!r} & set(sys.modules)))\n"
-        )
         for words in (["--help"], ["simulate", "--help"], ["--version"]):
-            done = subprocess.run(
-                [sys.executable, "-c", check, *words], capture_output=True, text=True, check=True
-            )
-            assert done.stdout.splitlines()[-1] == "[]"
+            assert imported(heavy, words) == "[]"
+
+    def test_a_study_in_a_file_imports_what_it_uses(self, tmp_path: Path) -> None:
+        place = str(tmp_path / "x.db")
+        Study.create(place, ["a", "b", "c"], Problem(noise="bernoulli")).close()
+        unused = {"scipy.linalg", "sqlalchemy.dialects.postgresql", "psycopg", "fastapi", "rich"}
+        assert imported(unused, ["study", "status", place]) == "[]"
 
     def test_version(self) -> None:
         assert run("--version") == (0, f"standout {standout.__version__}\n", "")
@@ -192,7 +205,7 @@ class TestDemo:
         assert "Which of 7 wines stand out?" in out
         assert "1 wine stands out: arm-7" in out
         assert "This is the true answer" in out
-        assert "◆" in out
+        assert "▲" in out
         assert "\x1b" not in out
         assert max(len(line) for line in out.splitlines()) <= 80
         assert err in (

@@ -64,7 +64,7 @@ def test_the_table_in_the_docs_is_current() -> None:
 def test_a_server_answers_what_the_classes_say_and_the_client_makes_the_same_of_it() -> None:
     from email.message import Message
 
-    from standout.client import wire
+    from standout.client import transport
     from standout.service.errors import translate
 
     class Answer:
@@ -82,7 +82,7 @@ def test_a_server_answers_what_the_classes_say_and_the_client_makes_the_same_of_
             assert (sent.code, sent.detail) == (errors.TicketError.code, {"index": 3})
             continue
         assert (sent.status, sent.code) == (kind.status, kind.code)
-        got = wire._error(Answer(sent.status), bytes(sent.response().body), "here")  # type: ignore[arg-type]
+        got = transport._error(Answer(sent.status), bytes(sent.response().body), "here")  # type: ignore[arg-type]
         if kind.status == HTTPStatus.SERVICE_UNAVAILABLE:
             # What may pass is tried again; whether it may have been done, the class says.
             assert isinstance(got, errors.UnavailableError)

@@ -19,10 +19,10 @@ ROOT = Path(__file__).parents[1]
 PLAIN = {"NUMBA_DISABLE_JIT": "1"}
 
 
-def pip(python: Path | str, *words: str) -> None:
+def pip(*words: str) -> None:
     """Run pip; where no package can be had, skip, or fail where CI=true."""
     done = subprocess.run(
-        [python, "-m", "pip", "--quiet", "--disable-pip-version-check", *words],
+        [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *words],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode == 0:
@@ -32,23 +32,22 @@ def pip(python: Path | str, *words: str) -> None:
     pytest.skip("NO PACKAGE INDEX: the installed package is not tested")
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    pip(sys.executable, "wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), str(ROOT))
-    (found,) = folder.glob("standout-*.whl")
-    return found
-
-
 class Installed:
     """An environment with the wheel, and a folder to work in."""
 
-    def __init__(self, wheel: Path, folder: Path, extra: str = "") -> None:
-        subprocess.run([sys.executable, "-m", "venv", folder / "env"], check=True)
+    def __init__(self, folder: Path) -> None:
         self.bin, self.folder = folder / "env" / "bin", folder
-        pip(self.bin / "python", "install", f"{wheel}[{extra}]" if extra else str(wheel))
+        pip("wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), str(ROOT))
+        (self.wheel,) = folder.glob("standout-*.whl")
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "env"], check=True)
         kept = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         self.environment = kept | PLAIN
+        self.install("")
+
+    def install(self, extra: str) -> None:
+        """The wheel, with an extra if there is one. What is used gets compiled when it is."""
+        wheel = f"{self.wheel}[{extra}]" if extra else str(self.wheel)
+        pip("--python", str(self.bin / "python"), "install", "--no-compile", wheel)
 
     def run(self, program: str, *words: str, code: int = 0) -> str:
         done = subprocess.run(
@@ -60,6 +59,12 @@ class Installed:
         return done.stdout if code == 0 else done.stderr
 
 
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """One environment for all tests: they are in the order in which it grows."""
+    return Installed(tmp_path_factory.mktemp("installed"))
+
+
 def snippet() -> str:
     """The README's Python."""
     found = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
@@ -67,17 +72,18 @@ def snippet() -> str:
     return found[1]
 
 
-def test_the_package_alone(wheel: Path, tmp_path: Path) -> None:
+def test_the_package_alone(here: Installed) -> None:
     """Everything that needs only SQLite: studies, runs, reports, tokens, simulation, Python."""
-    here = Installed(wheel, tmp_path)
-    (tmp_path / "arms.csv").write_text("arm\n" + "".join(f"{name}\n" for name in "abcde"))
+    (here.folder / "arms.csv").write_text("arm\n" + "".join(f"{name}\n" for name in "abcde"))
     question = ("--arms", "arms.csv", "--noise", "gaussian:0.05", "--k", "2")
     here.run("standout", "study", "create", "x.db", *question)
-    (ticket,) = json.loads(here.run("standout", "study", "ask", "x.db", "--json"))
+    look = "from importlib.util import find_spec; print(find_spec('scipy'))"
+    assert here.run("python", "-c", look) == "None\n"
+    (ticket,) = json.loads(here.run("standout", "study", "ask", "x.db", "--json"))["tickets"]
     here.run("standout", "study", "tell", "x.db", "--ticket", str(ticket["ticket"]), "--value", "1")
     assert json.loads(here.run("standout", "study", "status", "x.db", "--json"))["pulls"] == 1
     here.run("standout", "report", "x.db", "-o", "report.html")
-    assert "<html" in (tmp_path / "report.html").read_text()
+    assert "<html" in (here.folder / "report.html").read_text()
     measure = "sh -c 'case $0 in e) echo 9;; a) echo 1.1;; b) echo 1.2;; *) echo 1;; esac' {arm}"
     done = here.run("standout", "run", "y.db", *question, "--measure", measure, "--json")
     assert json.loads(done)["outliers"] == ["e"]
@@ -92,10 +98,10 @@ def test_the_package_alone(wheel: Path, tmp_path: Path) -> None:
     assert "17 arms" in here.run("standout", "simulate", *words)
 
 
-def test_with_the_service(wheel: Path, tmp_path: Path) -> None:
-    here = Installed(wheel, tmp_path, "serve")
+def test_with_the_service(here: Installed, tmp_path: Path) -> None:
+    here.install("serve")
     with (tmp_path / "out").open("wb") as out:
-        words = [here.bin / "standout", "serve", "x.db", "--port", "0"]
+        words = [here.bin / "standout", "serve", "served.db", "--port", "0"]
         server = subprocess.Popen(
             words, env=here.environment | {"PYTHONUNBUFFERED": "1"}, cwd=tmp_path,
             stdout=out, stderr=out,

@@ -14,8 +14,7 @@ from standout.core.methods import METHODS
 from standout.errors import StandoutError
 from standout.paper import reference
 from standout.paper.estimate import first_crossings, interval, line, resampling_weights
-from standout.paper.parts import Part, Run
-from standout.paper.play import make_plan
+from standout.paper.runs import Part, Run, Store, make_plan
 from standout.paper.settings import (
     FIGURE_NAMES,
     QUICK_RUNS,
@@ -23,7 +22,6 @@ from standout.paper.settings import (
     check_figures,
     prepare_folder,
 )
-from standout.paper.store import Store
 from standout.paper.table import make_table
 from standout.simulation import simulate, workers
 
@@ -116,7 +114,7 @@ def test_store_never_serves_another_configuration(tmp_path: Path) -> None:
 def test_store_depends_on_the_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store(tmp_path, seed=1)
     store.save(PART, {0: Run(300, False, False, "110")})
-    monkeypatch.setattr("standout.paper.parts.code_fingerprint", lambda: "other")
+    monkeypatch.setattr("standout.paper.runs.code_fingerprint", lambda: "other")
     assert store.load(PART) == {}
 
 

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from standout.cli.main import app
 from standout.core.typing import Floats
-from standout.paper import anytime, fig1, fig2, fig3, fig4
 from standout.paper.claims import Verdict
+from standout.paper.figures import anytime, fig1, fig2, fig3, fig4
 from standout.paper.reproduce import Reproduction, reproduce
 from standout.paper.settings import Settings
 from standout.simulation import workers

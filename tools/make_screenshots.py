@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 from PIL import Image
@@ -42,12 +43,12 @@ CAPTIONS = [
 ]
 
 
-def clock() -> Callable[[], float]:
-    """A minute passes with every look at it."""
+def clock(seconds: float = 0.01) -> Callable[[], float]:
+    """So much time passes with every look at it."""
     now = [NINE_O_CLOCK]
 
     def tick() -> float:
-        now[0] += 0.01
+        now[0] += seconds
         return now[0]
 
     return tick
@@ -72,7 +73,7 @@ def plate(site: Site) -> None:
         site.place, wells, Problem(noise="gaussian:2", k=3), name="plate 7", clock=clock(),
         budget=50_000,
     )  # fmt: skip
-    for ticket in study.ask(3, worker="lab 2")[:2]:
+    for ticket in study.ask(2, worker="lab 2"):
         study.fail(ticket, "no signal", worker="lab 2")
     play(study, means, 2.0, lambda study: len(study.status().outliers) >= 2, 48)
     study.pause("C5", "out of reagent")
@@ -130,6 +131,37 @@ def finished(site: Site) -> None:
     study.close()
 
 
+def strains(site: Site) -> None:
+    """A study that is decided, for its report."""
+    rng = np.random.default_rng(3)
+    names = [f"strain {number:02d}" for number in range(1, 25)]
+    means = dict(zip(names, rng.permutation(np.linspace(8, 12, 24)).tolist(), strict=True))
+    means |= {"strain 04": 21.5, "strain 23": 20.0, "strain 08": 18.6}
+    study = Study.create(
+        site.place, names, Problem(noise="gaussian:1", k=3), name="Yield of 24 strains",
+        clock=clock(20.0),
+    )  # fmt: skip
+    play(study, means, 1.0, lambda study: study.status().stopped, 24)
+    study.close()
+
+
+def tasters(site: Site) -> None:
+    """A study with a worker who differs from the others, for the checks of its report."""
+    rng = np.random.default_rng(6)
+    names = [f"dish {number}" for number in range(1, 13)]
+    means = dict(zip(names, rng.uniform(4, 6, len(names)).tolist(), strict=True))
+    study = Study.create(
+        site.place, names, Problem(noise="bounded:0,10", k=3), name="dishes", clock=clock(),
+        budget=12_000,
+    )  # fmt: skip
+    while tickets := study.ask(40):
+        who = int(rng.integers(1, 11))
+        leaning = -1.4 if who == 8 else 0.0
+        told = [(t, np.clip(rng.normal(means[t.arm] + leaning, 1), 0, 10)) for t in tickets]
+        study.tell_many([(t, float(value)) for t, value in told], worker=f"taster {who}")
+    study.close()
+
+
 def settled(page: Page, address: str) -> None:
     """Open a study's page, and wait until all of it is there."""
     page.goto(address)
@@ -147,6 +179,27 @@ def take_many(page: Page) -> None:
     if page.viewport_size and page.viewport_size["width"] > 500:
         page.locator("#overview").hover(position={"x": 56, "y": 40})
     page.wait_for_timeout(200)
+
+
+def open_report(page: Page, name: str) -> None:
+    """The report as it opens from a disk."""
+    answer = page.request.get(f"/api/v1/studies/{quote(name)}/report")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.html"
+        path.write_bytes(answer.body())
+        page.goto(path.as_uri())
+
+
+def take_report(page: Page) -> None:
+    open_report(page, "Yield of 24 strains")
+
+
+def take_many_report(page: Page) -> None:
+    open_report(page, "genes")
+
+
+def take_checks(page: Page) -> None:
+    open_report(page, "dishes")
 
 
 def take_home(page: Page) -> None:
@@ -196,6 +249,9 @@ SHOTS: list[tuple[str, int, int, str, str | None, Callable[[Page], None]]] = [
     ("dashboard-many", 1280, 1020, "dark", None, take_many),
     ("dashboard-phone", 390, 844, "light", None, take_dashboard),
     ("dashboard-phone-dark", 390, 844, "dark", None, take_many),
+    ("report", 920, 1440, "light", None, take_report),
+    ("report-many", 920, 620, "dark", "#picture", take_many_report),
+    ("report-checks", 920, 900, "light", "#checks", take_checks),
     ("studies", 1280, 560, "light", None, take_home),
     ("new-study", 1000, 900, "light", "#create", take_new),
     ("rate-consent", 800, 420, "light", None, take_consent),
@@ -246,7 +302,7 @@ def main() -> None:
         sys.exit("no Chromium: scripts/install-system.sh installs it")
     options = ["--no-sandbox"] if os.geteuid() == 0 else []
     with tempfile.TemporaryDirectory() as folder, serve(Path(folder)) as site:
-        for fill in (plate, genes, finished, captions):
+        for fill in (plate, genes, strains, tasters, finished, captions):
             fill(site)
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=program, args=options)

@@ -15,6 +15,9 @@ from playwright.sync_api import Page, expect
 
 from standout import Problem
 from standout.core.kinds import Verdict
+from standout.pictures import marks
+from standout.pictures.arms import picture_of_view
+from standout.pictures.scale import MOST_TICKS, ticks
 from standout.study import Study
 from standout.study.view import view
 from tests.browser.conftest import NewPage, Site, Watch
@@ -143,6 +146,39 @@ def test_find_an_arm_among_many(many: Study, page: Page) -> None:
     page.get_by_role("button", name="Next").click()
     expect(page.get_by_text("Page 2 of 8")).to_be_visible()
     expect(page.locator("#table tbody tr").first).to_contain_text("sensor 050")
+
+
+def numbers(path: str) -> list[float]:
+    return [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", path)]
+
+
+def test_the_page_draws_what_the_report_draws(many: Study, page: Page) -> None:
+    page.goto("/study/sensors")
+    rows = page.locator("#rows [role=option]")
+    expect(rows.first).to_be_visible()
+    seen = view(many)
+    shown = picture_of_view(seen)
+    first = page.locator("#rows .arm").all_inner_texts()
+    assert first == [seen.names[i] for i in shown.order[: len(first)]]
+    lows = [shown.is_low(int(i)) for i in shown.order[[0, -1]]]
+    assert lows == [False, True]
+    labels = page.locator("#axis text").all_text_contents()
+    every = [label.replace("-", "−") for _, label in ticks(shown.low, shown.high, MOST_TICKS)]
+    assert set(labels) <= set(every)
+    module = page.locator("link[rel=modulepreload][href$='/verdicts.js']").get_attribute("href")
+    for verdict, mark in marks.MARKS.items():
+        for is_low in (False, True):
+            drawn = page.evaluate(
+                "async ([url, ...at]) => (await import(url)).markPath(...at)",
+                [module, int(verdict), is_low, 20, 30, 10],
+            )
+            wanted = numbers(marks.outline(mark, is_low, 20, 30, 10))
+            assert numbers(drawn) == pytest.approx(wanted, abs=0.06)
+    for mark in marks.MARKS.values():
+        colour = page.evaluate(
+            "(name) => getComputedStyle(document.body).getPropertyValue(`--${name}`)", mark.name
+        )
+        assert colour == mark.colour.light
 
 
 def test_live_where_events_do_not_come(site: Site, page: Page, watch: Watch) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from standout.report.study_report import render_report
+from standout.report.page import render_report
 from tests.report.studies import make, measure
 from tests.report.test_page import HOSTILE
 

@@ -7,7 +7,7 @@ import time
 from playwright.sync_api import expect
 
 from standout import Problem
-from standout.service.auth import FRESH
+from standout.service.security.auth import FRESH
 from tests.browser.conftest import PIXEL, NewPage, Site, Watch
 from tests.service.conftest import new_token
 

@@ -12,8 +12,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from standout.analysis.checks import noise as noise_checks
+from standout.analysis.checks import order as order_checks
+from standout.analysis.checks import ranks as checks
+from standout.analysis.checks import workers as worker_checks
 from standout.core.problem import Problem
-from standout.report import checks, noise_checks, order_checks, worker_checks
 from tests.report import corners, played
 from tests.report.played import Draw, Log
 

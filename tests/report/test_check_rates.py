@@ -10,10 +10,12 @@ import math
 import numpy as np
 import pytest
 
+from standout.analysis.checks import noise as noise_checks
+from standout.analysis.checks import order as order_checks
+from standout.analysis.checks import ranks as checks
+from standout.analysis.checks.ranks import ALPHA, sort_rewards
 from standout.core.problem import Problem
 from standout.core.typing import Floats, Ints
-from standout.report import checks, noise_checks, order_checks
-from standout.report.checks import ALPHA, sort_rewards
 from tests.report import played
 from tests.report.measure_checks import p_values
 from tests.report.played import Log
@@ -148,7 +150,7 @@ def test_workers_that_differ_are_seen() -> None:
 
 def test_raters_with_tastes_of_their_own_are_seen() -> None:
     """No rater is more generous than another, but each has fixed opinions of the arms."""
-    from standout.report.worker_checks import compare_workers
+    from standout.analysis.checks.workers import compare_workers
 
     for seed in range(8):
         rng = np.random.default_rng(seed)
@@ -161,7 +163,7 @@ def test_raters_with_tastes_of_their_own_are_seen() -> None:
 
 
 def test_one_vandal_among_many_is_named() -> None:
-    from standout.report.worker_checks import compare_workers
+    from standout.analysis.checks.workers import compare_workers
 
     rng = np.random.default_rng(5)
     arm, who = rng.integers(0, 30, 8000), rng.integers(0, 200, 8000)

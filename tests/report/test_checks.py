@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, norm, t
 
-from standout.report import checks, noise_checks, order_checks, worker_checks
-from standout.report.checks import LEEWAY, sort_rewards
+from standout.analysis.checks import noise as noise_checks
+from standout.analysis.checks import order as order_checks
+from standout.analysis.checks import ranks as checks
+from standout.analysis.checks import workers as worker_checks
+from standout.analysis.checks.ranks import LEEWAY, sort_rewards
 from tests.naive import checks as naive
 
 

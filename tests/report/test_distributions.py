@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from standout.report import distributions as ours
-from standout.report.table_product import Table
+from standout.analysis.checks import distributions as ours
+from standout.analysis.checks.table_product import Table
 
 FREEDOMS = np.array([3, 4, 5, 8, 21, 100, 999, 25_000, 1_000_000])
 

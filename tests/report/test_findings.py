@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from standout import Problem, Study
-from standout.report.findings import FINE, NOTE, SKIPPED, WARNING, Finding
-from standout.report.study_facts import gather
+from standout.analysis.checks.findings import FINE, NOTE, SKIPPED, WARNING, Finding
+from standout.report.facts import gather
 from tests.report.studies import MEANS, NAMES, make, measure
 from tests.study.conftest import Clock
 

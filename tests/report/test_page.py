@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from standout import Problem, Study
-from standout.report import arm_table
-from standout.report.study_facts import Facts, gather
-from standout.report.study_report import render, render_report
+from standout.report import table
+from standout.report.facts import Facts, gather
+from standout.report.page import render, render_report
 from tests.report.studies import MEANS, NAMES, make, measure
 from tests.study.cli import standout
 
@@ -189,17 +189,17 @@ def test_ten_thousand_arms_stay_below_two_megabytes(tmp_path: Path, length: int)
     assert len(text.encode()) < 2_000_000
     page = Page(text)
     counts = facts.seen.counts
-    rows = counts.outliers + counts.undecided + arm_table.MOST_NORMAL
+    rows = counts.outliers + counts.undecided + table.MOST_NORMAL
     for kind, number in (("outlier", counts.outliers), ("undecided", counts.undecided)):
         assert text.count(f'<tr class="{kind}">') == number
-    assert text.count('<tr class="normal">') == arm_table.MOST_NORMAL
+    assert text.count('<tr class="normal">') == table.MOST_NORMAL
     assert f"To keep this file small, {10_000 - rows:,} normal arms" in page.text
 
 
 def test_a_table_that_would_be_too_large_is_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arm_table, "MOST_BYTES", 500)
+    monkeypatch.setattr(table, "MOST_BYTES", 500)
     with make(tmp_path, budget=140) as study:
         facts = gather(measure(study))
     text = render(facts)

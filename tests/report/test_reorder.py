@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare, norm
 
-from standout.report import checks, order_checks, reorder, worker_checks
-from standout.report.checks import ALPHA, Arms, sort_rewards
+from standout.analysis.checks import order as order_checks
+from standout.analysis.checks import ranks as checks
+from standout.analysis.checks import reorder
+from standout.analysis.checks import workers as worker_checks
+from standout.analysis.checks.ranks import ALPHA, Arms, sort_rewards
 from tests.naive import checks as naive
 from tests.report.corners import CORNERS, log_of
 from tests.report.measure_checks import p_values

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from standout.analysis import uniform
+from standout.analysis.uniform import uniform_pulls
 from standout.core.methods import as_method
 from standout.core.problem import Problem
-from standout.report import uniform
-from standout.report.uniform import uniform_pulls
 from standout.simulation import simulate
 from standout.simulation.instances.base import FixedFamily, make_instance
 

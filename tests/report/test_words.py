@@ -7,37 +7,35 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from standout.report import question_words, study_words
-from standout.report.phrases import Digits, listed, rounded, signed, span
-from standout.report.study_facts import gather
+from standout.report import question, words
+from standout.report.facts import gather
+from standout.text import Digits, listed, rounded, signed, span
 from tests.report.studies import MEANS, NAMES, make, measure
 
 
 def test_not_yet_started(tmp_path: Path) -> None:
     with make(tmp_path) as study:
         facts = gather(study)
-    assert (
-        study_words.answer(facts) == "Nothing has been measured yet: 7 arms wait for first pulls."
-    )
-    assert study_words.confidence(facts) == "No claim is made yet, so none can be wrong."
-    assert "nothing to compare" in study_words.effort(facts)
-    assert study_words.guess(facts) == study_words.undecided_reason(facts) == ""
+    assert words.answer(facts) == "Nothing has been measured yet: 7 arms wait for first pulls."
+    assert words.confidence(facts) == "No claim is made yet, so none can be wrong."
+    assert "nothing to compare" in words.effort(facts)
+    assert words.guess(facts) == words.undecided_reason(facts) == ""
 
 
 def test_just_begun(tmp_path: Path) -> None:
     with make(tmp_path) as study:
         facts = gather(measure(study, most=3))
-    assert study_words.answer(facts).startswith("Nothing can be said yet: measuring has begun with")
+    assert words.answer(facts).startswith("Nothing can be said yet: measuring has begun with")
 
 
 def test_under_way(tmp_path: Path) -> None:
     with make(tmp_path) as study:
         facts = gather(measure(study, most=200))
         assert facts.seen.counts.undecided == 7
-        assert study_words.answer(facts).startswith("No arm is decided yet: all intervals")
-        assert study_words.guess(facts) == ("Best guess, without guarantee: yew would stand out.")
-        assert "has used 200 pulls so far" in study_words.effort(facts)
-        assert "more would decide every arm" in study_words.effort(facts)
+        assert words.answer(facts).startswith("No arm is decided yet: all intervals")
+        assert words.guess(facts) == ("Best guess, without guarantee: yew would stand out.")
+        assert "has used 200 pulls so far" in words.effort(facts)
+        assert "more would decide every arm" in words.effort(facts)
 
 
 def test_some_decided(tmp_path: Path) -> None:
@@ -45,41 +43,41 @@ def test_some_decided(tmp_path: Path) -> None:
         while study.status().pulls == 0 or not study.status().outliers:
             measure(study, most=40, seed=study.status().pulls)
         facts = gather(study)
-    assert study_words.answer(facts).startswith("1 of the 7 arms stands out for certain: yew.")
-    assert study_words.answer(facts).endswith("still undecided.")
-    assert "Undecided arms carry no claim." in study_words.confidence(facts)
-    assert "touches the threshold's band" in study_words.undecided_reason(facts)
+    assert words.answer(facts).startswith("1 of the 7 arms stands out for certain: yew.")
+    assert words.answer(facts).endswith("still undecided.")
+    assert "Undecided arms carry no claim." in words.confidence(facts)
+    assert "touches the threshold's band" in words.undecided_reason(facts)
 
 
 def test_decided(tmp_path: Path) -> None:
     with make(tmp_path) as study:
         facts = gather(measure(study))
-    assert study_words.answer(facts) == "1 of the 7 arms stands out: yew."
-    assert study_words.confidence(facts) == (
+    assert words.answer(facts) == "1 of the 7 arms stands out: yew."
+    assert words.confidence(facts) == (
         "The chance that any of this is wrong is at most 5 %, if the assumptions below hold."
     )
-    assert study_words.guess(facts) == ""
+    assert words.guess(facts) == ""
     assert facts.uniform is not None
-    assert "Pulling all arms equally often would have needed about" in study_words.effort(facts)
+    assert "Pulling all arms equally often would have needed about" in words.effort(facts)
     assert [finding.key for finding in facts.warnings] == []
 
 
 def test_none_stands_out(tmp_path: Path) -> None:
     with make(tmp_path, problem={"tolerance": 0.5}) as study:
         facts = gather(measure(study, MEANS | {"yew": 0.1}))
-    assert study_words.answer(facts) == "None of the 7 arms stands out."
-    assert "within 0.5 of the threshold may go either way" in study_words.confidence(facts)
-    assert any("either way" in line for line in question_words.question(facts))
+    assert words.answer(facts) == "None of the 7 arms stands out."
+    assert "within 0.5 of the threshold may go either way" in words.confidence(facts)
+    assert any("either way" in line for line in question.question(facts))
 
 
 def test_budget_used_up(tmp_path: Path) -> None:
     with make(tmp_path, budget=300) as study:
         facts = gather(measure(study))
-    assert study_words.answer(facts) == (
+    assert words.answer(facts) == (
         "No arm is decided yet: the budget of 300 pulls is used up, and all intervals still "
         "touch the threshold's."
     )
-    assert "300 pulls of a budget of 300" in study_words.effort(facts)
+    assert "300 pulls of a budget of 300" in words.effort(facts)
 
 
 def test_budget_used_up_with_some_decided(tmp_path: Path) -> None:
@@ -89,29 +87,29 @@ def test_budget_used_up_with_some_decided(tmp_path: Path) -> None:
     (tmp_path / "two").mkdir()
     with make(tmp_path / "two", budget=needed - 150) as study:
         facts = gather(measure(study))
-    assert study_words.answer(facts).startswith("1 of the 7 arms stands out for certain: yew. ")
-    assert f"because the budget of {needed - 150:,} pulls is used up." in study_words.answer(facts)
+    assert words.answer(facts).startswith("1 of the 7 arms stands out for certain: yew. ")
+    assert f"because the budget of {needed - 150:,} pulls is used up." in words.answer(facts)
 
 
 def test_both_sides(tmp_path: Path) -> None:
     means = MEANS | {"ash": -9.0, "elm": 8.0}
     with make(tmp_path, problem={"side": "both", "k_low": 2.0, "tolerance": 0.5}) as study:
         facts = gather(measure(study, means))
-    assert study_words.answer(facts) == (
+    assert words.answer(facts) == (
         "3 of the 7 arms stand out: unusually high are yew and elm; unusually low is ash."
     )
-    text = " ".join(question_words.question(facts))
+    text = " ".join(question.question(facts))
     assert "above the median of all means + 3 × 1.4826 × MAD" in text
     assert "or below the median of all means − 2 × 1.4826 × MAD" in text
-    assert ("k", "3 (low side 2)") in question_words.settings(facts)
+    assert ("k", "3 (low side 2)") in question.settings(facts)
 
 
 def test_low_side(tmp_path: Path) -> None:
     means = {name: -value for name, value in MEANS.items()}
     with make(tmp_path, problem={"side": "low"}) as study:
         facts = gather(measure(study, means))
-    assert study_words.answer(facts) == "1 of the 7 arms stands out: yew."
-    assert "below the median" in " ".join(question_words.question(facts))
+    assert words.answer(facts) == "1 of the 7 arms stands out: yew."
+    assert "below the median" in " ".join(question.question(facts))
 
 
 @pytest.mark.parametrize(
@@ -127,22 +125,20 @@ def test_low_side(tmp_path: Path) -> None:
 def test_every_noise_family_is_explained(tmp_path: Path, noise: str, words: str) -> None:
     with make(tmp_path, problem={"noise": noise, "delta": 0.1}, ordered=True) as study:
         facts = gather(study)
-    lines = question_words.assumptions(facts)
+    lines = question.assumptions(facts)
     assert any(words in line for line in lines)
     assert any("in the order in which their pulls were handed out" in line for line in lines)
-    assert "at least 90 %" in question_words.guarantee(facts)[0]
+    assert "at least 90 %" in question.guarantee(facts)[0]
 
 
 def test_other_thresholds_are_explained(tmp_path: Path) -> None:
     with make(tmp_path, problem={"noise": "bernoulli"}, method="rr") as study:
         facts = gather(study)
-        assert (
-            "the average of all means + 3 × standard deviation" in question_words.question(facts)[1]
-        )
-        assert "Scale of the MAD" not in dict(question_words.settings(facts))
+        assert "the average of all means + 3 × standard deviation" in question.question(facts)[1]
+        assert "Scale of the MAD" not in dict(question.settings(facts))
     arms = [f"arm {i}" for i in range(30)]
     with make(tmp_path, "subset", arms=arms, method="roai-lucb:lambda=2,epsilon=0.1") as study:
-        assert any("made from 15 arms" in line for line in question_words.question(gather(study)))
+        assert any("made from 15 arms" in line for line in question.question(gather(study)))
 
 
 def test_an_uncertain_run_says_why(tmp_path: Path) -> None:
@@ -150,7 +146,7 @@ def test_an_uncertain_run_says_why(tmp_path: Path) -> None:
     with make(tmp_path) as study:
         facts = gather(measure(study, dict.fromkeys(NAMES, 1.0), most=3000))
     assert facts.seen.note is not None
-    assert study_words.undecided_reason(facts).lower() == facts.seen.note.lower() + "."
+    assert words.undecided_reason(facts).lower() == facts.seen.note.lower() + "."
 
 
 def test_phrases() -> None:

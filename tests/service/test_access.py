@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 
 import standout as standout_package
 from standout import Client, Problem
-from standout.service.auth import FRESH
+from standout.service.security.auth import FRESH
 from standout.study import Study
 from standout.study.storage.database import Storage
 from standout.study.storage.tokens import revoke, split

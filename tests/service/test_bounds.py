@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +17,8 @@ from fastapi.testclient import TestClient
 from standout.service import cache
 from standout.service.answers import PIECE, to_json
 from standout.service.cache import Recent
-from standout.service.threads import LOOKING, Threads
+from standout.service.queues import LOOKING, Queues
+from standout.study import Study, backup
 from tests.patience import HANGS
 from tests.service.conftest import API, begin
 
@@ -24,12 +27,12 @@ def entries(client: TestClient) -> dict[str, int]:
     """The sizes of everything that is kept by name."""
     service: Any = client.app.state.service  # type: ignore[attr-defined]
     kept = {
-        "lines": service.threads._lines,
-        "writes": service.threads._writes,
-        "limits": service.threads._limits,
-        "shared": service.threads._shared,
-        "tasks": service.threads._tasks,
-        "pairs": service.shelf._pairs,
+        "lines": service.queues._lines,
+        "writes": service.queues._writes,
+        "limits": service.queues._limits,
+        "shared": service.queues._shared,
+        "tasks": service.queues._tasks,
+        "pairs": service.studies._pairs,
         "channels": service.hub._channels,
         "reports": service.cache.reports,
         "forecasts": service.cache.forecasts,
@@ -66,13 +69,37 @@ def test_invented_names_leave_nothing_behind(client: TestClient) -> None:
 def test_reports_of_many_studies_are_not_all_kept(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("standout.report.study_report.render_report", lambda study: study.name)
+    monkeypatch.setattr("standout.report.page.render_report", lambda study: study.name)
     for number in range(2 * cache.MOST_REPORTS):
         path = begin(client, f"study {number}")
         for _ in range(2):
             assert client.get(f"{path}/report").text == f"study {number}"
             assert client.get(f"{path}/forecast").status_code == 200
     assert entries(client)["reports"] == cache.MOST_REPORTS
+
+
+def test_a_restored_file_that_goes_on_otherwise_has_its_own_report(
+    client: TestClient, file: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After as many changes as before, but not the same ones."""
+    monkeypatch.setattr(
+        "standout.report.page.render_report", lambda study: str(study.history()["reward"].tolist())
+    )
+    path = begin(client, "main")
+    with Study.open(file) as study:
+        study.tell_many([("ash", 0.25)])
+    backup(file, folder / "copy.db")
+    with Study.open(file) as study:
+        study.tell_many([("ash", 0.5)])
+        seq = study.pulse().seq
+    assert client.get(f"{path}/report").text == "[0.25, 0.5]"
+    for ending in ("-wal", "-shm"):
+        Path(file + ending).unlink(missing_ok=True)
+    os.replace(folder / "copy.db", file)
+    with Study.open(file) as study:
+        study.tell_many([("ash", 0.75)])
+        assert study.pulse().seq == seq
+    assert client.get(f"{path}/report").text == "[0.25, 0.75]"
 
 
 def test_recent_in_threads() -> None:
@@ -117,7 +144,7 @@ def test_the_same_look_is_shared_only_before_it_begins() -> None:
         return text.encode()
 
     async def scene() -> None:
-        threads = Threads()
+        threads = Queues()
         blocked = [
             asyncio.create_task(threads.share((f"other {n}", None), lambda: make("other")))
             for n in range(LOOKING)
@@ -158,7 +185,7 @@ def test_measuring_does_not_wait_for_those_who_look(client: TestClient) -> None:
     waited: list[int] = []
     loop = client.portal
     assert loop is not None
-    looks = [loop.start_task_soon(service.threads.look, block) for _ in range(3 * LOOKING)]
+    looks = [loop.start_task_soon(service.queues.look, block) for _ in range(3 * LOOKING)]
     try:
         for _ in range(LOOKING):
             begun.acquire()

@@ -72,7 +72,7 @@ def test_the_same_decisions_as_a_study_here(client: Client, folder: Path) -> Non
     assert type(answer) is type(found)
     np.testing.assert_equal(vars(answer), vars(found))
     assert [row.name for row in client.studies()] == ["main"]
-    assert repr(there) == f"RemoteStudy('main' at {client._wire.shown!r})"
+    assert repr(there) == f"RemoteStudy('main' at {client._transport.shown!r})"
 
 
 def test_errors_are_those_of_a_study(client: Client) -> None:
@@ -348,14 +348,14 @@ def test_measuring_for_a_server(file: str, folder: Path) -> None:
 
 def test_long_lists_go_in_parts(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each part counts as a whole or not at all, and an error says what was counted before."""
-    from standout.client import parts
+    from standout.client import batches
 
-    monkeypatch.setattr(parts, "MOST_REWARDS", 40)
-    monkeypatch.setattr(parts, "MOST_BYTES", 1500)
+    monkeypatch.setattr(batches, "MOST_REWARDS", 40)
+    monkeypatch.setattr(batches, "MOST_BYTES", 1500)
     rows = [{"arm": "ash", "reward": 0.5}] * 100
-    cuts = list(parts.parts(rows))
+    cuts = list(batches.parts(rows))
     assert [(cut.start, cut.stop) for cut in cuts] == [(0, 40), (40, 80), (80, 100)]
-    assert len(list(parts.parts([{"arm": "x" * 2000}] * 3))) == 3
+    assert len(list(batches.parts([{"arm": "x" * 2000}] * 3))) == 3
     study = begin(client)
     assert study.tell_many([("ash", 0.5)] * 100).counted == 100
     tickets = study.ask(60)

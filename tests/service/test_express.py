@@ -15,10 +15,10 @@ from fastapi.testclient import TestClient
 
 from standout.errors import StorageError
 from standout.service import express
-from standout.service.auth import Gate
+from standout.service.queues import Queues
+from standout.service.security.auth import Gate
 from standout.service.service import start
 from standout.service.settings import Settings
-from standout.service.threads import Threads
 from tests.service.conftest import API, Connect, bearer, begin, new_token
 
 T = TypeVar("T")
@@ -169,13 +169,13 @@ def test_tokens_are_read_once_for_all_who_wait(file: str) -> None:
     service = start(file, Settings())
     gate: Gate = service.gate
     reads: list[int] = []
-    tokens = service.shelf.tokens
+    tokens = service.studies.tokens
 
     def counted() -> Any:
         reads.append(1)
         return tokens()
 
-    service.shelf.tokens = counted  # type: ignore[method-assign]
+    service.studies.tokens = counted  # type: ignore[method-assign]
     scope = {"headers": []}
 
     async def run() -> None:
@@ -195,7 +195,7 @@ def test_tokens_are_read_once_for_all_who_wait(file: str) -> None:
     try:
         apart(run())
     finally:
-        service.shelf.close()
+        service.studies.close()
 
 
 def test_an_outage_of_the_tokens_is_said_to_all_who_wait(
@@ -209,7 +209,7 @@ def test_an_outage_of_the_tokens_is_said_to_all_who_wait(
         raise StorageError("gone")
 
     with monkeypatch.context() as patch:
-        patch.setattr(client.app.state.service.shelf, "tokens", broken)  # type: ignore[attr-defined]
+        patch.setattr(client.app.state.service.studies, "tokens", broken)  # type: ignore[attr-defined]
         gate.forget()
         for _ in range(2):
             found = client.post(f"{url}/ask", json={"n": 1})
@@ -227,7 +227,7 @@ def test_requests_that_are_here_already_go_together() -> None:
             return [request(None) for request in requests]
 
     async def run() -> list[int]:
-        threads = Threads()
+        threads = Queues()
 
         async def change(number: int) -> int:
             for _ in range(number % 3):

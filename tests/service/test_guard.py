@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from standout.service.headers import POLICY
-from standout.service.limits import Buckets
+from standout.service.security.headers import POLICY
+from standout.service.security.limits import Buckets
 from standout.service.settings import Settings, is_loopback
 from tests.service.conftest import API, BASE, Connect, bearer, begin, new_token
 

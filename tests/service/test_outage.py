@@ -114,7 +114,7 @@ def test_every_request_gets_503_and_when_to_come_back(
     """Also where the tokens are read first, before any route."""
     client = connect(file)
     path = begin(client)
-    shelf = client.app.state.service.shelf  # type: ignore[attr-defined]
+    shelf = client.app.state.service.studies  # type: ignore[attr-defined]
 
     def gone(*_: object) -> Any:
         raise UnavailableError("the database is away")

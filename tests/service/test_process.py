@@ -43,7 +43,7 @@ def is_alive(pid: int) -> bool:
 
 def answer_until(stop: threading.Event, url: str, done: Counter[int], errors: list[str]) -> None:
     """Answer until told to stop; note what was acknowledged."""
-    study = Client(url, patience=30).study("trees")
+    study = Client(url, patience=HANGS).study("trees")
     try:
         tickets = study.ask(1, lease=300.0)
         while not stop.is_set():
@@ -70,8 +70,8 @@ def check(place: str, done: Counter[int]) -> None:
         assert value == reward_of(ticket)
 
 
-def run_clients(running: Program, count: int, seconds: float, kills: int) -> Counter[int]:
-    """Clients that answer while the server is killed and started again."""
+def run_clients(running: Program, count: int, kills: int, answers: int) -> Counter[int]:
+    """Clients that answer while the server is killed, each time after some more `answers`."""
     stop, errors = threading.Event(), list[str]()
     parts = [Counter[int]() for _ in range(count)]
     threads = [
@@ -80,12 +80,18 @@ def run_clients(running: Program, count: int, seconds: float, kills: int) -> Cou
     ]
     for thread in threads:
         thread.start()
+
+    def wait_for_more() -> None:
+        enough = sum(map(len, parts)) + answers
+        until(lambda: errors or sum(map(len, parts)) >= enough, "the clients do not go on")
+
     rng = random.Random(5)
     for _ in range(kills):
-        time.sleep(seconds / (kills + 1) * rng.uniform(0.7, 1.3))
+        wait_for_more()
+        time.sleep(rng.uniform(0.0, 0.1))
         running.kill()
         running.start()
-    time.sleep(seconds / (kills + 1))
+    wait_for_more()
     stop.set()
     for thread in threads:
         thread.join(HANGS)
@@ -102,7 +108,7 @@ def test_a_killed_server_loses_nothing_that_it_acknowledged(folder: Path) -> Non
     place = str(folder / "study.db")
     with program(folder, place) as running:
         begin(running.url)
-        done = run_clients(running, 4, 2.0, kills=1)
+        done = run_clients(running, 4, kills=1, answers=40)
         assert f"dashboard: {running.url}/" in running.output
         assert "open to every user of this machine" in running.output
         running.process.send_signal(signal.SIGINT)
@@ -209,7 +215,7 @@ def test_tokens_on_the_command_line(place: str) -> None:
     assert len(listed.out.splitlines()) == 2
     assert "me" in listed.out.splitlines()[0]
     assert standout("token", "revoke", place, other["id"]).code == 0
-    rows = standout("token", "list", place, "--json").json
+    rows = standout("token", "list", place, "--json").json["tokens"]
     assert [row["revoked"] is None for row in rows] == [True, False]
     assert set(rows[0]) == {"id", "role", "study", "label", "created", "revoked"}
     assert "revoked" in standout("token", "list", place).out.splitlines()[1]

@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 
 from standout import Problem
 from standout.errors import RewardError
-from standout.service.questions import check_answer, image_policy, question_of
+from standout.service.rating.questions import check_answer, image_policy, question_of
 from standout.study import Study
 from standout.study.scale import scale_of, value_at
 from tests.service.conftest import ARMS, Connect, bearer, new_token

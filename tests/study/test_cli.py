@@ -92,8 +92,8 @@ def test_plates_until_decided(made: str, folder: Path) -> None:
 
 
 def test_ask_and_tell_one(made: str) -> None:
-    asked = standout("study", "ask", made, "-n", 2, "--json").json
-    assert [set(ticket) for ticket in asked] == [{"ticket", "arm"}] * 2
+    asked = standout("study", "ask", made, "-n", 2, "--json").json["tickets"]
+    assert [set(ticket) for ticket in asked] == [{"ticket", "arm", "expires", "item"}] * 2
     first = asked[0]["ticket"]
     assert standout("study", "tell", made, "--ticket", first, "--value", 0.5).out == "1 counted\n"
     again = standout("study", "tell", made, "--ticket", first, "--value", 0.5, "--json").json
@@ -194,7 +194,7 @@ def test_any_name_survives(place: str, folder: Path) -> None:
         assert study.verify()
     shown = standout("study", "status", place).out
     assert "\x1b" not in shown
-    assert standout("study", "ask", place, "--json").json[0]["arm"] in NASTY
+    assert standout("study", "ask", place, "--json").json["tickets"][0]["arm"] in NASTY
 
 
 @pytest.mark.parametrize(
@@ -221,10 +221,10 @@ def test_bad_arms(folder: Path, text: str, message: str) -> None:
 def test_list(folder: Path) -> None:
     arms = write_arms(folder, ["a", "b", "c"])
     for name in ("one", "two"):
-        made = ("--arms", arms, "--noise", "bernoulli", "--name", name)
+        made = ("--arms", arms, "--noise", "bernoulli", "--study", name)
         assert standout("study", "create", folder / "s.db", *made).code == 0
     (folder / "other.db").write_text("not a database")
-    found = standout("study", "list", folder, "--json").json
+    found = standout("study", "list", folder, "--json").json["studies"]
     assert [(row["name"], row["arms"], row["undecided"]) for row in found] == [
         ("one", 3, 3),
         ("two", 3, 3),
@@ -232,4 +232,4 @@ def test_list(folder: Path) -> None:
     assert "one, 3 arms" in standout("study", "list", folder / "s.db").out
     several = standout("study", "status", folder / "s.db")
     assert "name one of 'one', 'two'" in several.err
-    assert standout("study", "status", folder / "s.db", "--name", "two").code == 0
+    assert standout("study", "status", folder / "s.db", "--study", "two").code == 0

@@ -15,7 +15,7 @@ import pytest
 
 from standout import Problem
 from standout.errors import MovedError, NoStudyError, StorageError
-from standout.report.study_facts import gather
+from standout.report.facts import gather
 from standout.study import Study, backup, restore
 from standout.study.storage import sqlite_file
 from tests.study.cli import standout
@@ -186,7 +186,7 @@ def test_whole_files_raise_no_alarm(folder: Path, place: Path) -> None:
 def test_many_that_come_and_go_raise_no_alarm(place: Path) -> None:
     make(place).close()
     code = (
-        "import sys; from standout.study.storage.database import Storage\n"
+        "import sys; from standout.study.storage import Storage\n"
         "for _ in range(40):\n"
         "    s = Storage(sys.argv[1])\n"
         "    assert s.remark is None, s.remark\n"

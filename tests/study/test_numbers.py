@@ -144,13 +144,13 @@ def test_creating_on_the_command_line(folder: Path, option: str) -> None:
     for number, word in enumerate(
         (*WORDS, "gaussian:1e308", "bounded:0,1e-320", "random:batch=" + "9" * 19)
     ):
-        words = ["--arms", arms, "--name", f"x {number}"]
+        words = ["--arms", arms, "--study", f"x {number}"]
         words += ["--noise", "gaussian:1"] if option != "--noise" else []
         outcome = standout("study", "create", folder / "x.db", *words, option, word)
         assert outcome.code in (0, 2), (word, outcome)
         assert "Traceback" not in outcome.err
         if outcome.code == 0:
-            assert standout("study", "status", folder / "x.db", "--name", f"x {number}").code == 0
+            assert standout("study", "status", folder / "x.db", "--study", f"x {number}").code == 0
 
 
 def test_asking_and_telling_on_the_command_line(folder: Path) -> None:

@@ -65,10 +65,10 @@ def test_every_way_to_begin_is_ordered(folder: Path) -> None:
     arms = folder / "arms.csv"
     arms.write_text("arm\na\nb\nc\n")
     words = ("--arms", arms, "--noise", "bernoulli")
-    assert standout("study", "create", place, *words, "--name", "one").code == 0
-    made = standout("study", "create", place, *words, "--name", "two", "--unordered")
+    assert standout("study", "create", place, *words, "--study", "one").code == 0
+    made = standout("study", "create", place, *words, "--study", "two", "--unordered")
     assert made.code == 0
-    measure = ("--measure", "echo {arm}", "--name")
+    measure = ("--measure", "echo {arm}", "--study")
     for name, expected in (("one", True), ("two", False)):
         with Study.open(place, name) as study:
             assert study.ordered is expected

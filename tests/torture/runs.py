@@ -61,6 +61,6 @@ def run(
     settings = STUDIES[study]
     order = [] if settings["ordered"] else ["--unordered"]
     command(
-        *words, place, "--arms", str(arms), "--name", study, "--noise", NOISE, "--k", str(K),
+        *words, place, "--arms", str(arms), "--study", study, "--noise", NOISE, "--k", str(K),
         "--mad-scale", str(SCALE), "--method", settings["method"], *order,
     )  # fmt: skip

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
+
+    from standout.pictures.terminal import Glyphs
 
 
 def results() -> Console:
@@ -44,28 +45,24 @@ def messages() -> Console:
 
 
 def print_json(data: Mapping[str, Any]) -> None:
-    """One JSON object on standard output; numbers that JSON cannot write become null."""
-    print(json.dumps(_plain(data), indent=2, ensure_ascii=False, allow_nan=False))
+    """One JSON object on standard output; numbers that JSON cannot write become null.
+
+    In ASCII: a terminal or a pipe with another encoding loses nothing.
+    """
+    from standout.results.plain import to_plain
+
+    print(json.dumps(to_plain(data), indent=2, allow_nan=False))
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(item) for item in value]
-    return value
+def glyphs() -> Glyphs:
+    """The characters for pictures that standard output takes."""
+    from standout.pictures.terminal import ASCII, UNICODE, all_characters
 
-
-def can_draw() -> bool:
-    """Whether standard output takes line-drawing characters."""
-    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
     try:
-        "├●░▁×±".encode(encoding)
+        all_characters().encode(getattr(sys.stdout, "encoding", None) or "ascii")
     except (LookupError, UnicodeEncodeError):
-        return False
-    return True
+        return ASCII
+    return UNICODE
 
 
 def cores() -> int:

@@ -124,13 +124,13 @@ def show(
     method: Method,
 ) -> None:
     """The picture and what it says."""
-    from standout.cli.console import can_draw, results, say
-    from standout.report import draw
-    from standout.report.picture import make_picture
+    from standout.cli import console
+    from standout.pictures import terminal
+    from standout.pictures.arms import picture_of_answer
 
-    glyphs = draw.UNICODE if can_draw() else draw.ASCII
-    picture = make_picture(found)
-    width = results().width
+    glyphs, say = console.glyphs(), console.say
+    picture = picture_of_answer(found, problem)
+    width = console.results().width
     say(f"Which of {len(found.arms)} wines stand out?", style="bold")
     say(
         f"A pull is one yes or no about one wine. A wine stands out when its chance of a yes "
@@ -138,10 +138,10 @@ def show(
         f"wrong with probability {problem.delta:g}.",
         "",
     )
-    say(*draw.draw(picture, width, glyphs), "", draw.legend(picture, glyphs), "")
+    say(*terminal.draw(picture, width, glyphs), "", terminal.legend(picture, glyphs), "")
     say(answer_words(found, truth, problem), "")
     pulls = {f"{method.label()} pulls": found.pulls, "uniform pulls": compared.pulls}
-    say(*draw.bars(pulls, width, glyphs), "", comparison_words(found, compared, method))
+    say(*terminal.bars(pulls, width, glyphs), "", comparison_words(found, compared, method))
 
 
 def answer_words(found: Identification, truth: Instance, problem: Problem) -> str:

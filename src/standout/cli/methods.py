@@ -29,6 +29,6 @@ def methods(as_json: Json = False) -> None:
         return
 
     from standout.cli.console import say
-    from standout.report.tables import methods_table
+    from standout.cli.tables import methods_table
 
     say(methods_table(found, DEFAULT_METHOD))

@@ -98,7 +98,7 @@ Seed = Annotated[int, typer.Option(help="Same seed, same numbers.")]
 Jobs = Annotated[
     int | None, typer.Option(show_default="all cores", help="Processes; results do not change.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
 
 
 def read_question(

@@ -28,11 +28,11 @@ from standout.cli.options import (
 from standout.errors import MethodError, ProblemError
 
 if TYPE_CHECKING:
+    from standout.analysis.forecast import Forecast
+    from standout.analysis.plan import SidePlan
     from standout.core.method import Method
     from standout.core.problem import Problem
-    from standout.report.plan import SidePlan
     from standout.simulation import Instance, InstanceFamily
-    from standout.simulation.forecast import Forecast
 
 
 def plan(
@@ -84,8 +84,8 @@ def plan(
     pair = read_subset(subset)
     check_numbers(runs, budget, constant, seed)
 
+    from standout.analysis.plan import plan_side
     from standout.cli import console
-    from standout.report.plan import plan_side
     from standout.simulation.runs import streams
 
     drawn = family.draw(streams(seed, 0)[0])
@@ -159,8 +159,8 @@ def run_forecast(
     jobs: int | None,
 ) -> tuple[Forecast, ...]:
     """The simulated runs, with a progress bar for each method."""
+    from standout.analysis.forecast import forecast
     from standout.cli import console
-    from standout.simulation.forecast import forecast
 
     with console.run_bars() as bars:
         tasks = {m.label(): bars.add_task(m.label(), total=runs) for m in methods}
@@ -186,8 +186,7 @@ def show(
     is_random: bool,
 ) -> None:
     """Everything as tables."""
-    from standout.cli import console
-    from standout.report import plan_tables as tables
+    from standout.cli import console, tables
 
     console.say(tables.headline(instance, problem), style="bold")
     if is_random:

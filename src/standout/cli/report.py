@@ -8,19 +8,18 @@ from typing import Annotated
 
 import typer
 
-from standout.cli.study_common import AsJson, Place, open_study
+from standout.cli.options import Json
+from standout.cli.study_options import Name, Place, open_study
 
 
 def report(
     place: Place,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The HTML file to write.")] = None,
-    study: Annotated[
-        str | None, typer.Option("--study", help="Which study, if there are several.")
-    ] = None,
+    name: Name = None,
     seed: Annotated[
         int, typer.Option(help="Seed of the simulated comparison with uniform sampling.", min=0)
     ] = 0,
-    as_json: AsJson = False,
+    as_json: Json = False,
 ) -> None:
     """Write a report of a study: the answer, a picture, what is guaranteed, data checks.
 
@@ -38,10 +37,10 @@ def report(
         raise StudyError("say where the report goes: -o report.html (or --json)")
 
     from standout.cli.console import print_json
-    from standout.report.study_facts import gather
-    from standout.report.study_report import render
+    from standout.report.facts import gather
+    from standout.report.page import render
 
-    with open_study(place, study) as opened:
+    with open_study(place, name) as opened:
         facts = gather(opened, seed=seed)
     if out is not None:
         _write(out, render(facts))
@@ -54,15 +53,8 @@ def report(
 
 
 def _write(path: Path, page: str) -> None:
-    """A file that is there is complete: it appears under its name when all is written."""
-    from standout.errors import StudyError
+    from standout.files import writing
 
-    partial = path.with_name(path.name + ".part")
-    try:
-        partial.write_text(page, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise StudyError(f"{path}: cannot be written: {error.strerror}") from None
-    finally:
-        partial.unlink(missing_ok=True)
+    with writing(path) as file:
+        file.write(page)
     typer.echo(f"report in {path} ({len(page.encode()) / 1000:,.0f} kB)", err=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from standout.cli.options import Jobs, Seed, read_jobs
+from standout.cli.options import Jobs, Json, Seed, read_jobs
 
 if TYPE_CHECKING:
     from standout.paper.reproduce import Reproduction
@@ -33,9 +33,7 @@ def reproduce(
     quick: Annotated[
         bool, typer.Option("--quick", help="A miniature with few runs, in about a minute.")
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the claims and the files as JSON, nothing else.")
-    ] = False,
+    as_json: Json = False,
 ) -> None:
     """Make the paper's figures again and judge its claims.
 

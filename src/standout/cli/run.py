@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from standout.cli.study_common import AsJson, Unordered, print_json, problem_of
+from standout.cli.console import print_json
+from standout.cli.options import Json, MadScale, Seed, SideText, Tolerance
+from standout.cli.study_options import Budget, Delta, K, Method, Unordered, problem_of
+from standout.core.noise import NOISE_FORMS
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from standout.study.measuring.worker import Standing
+    from standout.results import Status
 
 
 def run(
@@ -49,30 +52,35 @@ def run(
     ] = 2,
     dask: Annotated[str | None, typer.Option(help="Measure on this Dask cluster.")] = None,
     noise: Annotated[
-        str, typer.Option(help="bernoulli, gaussian, gaussian:SIGMA, bounded:A,B, ...")
+        str, typer.Option(metavar="NOISE", help=f"How rewards scatter: {NOISE_FORMS}.")
     ] = "gaussian",
-    k: Annotated[float, typer.Option(help="How many MADs above the median stand out.")] = 3.0,
-    delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer.")] = 0.05,
-    side: Annotated[str, typer.Option(help="Look for high, low or both outliers.")] = "high",
-    tolerance: Annotated[float, typer.Option(help="So near the threshold, either will do.")] = 0.0,
-    mad_scale: Annotated[
-        float | None, typer.Option(help="Factor of the MAD; 1.4826 unless given.")
-    ] = None,
-    method: Annotated[str | None, typer.Option(help="How pulls are chosen.")] = None,
-    budget: Annotated[int | None, typer.Option(help="At most so many pulls.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the method's own random choices.")] = 0,
+    k: K = 3.0,
+    delta: Delta = 0.05,
+    side: SideText = "high",
+    tolerance: Tolerance = 0.0,
+    mad_scale: MadScale = None,
+    method: Method = None,
+    budget: Budget = None,
+    seed: Seed = 0,
     unordered: Unordered = False,
-    name: Annotated[str, typer.Option("--name", help="The study's name.")] = "main",
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--study",
+            metavar="NAME",
+            show_default="main; with --server, the only one there",
+            help="The study's name.",
+        ),
+    ] = None,
     server: Annotated[
         str | None,
         typer.Option(help="Measure for a study of this server instead: http://host:port."),
     ] = None,
-    study: Annotated[str | None, typer.Option(help="With --server: which study.")] = None,
     token_file: Annotated[
         str | None,
         typer.Option(help="With --server: a file with the token; else $STANDOUT_TOKEN."),
     ] = None,
-    as_json: AsJson = False,
+    as_json: Json = False,
 ) -> None:
     """Measure until it is certain which arms stand out.
 
@@ -92,7 +100,7 @@ def run(
             raise StudyError("with --server the study is there: leave out PATH and --arms")
         from standout.cli.run_server import open_remote, say_status
 
-        remote, check = open_remote(server, study, token_file)
+        remote, check = open_remote(server, name, token_file)
         with _executor(dask, jobs) as (executor, count):
             standing = _run(remote, check, function, executor, count, retries, quiet=as_json)
         say_status(remote.status(), as_json)
@@ -105,7 +113,7 @@ def run(
         read_arms(*read_text(arms)),
         problem_of(noise, k, delta, side, tolerance, mad_scale),
         method or DEFAULT_METHOD,
-        name=name,
+        name=name or "main",
         budget=budget,
         seed=seed,
         ordered=not unordered,
@@ -122,7 +130,7 @@ def run(
     _leave(status)
 
 
-def _leave(status: Standing) -> None:
+def _leave(status: Status) -> None:
     """Exit 1 when there was something that could not be measured."""
     if not status.stopped:
         typer.echo(f"{len(status.paused)} arms could not be measured", err=True)
@@ -169,7 +177,7 @@ def _run(
     jobs: int,
     retries: int,
     quiet: bool,
-) -> Standing:
+) -> Status:
     from standout.cli.run_server import say_waiting
     from standout.study import Study
     from standout.study.measuring.command import kill_running

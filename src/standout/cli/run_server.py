@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from standout.cli.study_common import print_json
+from standout.cli.console import print_json
 
 if TYPE_CHECKING:
     from standout.client import RemoteStudy

@@ -145,7 +145,7 @@ def _serve(
     then: Callable[[str], None] | None = None,
 ) -> None:
     """Serve until told to end; `then` is told the address when the server listens."""
-    from standout.service.crew import Crew
+    from standout.service.processes import Crew
     from standout.service.server import make_server, open_socket
     from standout.study.warm import warm_up
 

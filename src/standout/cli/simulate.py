@@ -121,7 +121,7 @@ def simulate(
         console.print_json(simulation.to_dict())
         return
 
-    from standout.report import tables
+    from standout.cli import tables
 
     console.say(tables.question_line(simulation), style="bold")
     console.say("", tables.pulls_table(simulation))

@@ -9,17 +9,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from standout.cli import study_copy, study_look
-from standout.cli.study_common import (
-    AsJson,
+from standout.cli.console import print_json
+from standout.cli.options import Json, MadScale, Seed, SideText, Tolerance
+from standout.cli.study_options import (
+    Budget,
+    Delta,
+    K,
+    Method,
     Name,
+    NewName,
     Place,
     Unordered,
     Worker,
     open_study,
-    print_json,
     problem_of,
     waiting_line,
 )
+from standout.core.noise import NOISE_FORMS
 
 if TYPE_CHECKING:
     from standout.errors import StandoutError
@@ -42,17 +48,17 @@ def create(
             help="CSV with a column arm, and text, image or html for raters; - for standard input."
         ),
     ],
-    noise: Annotated[str, typer.Option(help="bernoulli, gaussian:SIGMA, bounded:A,B, ...")],
-    k: Annotated[float, typer.Option(help="How many MADs above the median stand out.")] = 3.0,
-    delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer.")] = 0.05,
-    side: Annotated[str, typer.Option(help="Look for high, low or both outliers.")] = "high",
-    tolerance: Annotated[float, typer.Option(help="So near the threshold, either will do.")] = 0.0,
-    mad_scale: Annotated[
-        float | None, typer.Option(help="Factor of the MAD; 1.4826 unless given.")
-    ] = None,
-    method: Annotated[str | None, typer.Option(help="How pulls are chosen.")] = None,
-    budget: Annotated[int | None, typer.Option(help="At most so many pulls.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the method's own random choices.")] = 0,
+    noise: Annotated[
+        str, typer.Option(metavar="NOISE", help=f"How rewards scatter: {NOISE_FORMS}.")
+    ],
+    k: K = 3.0,
+    delta: Delta = 0.05,
+    side: SideText = "high",
+    tolerance: Tolerance = 0.0,
+    mad_scale: MadScale = None,
+    method: Method = None,
+    budget: Budget = None,
+    seed: Seed = 0,
     lease: Annotated[str, typer.Option(help="When a ticket is handed out again: 90s, 8h.")] = "1d",
     pause_after: Annotated[
         int | None, typer.Option(help="Pause an arm after so many failures in a row.")
@@ -62,7 +68,7 @@ def create(
         str | None,
         typer.Option(help="JSON file: question, buttons or scale, ... of the rating page."),
     ] = None,
-    name: Annotated[str, typer.Option("--name", help="The study's name.")] = "main",
+    name: NewName = "main",
 ) -> None:
     """Begin a study."""
     from standout.core.methods import DEFAULT_METHOD
@@ -97,19 +103,20 @@ def ask(
     as_csv: Annotated[
         bool, typer.Option("--csv", help="A CSV with a column reward to fill in, for tell.")
     ] = False,
-    as_json: AsJson = False,
+    as_json: Json = False,
     name: Name = None,
 ) -> None:
     """Ask for pulls to measure."""
+    from standout.results import Tickets
     from standout.study.csv_files import guarded, quoted
     from standout.study.options import seconds_of
-    from standout.study.picture import printable
+    from standout.text import printable
 
     with open_study(place, name) as study:
         seconds = None if lease is None else seconds_of(lease)
         tickets = study.ask(n, worker=worker, lease=seconds)
         if as_json:
-            print_json([{"ticket": ticket.id, "arm": ticket.arm} for ticket in tickets])
+            print_json(Tickets(tuple(tickets), study.is_stopped).to_dict())
         elif as_csv:
             # Not typer.echo, which takes control characters out of names.
             sys.stdout.write("ticket,arm,reward\n")
@@ -161,7 +168,7 @@ def tell(
         typer.Option(help="A text for this telling: with the same key it counts only once."),
     ] = None,
     worker: Worker = None,
-    as_json: AsJson = False,
+    as_json: Json = False,
     name: Name = None,
 ) -> None:
     """Tell rewards: a whole file or, with one bad line, nothing of it.

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from standout.cli.study_common import AsJson, Place, print_json
+from standout.cli.console import print_json
+from standout.cli.options import Json
+from standout.cli.study_options import Place
 
 if TYPE_CHECKING:
     from standout.results import Copy
@@ -20,7 +22,7 @@ def backup(
     place: Place,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The file to write.")],
     force: Force = False,
-    as_json: AsJson = False,
+    as_json: Json = False,
 ) -> None:
     """Copy all studies of a place into one file, also while they are in use.
 
@@ -45,7 +47,7 @@ def restore(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file that backup wrote.")],
     place: Place,
     force: Force = False,
-    as_json: AsJson = False,
+    as_json: Json = False,
 ) -> None:
     """Put the studies of a backup in place: a new file, or a PostgreSQL database.
 

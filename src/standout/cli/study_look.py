@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from standout.cli.study_common import AsJson, Name, Place, open_study, print_json, waiting_line
+from standout.cli.console import print_json
+from standout.cli.options import Json
+from standout.cli.study_options import Name, Place, open_study, waiting_line
 
 if TYPE_CHECKING:
-    from standout.results import StudyRow
+    from rich.text import Text
+
+    from standout.results import Interval, StudyRow
     from standout.study import Study
 
 
@@ -20,7 +25,7 @@ def status(
     place: Place,
     watch: Annotated[bool, typer.Option("--watch", help="Show it live; Ctrl-C ends.")] = False,
     every: Annotated[float, typer.Option(help="Seconds between two looks.", min=0.1)] = 2.0,
-    as_json: AsJson = False,
+    as_json: Json = False,
     name: Name = None,
 ) -> None:
     """How a study stands: verdicts, threshold, what is pending, pulls left."""
@@ -30,24 +35,23 @@ def status(
         elif watch:
             _watch(study, every)
         else:
-            typer.echo("\n".join(overview(study)))
+            from standout.cli.console import say
+
+            typer.echo("\n".join(overview(study)) + "\n")
+            say(*picture(study))
 
 
 def overview(study: Study) -> list[str]:
     """The state of a study as lines of text."""
-    from shutil import get_terminal_size
-
-    from standout.study.picture import picture, printable
+    from standout.text import printable
 
     now = study.status()
-    size = get_terminal_size((80, 40))
     pulls = f"{now.pulls:,}" + (f" of {now.budget:,}" if now.budget is not None else "")
     pending = f"{now.pending:,} pending" + (f" ({now.expired:,} overdue)" if now.expired else "")
-    lower, upper = now.threshold.lower, now.threshold.upper
     lines = [
-        f"{study.name}: {len(study.arms):,} arms, {pulls} pulls, {pending}",
+        f"{printable(study.name)}: {len(study.arms):,} arms, {pulls} pulls, {pending}",
         f"{len(now.outliers):,} outliers, {len(now.normal):,} normal, "
-        f"{len(now.undecided):,} undecided; threshold between {lower:.5g} and {upper:.5g}",
+        f"{len(now.undecided):,} undecided; {threshold_words(now.threshold, now.threshold_low)}",
     ]
     if now.stopped:
         lines.append(f"stopped: {now.reason}")
@@ -65,8 +69,35 @@ def overview(study: Study) -> list[str]:
         lines.append(f"{printable(arm, 40)}: {count:,} failures{why}")
     quiet = [arm for arm in now.paused if arm not in now.failures]
     lines += [f"{printable(arm, 40)} is paused" for arm in quiet[:5]]
-    height = max(5, size.lines - len(lines) - 5)
-    return [*lines, "", *picture(study.identification(), size.columns - 2, height)]
+    return lines
+
+
+def threshold_words(threshold: Interval, low: Interval | None) -> str:
+    """Where the threshold lies, or both where both sides are asked."""
+    found = [
+        f"between {each.lower:.5g} and {each.upper:.5g}"
+        for each in (threshold, low)
+        if each is not None and each.upper - each.lower < math.inf
+    ]
+    if not found:
+        return "threshold not known yet"
+    return f"threshold{'s' if low is not None else ''} {' and '.join(found)}"
+
+
+def picture(study: Study, taken: int = 8) -> list[Text]:
+    """The arms against the threshold, as high as the terminal leaves beside `taken` lines."""
+    from rich.text import Text
+
+    from standout.cli import console
+    from standout.pictures import terminal
+    from standout.pictures.arms import picture_of_answer
+
+    found = picture_of_answer(study.identification(), study.problem)
+    if not len(found.measured):
+        return [Text("nothing measured yet")]
+    size, glyphs = console.results().size, console.glyphs()
+    drawn = terminal.draw(found, size.width, glyphs, max(5, size.height - taken - 5))
+    return [*drawn, Text(), terminal.legend(found, glyphs)]
 
 
 def _watch(study: Study, every: float) -> None:
@@ -76,7 +107,9 @@ def _watch(study: Study, every: float) -> None:
     try:
         with Live(auto_refresh=False) as live:
             while True:
-                live.update(Text("\n".join(overview(study))), refresh=True)
+                above = overview(study)
+                shown = [*map(Text, above), Text(), *picture(study, len(above) + 1)]
+                live.update(Text("\n").join(shown), refresh=True)
                 if study.status().stopped:
                     return
                 time.sleep(every)
@@ -106,6 +139,7 @@ def export(
     (= + - @) has a ' in front, which `standout` takes off when it reads the file.
     """
     from standout.errors import StudyError
+    from standout.files import writing
 
     kind = form or (out.suffix.lstrip(".").lower() if out is not None else "csv")
     if kind not in ("csv", "json", "parquet"):
@@ -116,23 +150,9 @@ def export(
         if out is None:
             study.export(sys.stdout, kind, raw=raw)
             return
-        # A file that is there is complete: it appears under its name when all is written.
-        partial = out.with_name(out.name + ".part")
-        try:
-            with _opened(partial, kind) as file:
-                count = study.export(file, kind, raw=raw)
-            partial.replace(out)
-        except OSError as error:
-            raise StudyError(f"{out}: cannot be written: {error.strerror}") from None
-        finally:
-            partial.unlink(missing_ok=True)
+        with writing(out, is_binary=kind == "parquet") as file:
+            count = study.export(file, kind, raw=raw)
     typer.echo(f"{count:,} rewards in {out}", err=True)
-
-
-def _opened(path: Path, kind: str) -> IO[Any]:
-    if kind == "parquet":
-        return path.open("wb")
-    return path.open("w", encoding="utf-8", newline="")
 
 
 def verify(
@@ -141,7 +161,7 @@ def verify(
         str | None,
         typer.Option(help="A digest printed earlier: what it covers must still be the same."),
     ] = None,
-    as_json: AsJson = False,
+    as_json: Json = False,
     name: Name = None,
 ) -> None:
     """Work a study out anew from its log and compare; exit 1 if anything is wrong.
@@ -168,11 +188,11 @@ def verify(
 
 def list_studies(
     place: Annotated[str, typer.Argument(metavar="[PATH]", help="A database or a folder.")] = ".",
-    as_json: AsJson = False,
+    as_json: Json = False,
 ) -> None:
     """The studies in a database, or in all files of a folder."""
     from standout.study.options import typed_place
-    from standout.study.picture import printable
+    from standout.text import printable
 
     found: list[tuple[str, StudyRow]] = []
     if "://" not in place and Path(place).is_dir():

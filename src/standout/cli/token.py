@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from standout.cli.study_common import AsJson, Place, print_json
+from standout.cli.console import print_json
+from standout.cli.options import Json
+from standout.cli.study_options import Place
 
 if TYPE_CHECKING:
     from standout.study.storage.database import Storage
-    from standout.study.storage.tokens import Token
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -37,9 +38,9 @@ def create(
             "viewer: looking only."
         ),
     ],
-    study: Annotated[str | None, typer.Option(help="Only for this study.")] = None,
+    study: Annotated[str | None, typer.Option(metavar="NAME", help="Only for this study.")] = None,
     label: Annotated[str, typer.Option(help="For whom or what it is.")] = "",
-    as_json: AsJson = False,
+    as_json: Json = False,
 ) -> None:
     """Make a token and print it, this once: only a hash of it is kept."""
     from standout.study.storage import tokens
@@ -48,7 +49,7 @@ def create(
     token, text = tokens.create(storage, role, study, label)
     storage.close()
     if as_json:
-        print_json({**_plain(token), "token": text})
+        print_json({**token.to_dict(), "token": text})
         return
     typer.echo(text)
     what = "every study" if study is None else f"the study {study!r}"
@@ -56,17 +57,17 @@ def create(
 
 
 @app.command("list")
-def list_tokens(place: Place, as_json: AsJson = False) -> None:
+def list_tokens(place: Place, as_json: Json = False) -> None:
     """The tokens, without their secrets."""
-    from standout.study.picture import printable
     from standout.study.storage.tokens import read_all
+    from standout.text import printable
 
     storage = _storage(place)
     with storage.read() as connection:
         found = [kept.token for kept in read_all(connection)]
     storage.close()
     if as_json:
-        print_json([_plain(token) for token in found])
+        print_json({"tokens": [token.to_dict() for token in found]})
         return
     for token in found:
         scope = "every study" if token.study is None else printable(token.study, 40)
@@ -104,14 +105,3 @@ def revoke(
         typer.echo(f"that was the last one: servers let nobody in now; {again}", err=True)
     elif not any(other.role is tokens.Role.OWNER and other.study is None for other in left):
         typer.echo(f"no owner's token for every study is left; {again}", err=True)
-
-
-def _plain(token: Token) -> dict[str, Any]:
-    return {
-        "id": token.id,
-        "role": str(token.role),
-        "study": token.study,
-        "label": token.label,
-        "created": token.created,
-        "revoked": token.revoked,
-    }

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from standout.client.client import Client
-from standout.client.remote import RemoteStudy
+from standout.client.study import RemoteStudy
 
 __all__ = ["Client", "RemoteStudy"]

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
-from standout.client.remote import RemoteStudy
-from standout.client.wire import PATIENCE, TIMEOUT, Wire
+from standout.client.study import RemoteStudy
+from standout.client.transport import PATIENCE, TIMEOUT, Transport
 from standout.results import StudyList, StudyRow
 
 log = logging.getLogger("standout.client")
@@ -37,10 +37,10 @@ class Client:
         timeout: float = TIMEOUT,
         say: Callable[[str], None] | None = None,
     ) -> None:
-        self._wire = Wire(url, token, patience, timeout, say or log.warning)
+        self._transport = Transport(url, token, patience, timeout, say or log.warning)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._wire.shown!r})"
+        return f"{type(self).__name__}({self._transport.shown!r})"
 
     def studies(self) -> list[StudyRow]:
         """Name, size and state of every study that the token may see, oldest first.
@@ -51,7 +51,7 @@ class Client:
         found: list[StudyRow] = []
         after: str | None = None
         while True:
-            page = StudyList.from_dict(self._wire.get("/studies", after=after))
+            page = StudyList.from_dict(self._transport.get("/studies", after=after))
             found += page.studies
             after = page.next
             if after is None:
@@ -63,7 +63,7 @@ class Client:
         >>> client.study("beans").status().undecided
         ('ash', 'elm', 'fir')
         """
-        return RemoteStudy(self._wire, name)
+        return RemoteStudy(self._transport, name)
 
     def create(self, name: str, arms: Sequence[str], noise: str, **options: Any) -> RemoteStudy:
         """Begin a study; `options` are those of the server: k, delta, side, budget, items, ...
@@ -83,12 +83,12 @@ class Client:
             "noise": noise,
             **{key: value for key, value in options.items() if value is not None},
         }
-        self._wire.post("/studies", settings, is_repeatable=False)
+        self._transport.post("/studies", settings, is_repeatable=False)
         return self.study(name)
 
     def close(self) -> None:
         """Close the connections to the server; the next use opens another."""
-        self._wire.close()
+        self._transport.close()
 
     def __enter__(self) -> Self:
         return self

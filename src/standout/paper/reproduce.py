@@ -7,15 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from standout.paper import fig1, fig2, fig3, fig4, fig5
+from standout.files import write_file
 from standout.paper.claims import Claim
-from standout.paper.figure import FigureModule, Job
-from standout.paper.files import write_atomically
-from standout.paper.play import make_plan
+from standout.paper.figures import fig1, fig2, fig3, fig4, fig5
+from standout.paper.figures.figure import FigureModule, Job
 from standout.paper.reference import Comparison
 from standout.paper.report import Shown, comparison_table, report_html
+from standout.paper.runs import Store, make_plan
 from standout.paper.settings import Settings, check_figures, prepare_folder
-from standout.paper.store import Store
 from standout.paper.style import check_matplotlib, render
 
 FIGURES: dict[str, FigureModule] = {
@@ -54,9 +53,9 @@ def reproduce(
     listed = json.dumps([claim.to_dict() for claim in claims], ensure_ascii=False, indent=2)
     out = settings.out
     files += [
-        write_atomically(out / "claims.json", listed + "\n"),
-        write_atomically(out / "reference.csv", comparison_table(comparisons).to_csv()),
-        write_atomically(out / "report.html", report_html(shown, settings.command(names))),
+        write_file(out / "claims.json", listed + "\n"),
+        write_file(out / "reference.csv", comparison_table(comparisons).to_csv()),
+        write_file(out / "report.html", report_html(shown, settings.command(names))),
     ]
     return Reproduction(tuple(claims), tuple(comparisons), tuple(files))
 
@@ -78,14 +77,13 @@ def _make(module: FigureModule, settings: Settings, progress: Progress | None) -
     played = plan.play(settings.jobs, tick)
     tables = module.compute(played, Job(runs, settings.seed, tick))
     files = [
-        write_atomically(settings.out / f"{name}.csv", table.to_csv())
-        for name, table in tables.items()
+        write_file(settings.out / f"{name}.csv", table.to_csv()) for name, table in tables.items()
     ]
     pictures = {}
     for name, figure in module.draw(tables).items():
         pictures[name] = render(figure, "png")
-        files.append(write_atomically(settings.out / f"{name}.png", pictures[name]))
-        files.append(write_atomically(settings.out / f"{name}.pdf", render(figure, "pdf")))
+        files.append(write_file(settings.out / f"{name}.png", pictures[name]))
+        files.append(write_file(settings.out / f"{name}.pdf", render(figure, "pdf")))
     return Shown(
         title=module.TITLE,
         about=module.ABOUT,

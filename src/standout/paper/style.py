@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from standout.extras import require
+from standout.pictures.marks import NORMAL, OUTLIER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 BLUE, ORANGE, GREEN, RED, PURPLE, TEAL, BROWN = (
     "#1f5fa8", "#d9730d", "#2e8540", "#b8252f", "#7b3f99", "#1a8f8f", "#8a5a2b",
 )  # fmt: skip
-NORMAL_ARM, OUTLIER_ARM = BLUE, ORANGE
+ARMS = ((NORMAL.name, NORMAL.colour.light, "o"), (OUTLIER.name, OUTLIER.colour.light, "^"))
+"""Verdict, colour and marker: those of all pictures of arms."""
 
 
 @dataclass(frozen=True)

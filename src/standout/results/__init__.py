@@ -5,7 +5,15 @@ Each kind of result is a dataclass with `to_dict` and `from_dict`, made from its
 
 from __future__ import annotations
 
-from standout.results.answer import Identification, Interval, Question, StopReason, Threshold
+from standout.results.answer import (
+    Identification,
+    Interval,
+    Question,
+    Scale,
+    StopReason,
+    Threshold,
+    Tick,
+)
 from standout.results.pages import ArmList, FailureList, NextList, PendingList, StudyList
 from standout.results.plain import Result
 from standout.results.study import (
@@ -47,12 +55,14 @@ __all__ = [
     "Question",
     "Receipt",
     "Result",
+    "Scale",
     "Status",
     "StopReason",
     "StudyList",
     "StudyRow",
     "StudyView",
     "Threshold",
+    "Tick",
     "Ticket",
     "Tickets",
     "Told",

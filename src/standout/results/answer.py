@@ -56,6 +56,23 @@ class Threshold(Interval):
 
 
 @dataclass(frozen=True)
+class Tick(Result):
+    """A round value and how it is written."""
+
+    value: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Scale(Result):
+    """The values from `low` to `high` that a picture shows, and its ticks."""
+
+    low: float
+    high: float
+    ticks: tuple[Tick, ...]
+
+
+@dataclass(frozen=True)
 class Question(Result):
     """What is asked, as plain values: those of a `Problem`, with its noise as text."""
 

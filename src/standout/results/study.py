@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from standout.results.answer import Interval, Question, StopReason
+from standout.results.answer import Interval, Question, Scale, StopReason
 from standout.results.plain import (
     Floats,
     Ints,
@@ -198,7 +198,7 @@ class Trace(Result):
 
     An end of the threshold's interval that was not known yet is infinite.
     `lower_low` and `upper_low` are the low side's where both sides are asked,
-    and NaN elsewhere.
+    and NaN elsewhere. `scale` is for a picture; a server sends it.
     """
 
     pulls: Ints
@@ -208,6 +208,7 @@ class Trace(Result):
     lower_low: Maybes
     upper_low: Maybes
     undecided: Ints
+    scale: Scale | None = None
 
     def __len__(self) -> int:
         return len(self.pulls)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
-from standout.results.answer import Question, StopReason, Threshold
+from standout.results.answer import Question, Scale, StopReason, Threshold
 from standout.results.plain import (
     Codes,
     Ints,
@@ -80,6 +80,7 @@ class StudyView(Result):
     with every change of the study; `positions` are those of the arms that
     differ from what they were at the `since` asked for, None when that is not
     known. In JSON the arrays then hold these arms only, and `names` is null.
+    `scale` is for a picture; a server sends it.
     """
 
     name: str
@@ -107,6 +108,7 @@ class StudyView(Result):
     paused: dict[str, str]
     next: tuple[Next, ...]
     positions: Ints | None = None
+    scale: Scale | None = None
 
     more: ClassVar[Mapping[str, Any]] = {"full": bool, "names": tuple[str, ...] | None}
 

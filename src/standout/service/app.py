@@ -12,9 +12,10 @@ from fastapi import FastAPI
 from standout import __version__
 from standout.service import errors
 from standout.service.express import Express
-from standout.service.guard import Guard
 from standout.service.pages import router as pages
-from standout.service.routes import ERRORS, files, health, login, looking, measuring, studies
+from standout.service.routes import ERRORS, files, health, measuring, studies, views
+from standout.service.security import login
+from standout.service.security.guard import Guard
 from standout.service.service import start
 from standout.service.settings import Settings
 
@@ -35,7 +36,7 @@ def create_app(place: str | os.PathLike[str], settings: Settings | None = None) 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        service.shelf.close()
+        service.studies.close()
 
     app = FastAPI(
         title="standout",
@@ -51,7 +52,7 @@ def create_app(place: str | os.PathLike[str], settings: Settings | None = None) 
     )
     app.state.service = service
     errors.install(app)
-    for module in (health, studies, measuring, looking, files):
+    for module in (health, studies, measuring, views, files):
         app.include_router(module.router, prefix=API, responses=ERRORS)
     app.include_router(login.router)
     app.include_router(pages)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from standout.results import Forecast
+from standout.study import Study
 from standout.study.raters import Record
 
 K = TypeVar("K")
@@ -55,19 +56,31 @@ class Recent(Generic[K, V]):
         return len(self._kept)
 
 
+State = tuple[int, str]
+
+
+def state_of(study: Study) -> State:
+    """What two states of a study differ in, also where its file was replaced by a copy.
+
+    A copy that went on by itself may have come to the same `seq`, but not to the
+    same digest of its log.
+    """
+    return study.pulse().seq, study.status().head
+
+
 @dataclass(frozen=True)
 class KeptReport:
-    """A report, and the `seq` of the study that it is about."""
+    """A report, and the state of the study that it is about."""
 
-    seq: int
+    state: State
     text: str
 
 
 @dataclass(frozen=True)
 class KeptForecast:
-    """A forecast made at `seq`, good until `until` (monotonic seconds) even if more was told."""
+    """A forecast of a state, good until `until` (monotonic seconds) even if more was told."""
 
-    seq: int
+    state: State
     until: float
     found: Forecast | None
 

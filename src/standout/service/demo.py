@@ -55,7 +55,7 @@ SECONDS = 0.35
 
 
 def create_demo(place: str) -> None:
-    """Begin the study."""
+    """Begin the demonstration's study at `place`."""
     problem = Problem(noise="bernoulli", k=2, tolerance=0.1)
     items = {name: {"text": text} for name, (text, _) in IDEAS.items()}
     Study.create(place, list(IDEAS), problem, name=NAME, items=items, page=PAGE, lease=60).close()
@@ -73,7 +73,7 @@ class Crowd:
         ]
 
     def start(self) -> None:
-        """Let them begin."""
+        """Start the crowd, in threads of its own."""
         for thread in self._threads:
             thread.start()
 

@@ -39,7 +39,10 @@ CODES = {
 
 
 class ApiError(Exception):
-    """An answer that is not a success."""
+    """An answer that is not a success: what HTTP knows and no error of standout says.
+
+    `code` is that of the status unless given; `detail` is for programs.
+    """
 
     def __init__(
         self,
@@ -58,7 +61,7 @@ class ApiError(Exception):
         self.headers = headers
 
     def response(self) -> Response:
-        """The answer itself."""
+        """The answer in the one shape of errors."""
         error: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.detail is not None:
             error["detail"] = self.detail

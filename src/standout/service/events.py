@@ -13,10 +13,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from standout.errors import StandoutError
 from standout.results import Pulse
-from standout.service.auth import FRESH
+from standout.service.open_studies import OpenStudies
+from standout.service.queues import Queues
+from standout.service.security.auth import FRESH
 from standout.service.settings import Settings
-from standout.service.shelf import Shelf
-from standout.service.threads import Threads
 
 MOST_LISTENERS = 200
 """Per study and process."""
@@ -35,18 +35,18 @@ class Channel:
 class Hub:
     """Starts and ends pollers, and hands their news on."""
 
-    def __init__(self, settings: Settings, shelf: Shelf, threads: Threads) -> None:
-        self.settings, self._shelf, self._threads = settings, shelf, threads
+    def __init__(self, settings: Settings, studies: OpenStudies, queues: Queues) -> None:
+        self.settings, self._studies, self._queues = settings, studies, queues
         self._channels: dict[str, Channel] = {}
 
     def _pulse(self, name: str) -> Pulse:
-        return self._shelf.reader(name).pulse()
+        return self._studies.reader(name).pulse()
 
     async def _poll(self, channel: Channel) -> None:
         """Look twice a second; a database that is away for a while is asked again."""
         while channel.listeners:
             try:
-                found = await self._threads.look(self._pulse, channel.name)
+                found = await self._queues.look(self._pulse, channel.name)
             except StandoutError:
                 found = None
             if found is not None and found != channel.last:

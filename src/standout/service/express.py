@@ -15,10 +15,10 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from standout.service.auth import ANSWERERS, admit
 from standout.service.bodies import LONG
 from standout.service.routes import measuring
 from standout.service.schemas import MANY, Ask, Body, Tell
+from standout.service.security.auth import ANSWERERS, admit
 from standout.service.service import Service
 
 _Route = tuple[type[Body], Callable[..., Awaitable[Response]]]

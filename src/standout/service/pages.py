@@ -20,12 +20,13 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 from starlette.responses import Response
 
+from standout.pictures import marks
 from standout.service.answers import answer
-from standout.service.auth import Owner, identify
 from standout.service.errors import ApiError
-from standout.service.rating import image_sources
-from standout.service.rating import router as rating
+from standout.service.rating.routes import image_sources
+from standout.service.rating.routes import router as rating
 from standout.service.schemas import Body
+from standout.service.security.auth import Owner, identify
 from standout.service.service import ServiceOf
 from standout.study.csv_files import read_arms, read_items
 
@@ -56,16 +57,22 @@ class Asset:
 def assets() -> tuple[str, dict[str, Asset]]:
     """All files by name, and the version that stands in their addresses.
 
+    Marks and colours of verdicts are made from their one table; the others are
+    files.
+
     The version is a hash of all of them: an address never changes its content,
     so that a browser may keep it for ever.
     """
+    bodies = {"marks.js": marks.script().encode(), "marks.css": marks.style_sheet().encode()}
+    for path in (_HERE / "static").iterdir():
+        if path.suffix in _TYPES:
+            bodies[path.name] = path.read_bytes()
     found: dict[str, Asset] = {}
     digest = hashlib.sha256()
-    for path in sorted((_HERE / "static").iterdir()):
-        if path.suffix in _TYPES:
-            body = path.read_bytes()
-            digest.update(path.name.encode() + b"\0" + body)
-            found[path.name] = Asset(body, gzip.compress(body, 9, mtime=0), _TYPES[path.suffix])
+    for name, body in sorted(bodies.items()):
+        digest.update(name.encode() + b"\0" + body)
+        kind = _TYPES[Path(name).suffix]
+        found[name] = Asset(body, gzip.compress(body, 9, mtime=0), kind)
     return digest.hexdigest()[:12], found
 
 
@@ -169,7 +176,7 @@ class ArmsText(Body):
 @router.post("/arms")
 async def arms(service: ServiceOf, who: Owner, body: ArmsText) -> Response:
     """Read a list of arms as the command line does; complaints name the line."""
-    return answer(await service.threads.look(_read, body.text))
+    return answer(await service.queues.look(_read, body.text))
 
 
 def _read(text: str) -> dict[str, Any]:

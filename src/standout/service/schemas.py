@@ -254,7 +254,7 @@ class Resume(Body):
 
 
 class Done(BaseModel):
-    """It is done."""
+    """What was asked for is done, and on disk."""
 
     done: bool = True
 

@@ -9,9 +9,9 @@ import uvicorn
 
 from standout.errors import StudyError
 from standout.service.app import create_app
-from standout.service.connections import ACCEPTED_AT_ONCE, connection_class
 from standout.service.ending import GRACE, Server
 from standout.service.logs import log_config
+from standout.service.security.connections import ACCEPTED_AT_ONCE, connection_class
 from standout.service.settings import Settings
 
 KEEP_ALIVE = 75
@@ -41,7 +41,7 @@ def open_socket(host: str, port: int) -> socket.socket:
 
 
 def make_server(place: str, settings: Settings, level: str) -> Server:
-    """A server that is ready to run."""
+    """A server for the studies at `place`; `run` serves until it is told to end."""
     sys.setswitchinterval(SWITCH)
     config = uvicorn.Config(
         create_app(place, settings),

@@ -8,21 +8,21 @@ from typing import Annotated
 from fastapi import Depends
 from starlette.requests import Request
 
-from standout.service.auth import Gate
 from standout.service.cache import Caches
 from standout.service.events import Hub
+from standout.service.open_studies import OpenStudies
+from standout.service.queues import Queues
+from standout.service.security.auth import Gate
 from standout.service.settings import Settings
-from standout.service.shelf import Shelf
-from standout.service.threads import Threads
 
 
 @dataclass
 class Service:
-    """The studies, the gate before them, and the threads in which they are used."""
+    """The studies, the gate before them, and the queues in which they are used."""
 
     settings: Settings
-    shelf: Shelf
-    threads: Threads
+    studies: OpenStudies
+    queues: Queues
     gate: Gate
     hub: Hub
     cache: Caches = field(default_factory=Caches)
@@ -30,9 +30,9 @@ class Service:
 
 def start(place: str, settings: Settings) -> Service:
     """Open the place; a new file or an empty database becomes one without studies."""
-    shelf, threads = Shelf(place), Threads()
+    studies, queues = OpenStudies(place), Queues()
     return Service(
-        settings, shelf, threads, Gate(settings, shelf, threads), Hub(settings, shelf, threads)
+        settings, studies, queues, Gate(settings, studies, queues), Hub(settings, studies, queues)
     )
 
 

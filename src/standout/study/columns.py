@@ -46,21 +46,15 @@ class Columns:
         return len(self.arm)
 
 
-def read_columns(study: Study, most: int | None = None) -> Columns:
-    """Read the log, or its first `most` rewards: what there was at an earlier look."""
+def read_columns(study: Study) -> Columns:
+    """Read the whole log."""
     with study._reading() as (connection, _):
         ledger = study._ledger
         codes: dict[str, int] = {}
         parts: list[tuple[Any, ...]] = []
-        count = 0
         with without_collector(ledger.desk.totals.log):
             for rows in batches(connection, ledger.key):
-                rows = rows if most is None else rows[: most - count]
-                count += len(rows)
-                if rows:
-                    parts.append(_arrays(rows, codes))
-                if count == most:
-                    break
+                parts.append(_arrays(rows, codes))
         query = (
             select(_TICKETS.c.status, func.count())
             .where(_TICKETS.c.study == ledger.key)

@@ -120,7 +120,7 @@ class Desk:
         return next((live for live in self.rounds if live.id == number), None)
 
     def close_rounds(self) -> bool:
-        """Let go of the rounds whose rewards are all in; whether there was any."""
+        """Remove the rounds whose rewards are all in; whether there was any."""
         over = [live for live in self.rounds if live.is_over]
         if over:
             self.rounds = [live for live in self.rounds if not live.is_over]

@@ -26,6 +26,7 @@ class Handle:
         self._storage = storage
         self._ledger = ledger
         self._lock = threading.RLock()
+        self._reader: Connection | None = None
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -82,14 +83,30 @@ class Handle:
 
     @contextmanager
     def _reading(self, *, is_long: bool = False) -> Iterator[tuple[Connection, float]]:
+        """A transaction that sees the study at one moment; inside another one, that one.
+
+        So several looks are of the same moment if they stand in one block.
+        """
         with self._lock:
             try:
-                with self._storage.read(is_long=is_long) as connection:
+                with self._snapshot(is_long) as connection:
                     now = self._ledger.sync(connection, lock=False)
                     yield connection, self._storage.clock() if self._storage.clock else now
             except BaseException:
                 self._ledger.forget()
                 raise
+
+    @contextmanager
+    def _snapshot(self, is_long: bool) -> Iterator[Connection]:
+        if self._reader is not None:
+            yield self._reader
+            return
+        with self._storage.read(is_long=is_long) as connection:
+            self._reader = connection
+            try:
+                yield connection
+            finally:
+                self._reader = None
 
     def close(self) -> None:
         """Close the connection to the database; the study itself stays.

@@ -134,7 +134,7 @@ class Text(ABC):
 
     @abstractmethod
     def head(self) -> str:
-        """What comes first."""
+        """The text before the first row."""
 
     @abstractmethod
     def rows(self, rows: Sequence[Any]) -> str:
@@ -142,7 +142,7 @@ class Text(ABC):
 
     @abstractmethod
     def tail(self) -> str:
-        """What comes last."""
+        """The text after the last row."""
 
 
 class CsvText(Text):
@@ -158,7 +158,7 @@ class CsvText(Text):
         return ",".join(COLUMNS) + "\n"
 
     def rows(self, rows: Sequence[Any]) -> str:
-        """Their lines."""
+        """A line for each, in the order given."""
         self.count += len(rows)
         arms, workers = self.names, self._workers
         for text in {row[6] for row in rows}:
@@ -173,7 +173,7 @@ class CsvText(Text):
         )
 
     def tail(self) -> str:
-        """Nothing."""
+        """Nothing: the last row ends the file."""
         return ""
 
 

@@ -61,7 +61,7 @@ def real(value: object) -> float | None:
 
 
 def text(what: str, value: object) -> str:
-    """A text."""
+    """`value` if it is a text; raises `StudyError`, which calls it `what`, otherwise."""
     if not isinstance(value, str):
         raise StudyError(f"{what} must be a text, not {shown(value)}")
     return value

@@ -226,7 +226,7 @@ class Shown(Handle):
 
         `raw`: as in `export`.
 
-        Between two parts the database is let go of, so that a slow reader
+        Between two parts no transaction is open, so that a slow reader
         keeps nobody waiting; the log only grows, and so they fit together.
         """
         from standout.study.history import TEXTS, read_part, text_of

@@ -21,7 +21,7 @@ from standout.study.told import Item
 
 
 def check_count(n: int) -> int:
-    """A number of tickets to ask for."""
+    """`n` if so many tickets may be asked for; raises `StudyError` otherwise."""
     return numbers.whole("the number of tickets", n, 1, numbers.MOST_TICKETS)
 
 
@@ -62,7 +62,10 @@ class Turn:
         lease: float | None = None,
         known: Collection[int] | None = None,
     ) -> list[Ticket]:
-        """As `Study.ask`."""
+        """Up to `n` tickets for `worker`, for `lease` seconds; with `known`, lost ones first.
+
+        Raises `StudyError` for a count or a lease that cannot be.
+        """
         count, who, seconds = check_count(n), worker_of(worker), self._seconds(lease)
         found: list[Ticket] = []
         if known is not None:
@@ -76,7 +79,7 @@ class Turn:
         worker: str | None = None,
         mark: Mark | None = None,
     ) -> Receipt:
-        """As `Study.tell_many`, with its key as a `mark`."""
+        """Count rewards, all or (with a `BatchError`) none; `mark` is the key they came with."""
         items = make_items(list(rewards), self._ledger.desk)
         return self.tell_items(items, worker_of(worker), mark or Mark.of(None))
 
@@ -108,7 +111,10 @@ class Turn:
         known: Collection[int] | None = None,
         mark: Mark | None = None,
     ) -> tuple[Receipt, list[Ticket]]:
-        """As `Study.tell_and_ask`, with its key as a `mark`."""
+        """Count rewards as `tell_many` does, then hand out up to `n` tickets as `ask` does.
+
+        Told again with the same key, it gives the same tickets again.
+        """
         items = make_items(list(rewards), self._ledger.desk)
         who = worker_of(worker)
         return self.tell_items_and_ask(items, n, who, lease, known, mark or Mark.of(None))
@@ -122,7 +128,7 @@ class Turn:
         known: Collection[int] | None,
         mark: Mark,
     ) -> tuple[Receipt, list[Ticket]]:
-        """As `Study.tell_and_ask`, of rewards that have been looked at already."""
+        """`tell_and_ask` for rewards that have been looked at already, by the worker `who`."""
         count, seconds = check_count(n), self._seconds(lease)
         receipt, moment = self._tell(items, who, mark)
         if receipt.again:
@@ -138,12 +144,12 @@ class Turn:
         return receipt, found + self._hand_out(count - len(found), who, seconds)
 
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
-        """As `Study.fail`."""
+        """Take a ticket back without a reward; raises `TicketError` if it cannot be."""
         who = worker_of(worker)
         tickets.fail(self._connection, self._ledger, ticket_id(ticket), reason, who, self._now)
 
     def holder(self, ticket: Ticket | int) -> str | None:
-        """As `Study.holder`."""
+        """Who was given a ticket, or told it; None if there is no such ticket."""
         return again.holder(self._connection, self._ledger, ticket_id(ticket))
 
     def held(self, worker: str) -> list[Ticket]:

@@ -10,10 +10,10 @@ from urllib.parse import quote
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response, StreamingResponse
 
-from standout.service.auth import LOOK, Looker, check
-from standout.service.cache import KeptReport
+from standout.service.cache import KeptReport, state_of
 from standout.service.errors import ApiError
 from standout.service.events import MOST_LISTENERS
+from standout.service.security.auth import LOOK, Looker, check
 from standout.service.service import Service, ServiceOf
 
 router = APIRouter(prefix="/studies/{name}", tags=["files"])
@@ -45,7 +45,7 @@ _CHUNK = 1 << 18
 )
 async def events(service: ServiceOf, who: Looker, name: str, request: Request) -> Response:
     """Be told when the study changes."""
-    await service.threads.look(service.shelf.reader, name)  # 404 now rather than later.
+    await service.queues.look(service.studies.reader, name)  # 404 now rather than later.
     if service.hub.count(name) >= MOST_LISTENERS:
         raise ApiError(429, "too many listeners; try again later", headers={"Retry-After": "10"})
 
@@ -104,16 +104,16 @@ async def export(
     """Every reward ever told, as a file."""
     parts: Iterator[str] | Iterator[bytes]
     if form == "parquet":
-        parts = await service.threads.slow(_parquet, service, name)
+        parts = await service.queues.slow(_parquet, service, name)
     else:
-        study = await service.threads.look(service.shelf.reader, name)
+        study = await service.queues.look(service.studies.reader, name)
         parts = study.export_parts(form, raw=raw)
     return StreamingResponse(parts, media_type=_TYPES[form], headers=_attachment(name, form))
 
 
 def _parquet(service: Service, name: str) -> Iterator[bytes]:
     """Written in full first: the format has its table of contents at the end."""
-    with service.shelf.own(name) as study:
+    with service.studies.own(name) as study:
         file = tempfile.TemporaryFile()  # noqa: SIM115  # closed when all of it is read
         try:
             study.export(file, "parquet")
@@ -137,7 +137,7 @@ def _parquet(service: Service, name: str) -> Iterator[bytes]:
 )
 async def report(service: ServiceOf, who: Looker, name: str) -> Response:
     """The report: one self-contained HTML file."""
-    text = await service.threads.slow(_report, service, name)
+    text = await service.queues.slow(_report, service, name)
     return Response(
         text,
         media_type="text/html; charset=utf-8",
@@ -147,11 +147,11 @@ async def report(service: ServiceOf, who: Looker, name: str) -> Response:
 
 
 def _report(service: Service, name: str) -> str:
-    from standout.report.study_report import render_report
+    from standout.report.page import render_report
 
-    with service.shelf.own(name) as study:
-        seq = study.pulse().seq
+    with service.studies.own(name) as study:
+        state = state_of(study)
         kept = service.cache.reports.get(name)
-        if kept is None or kept.seq != seq:
-            kept = service.cache.reports[name] = KeptReport(seq, render_report(study))
+        if kept is None or kept.state != state:
+            kept = service.cache.reports[name] = KeptReport(state, render_report(study))
     return kept.text

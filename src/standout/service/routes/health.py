@@ -25,7 +25,7 @@ SECONDS = 2.0
 )
 async def health(service: ServiceOf) -> Response:
     """Whether the service and its database are there. Needs no token, and never waits long."""
-    is_there = await service.threads.probe(service.shelf.ping, SECONDS)
+    is_there = await service.queues.probe(service.studies.ping, SECONDS)
     said = {
         "status": "ok" if is_there else "unavailable",
         "database": "ok" if is_there else "not answering",

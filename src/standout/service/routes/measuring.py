@@ -16,9 +16,8 @@ from starlette.responses import Response
 from standout.errors import NotYoursError
 from standout.results import PendingList, Receipt, Tickets, Told
 from standout.service.answers import answer, sent
-from standout.service.auth import Answerer, Identity, Measurer, Reader
 from standout.service.bodies import LongRoute, check_rewards
-from standout.service.rater import may_hold_more
+from standout.service.rating.rater import may_hold_more
 from standout.service.schemas import (
     MANY,
     Ask,
@@ -31,6 +30,7 @@ from standout.service.schemas import (
     Reward,
     Tell,
 )
+from standout.service.security.auth import Answerer, Identity, Measurer, Reader
 from standout.service.service import Service, ServiceOf
 from standout.study import Study, Ticket
 from standout.study.storage.tokens import Role
@@ -76,7 +76,7 @@ async def _tickets(
     if not with_items or not tickets:
         return tuple(tickets)
     arms = {ticket.arm for ticket in tickets}
-    items = await service.threads.quick(lambda: service.shelf.reader(name).items(arms))
+    items = await service.queues.quick(lambda: service.studies.reader(name).items(arms))
     return tuple(replace(ticket, item=items.get(ticket.arm)) for ticket in tickets)
 
 
@@ -84,7 +84,7 @@ async def _change(
     service: Service, name: str, request: Callable[[Study, Turn], T], size: int = 1
 ) -> tuple[Study, T]:
     """Carry out a request; the study that it changed, and what came of it."""
-    return await service.threads.change(name, lambda: service.shelf.writer(name), request, size)
+    return await service.queues.change(name, lambda: service.studies.writer(name), request, size)
 
 
 @router.post("/ask", responses=sent(Tickets, "Pulls to measure, or none."))
@@ -114,7 +114,7 @@ async def tell(service: ServiceOf, who: Answerer, name: str, body: Tell) -> Resp
     """Tell rewards, and ask for the next pulls in the same request if wanted."""
     rewards = body.rewards
     if len(rewards) > MANY:
-        rewards = await service.threads.quick(check_rewards, rewards)
+        rewards = await service.queues.quick(check_rewards, rewards)
     pairs = [(_key(reward), reward.reward) for reward in rewards]
     worker = _worker(who, body.worker)
     count = min(body.ask, 1) if who.role is Role.RATER else body.ask
@@ -152,7 +152,7 @@ async def fail(service: ServiceOf, who: Answerer, name: str, body: Fail) -> Resp
 @router.get("/pending", responses=sent(PendingList, "The tickets that are out."))
 async def pending(service: ServiceOf, who: Reader, name: str) -> Response:
     """The tickets that are out, with whom and until when."""
-    found = await service.threads.look(lambda: service.shelf.reader(name).pending())
+    found = await service.queues.look(lambda: service.studies.reader(name).pending())
     return answer(PendingList(tuple(found)))
 
 
@@ -161,24 +161,24 @@ async def renew(service: ServiceOf, who: Measurer, name: str, body: Renew) -> Re
     """Begin the leases of pending tickets anew."""
 
     def call() -> None:
-        service.shelf.writer(name).renew(body.tickets, body.lease)
+        service.studies.writer(name).renew(body.tickets, body.lease)
 
-    await service.threads.write(name, call)
+    await service.queues.write(name, call)
     return answer({"done": True})
 
 
 @router.post("/release", responses=sent(Done))
 async def release(service: ServiceOf, who: Measurer, name: str, body: Release) -> Response:
     """End the leases of pending tickets now: the next to ask gets their pulls."""
-    await service.threads.write(name, lambda: service.shelf.writer(name).release(body.tickets))
+    await service.queues.write(name, lambda: service.studies.writer(name).release(body.tickets))
     return answer({"done": True})
 
 
 @router.post("/pause", responses=sent(Done))
 async def pause(service: ServiceOf, who: Measurer, name: str, body: Pause) -> Response:
     """Hand out no more pulls of an arm."""
-    await service.threads.write(
-        name, lambda: service.shelf.writer(name).pause(body.arm, body.reason)
+    await service.queues.write(
+        name, lambda: service.studies.writer(name).pause(body.arm, body.reason)
     )
     return answer({"done": True})
 
@@ -186,5 +186,5 @@ async def pause(service: ServiceOf, who: Measurer, name: str, body: Pause) -> Re
 @router.post("/resume", responses=sent(Done))
 async def resume(service: ServiceOf, who: Measurer, name: str, body: Resume) -> Response:
     """Hand out pulls of a paused arm again."""
-    await service.threads.write(name, lambda: service.shelf.writer(name).resume(body.arm))
+    await service.queues.write(name, lambda: service.studies.writer(name).resume(body.arm))
     return answer({"done": True})

@@ -12,11 +12,11 @@ from standout.core.problem import MAD_SCALE, Problem
 from standout.errors import ProblemError
 from standout.results import Identification, Status, StudyList
 from standout.service.answers import answer, sent
-from standout.service.auth import Anyone, Looker, Owner, Reader
 from standout.service.errors import ApiError
+from standout.service.open_studies import PATIENCE, OpenStudies
 from standout.service.schemas import NewStudy, PageBody
+from standout.service.security.auth import Anyone, Looker, Owner, Reader
 from standout.service.service import Service, ServiceOf
-from standout.service.shelf import PATIENCE, Shelf
 from standout.study import Study
 from standout.study.storage.catalogue import DAY
 
@@ -33,7 +33,7 @@ async def list_studies(
     after: Annotated[str | None, Query(description="The `next` of the page before.")] = None,
 ) -> Response:
     """The studies that the token may see."""
-    return answer(await service.threads.look(service.shelf.page, limit, after, who.study))
+    return answer(await service.queues.look(service.studies.page, limit, after, who.study))
 
 
 @router.post(
@@ -43,10 +43,10 @@ async def create_study(service: ServiceOf, who: Owner, body: NewStudy) -> Respon
     """Begin a study."""
     if who.study is not None and who.study != body.name:
         raise ApiError(403, "this token is for another study")
-    return await service.threads.slow(_create, service.shelf, body)
+    return await service.queues.slow(_create, service.studies, body)
 
 
-def _create(shelf: Shelf, body: NewStudy) -> Response:
+def _create(opened: OpenStudies, body: NewStudy) -> Response:
     if body.name in (".", ".."):
         raise ProblemError(f"a study cannot be called {body.name!r}")
     problem = Problem(
@@ -63,7 +63,7 @@ def _create(shelf: Shelf, body: NewStudy) -> Response:
     }
     page = None if body.page is None else body.page.model_dump(exclude_none=True)
     with Study.create(
-        shelf.place,
+        opened.place,
         body.arms,
         problem,
         body.method or DEFAULT_METHOD,
@@ -83,28 +83,28 @@ def _create(shelf: Shelf, body: NewStudy) -> Response:
 @router.get("/studies/{name}", responses=sent(Status, "How the study stands."))
 async def status(service: ServiceOf, who: Reader, name: str) -> Response:
     """How a study stands: verdicts, threshold, what is pending."""
-    return await service.threads.look(_status, service, name)
+    return await service.queues.look(_status, service, name)
 
 
 def _status(service: Service, name: str) -> Response:
-    return answer(service.shelf.reader(name).status())
+    return answer(service.studies.reader(name).status())
 
 
 @router.get("/studies/{name}/identification", responses=sent(Identification, "The answer so far."))
 async def identification(service: ServiceOf, who: Reader, name: str) -> Response:
     """The answer so far, with every arm's interval."""
-    return await service.threads.look(_identification, service, name)
+    return await service.queues.look(_identification, service, name)
 
 
 def _identification(service: Service, name: str) -> Response:
-    return answer(service.shelf.reader(name).identification())
+    return answer(service.studies.reader(name).identification())
 
 
 @router.get("/studies/{name}/page", responses=sent(PageBody, "The rating page's settings."))
 async def page(service: ServiceOf, who: Anyone, name: str) -> Response:
     """How the rating page asks people."""
-    return await service.threads.look(_page, service, name)
+    return await service.queues.look(_page, service, name)
 
 
 def _page(service: Service, name: str) -> Response:
-    return answer({"page": service.shelf.reader(name).page})
+    return answer({"page": service.studies.reader(name).page})

@@ -1,14 +1,14 @@
 // The arms of a study: overview, rows and table in one order, with search and filters.
 
-import { KINDS, NORMAL, OUTLIER, UNDECIDED } from "./data.js";
 import { find, make, name, say, shown } from "./dom.js";
 import { count } from "./format.js";
-import { armFacts, mark } from "./marks.js";
+import { MARKS, NORMAL, OUTLIER, UNDECIDED } from "./marks.js";
 import { Overview } from "./overview.js";
 import { FEW, Rows } from "./rows.js";
-import { steadyRange, valueRange } from "./scale.js";
+import { steady } from "./scale.js";
 import { searchBox } from "./search.js";
 import { ArmTable } from "./table.js";
+import { armFacts, mark } from "./verdicts.js";
 
 function factList(data, place, most) {
   const facts = armFacts(data, place);
@@ -20,7 +20,7 @@ export class Arms {
     this.data = data;
     this.kind = null;
     this.sort = "mean";
-    this.range = null;
+    this.scale = null;
     this.order = [];
     this.overview = new Overview(find("overview"), {
       chosen: (place) => this.choose(place, "list"),
@@ -36,17 +36,17 @@ export class Arms {
 
   show() {
     const { data, rows } = this;
-    this.range = steadyRange(this.range, valueRange(data, data.bands(), data.support()));
+    this.scale = steady(this.scale, data.head.scale);
     // Rows do not change places under someone's pointer.
     const key = `${this.sort} ${this.kind} ${data.size}`;
     if (!rows.isHeld || key !== this.key) this.order = data.order(this.sort, this.kind);
     this.key = key;
     find("overview").hidden = data.size <= FEW;
     find("frame").classList.toggle("tall", data.size > FEW);
-    for (const part of [this.overview, rows, this.table]) part.show(data, this.order, this.range);
+    for (const part of [this.overview, rows, this.table]) part.show(data, this.order, this.scale);
     const none = find("no-arms");
     none.hidden = this.order.length > 0;
-    say(none, this.kind === null ? "" : `No arm is ${this.kind === OUTLIER ? "an outlier" : KINDS[this.kind]} at the moment.`);
+    say(none, this.kind === null ? "" : `No arm is ${this.kind === OUTLIER ? "an outlier" : MARKS[this.kind].name} at the moment.`);
     this.#showChips();
     if (rows.active !== null) this.#showChosen(rows.active);
   }

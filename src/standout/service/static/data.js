@@ -1,10 +1,8 @@
 // What the page knows of a study: columns with one entry per arm, as the server sent them.
 // Nothing statistical is worked out here; intervals and verdicts are the stop rule's own.
 
-export const UNDECIDED = 0;
-export const NORMAL = 1;
-export const OUTLIER = 2;
-export const KINDS = ["undecided", "normal", "outlier"];
+import { NORMAL, OUTLIER, UNDECIDED } from "./marks.js";
+
 const FLOATS = { estimate: NaN, lower: -Infinity, upper: Infinity };
 const WHOLES = ["pulls", "pending", "verdict"];
 
@@ -67,16 +65,8 @@ export class StudyData {
     return found.map((band) => ({
       lower: band.lower ?? -Infinity,
       upper: band.upper ?? Infinity,
-      isKnown: band.lower !== null && band.upper !== null,
+      isKnown: band.lower !== null || band.upper !== null,
     }));
-  }
-
-  /** The values that this noise can give. */
-  support() {
-    const noise = this.head.problem.noise;
-    if (noise === "bernoulli") return [0, 1];
-    const found = /^bounded:(.+),(.+)$/.exec(noise);
-    return found ? [Number(found[1]), Number(found[2])] : [-Infinity, Infinity];
   }
 
   /** Whether an outlier is one for being low. */

@@ -2,11 +2,11 @@
 
 import { Failure, get, sleep } from "./api.js";
 import { createForm } from "./create.js";
-import { NORMAL, OUTLIER, UNDECIDED } from "./data.js";
 import { find, make, name, say } from "./dom.js";
 import { count, day, plural } from "./format.js";
-import { mark } from "./marks.js";
+import { NORMAL, OUTLIER, UNDECIDED } from "./marks.js";
 import { askForToken, begin } from "./session.js";
+import { mark } from "./verdicts.js";
 
 const EVERY = 4000;
 const PAGE = 50;

@@ -1,11 +1,11 @@
 // All arms at a glance: intervals side by side in the order of the rows, the threshold's
 // band across them, the pulls of each below. Drawn on a canvas.
 
-import { KINDS, NORMAL, OUTLIER, UNDECIDED } from "./data.js";
 import { perFrame } from "./dom.js";
-import { short, value } from "./format.js";
-import { armWords, markPath } from "./marks.js";
-import { clamp, scale, tickDecimals, ticks } from "./scale.js";
+import { short } from "./format.js";
+import { MARKS, NORMAL, OUTLIER, UNDECIDED } from "./marks.js";
+import { clamp, scale, thinned } from "./scale.js";
+import { armWords, markPath } from "./verdicts.js";
 
 const LEFT = 52;
 const RIGHT = 8;
@@ -33,8 +33,8 @@ export class Overview {
     canvas.addEventListener("keydown", (event) => this.#key(event));
   }
 
-  show(data, order, range) {
-    Object.assign(this, { data, order, range });
+  show(data, order, values) {
+    Object.assign(this, { data, order, values, range: [values.low, values.high] });
     this.render();
   }
 
@@ -113,7 +113,7 @@ export class Overview {
     this.#grid(pen, width, colour);
     this.#bands(pen, width, colour);
     const step = (width - LEFT - RIGHT) / Math.max(1, this.order.length);
-    for (const kind of [NORMAL, UNDECIDED, OUTLIER]) this.#intervals(pen, kind, step, colour(KINDS[kind]));
+    for (const kind of [NORMAL, UNDECIDED, OUTLIER]) this.#intervals(pen, kind, step, colour(MARKS[kind].name));
     for (const kind of [NORMAL, UNDECIDED, OUTLIER]) this.#marks(pen, kind, step, colour);
     this.#ticks(pen, step, colour);
     this.#pulls(pen, width, height, step, colour);
@@ -129,20 +129,18 @@ export class Overview {
   }
 
   #grid(pen, width, colour) {
-    const found = ticks(...this.range, 5);
-    const places = tickDecimals(found);
     pen.strokeStyle = colour("line");
     pen.fillStyle = colour("muted");
     pen.lineWidth = 1;
     pen.textAlign = "right";
     pen.textBaseline = "middle";
-    for (const tick of found) {
-      const y = Math.round(this.y(tick)) + 0.5;
+    for (const tick of thinned(this.values.ticks, 6)) {
+      const y = Math.round(this.y(tick.value)) + 0.5;
       pen.beginPath();
       pen.moveTo(LEFT, y);
       pen.lineTo(width - RIGHT, y);
       pen.stroke();
-      pen.fillText(value(tick, places), LEFT - 8, y);
+      pen.fillText(tick.label, LEFT - 8, y);
     }
   }
 
@@ -200,7 +198,7 @@ export class Overview {
     }
     const size = clamp(step * 0.45, 3.5, 5);
     const isRoomy = step >= 5 || (kind !== NORMAL && chosen.length * size < 0.15 * (this.x.to - this.x.from));
-    pen.fillStyle = colour(KINDS[kind]);
+    pen.fillStyle = colour(MARKS[kind].name);
     if (!isRoomy) {
       for (const i of chosen) pen.fillRect(this.x(i + 0.5) - 0.75, this.y(data.estimate[order[i]]) - 0.75, 1.5, 1.5);
       return;
@@ -210,9 +208,9 @@ export class Overview {
         .map((i) => markPath(kind, data.isLow(order[i]), this.x(i + 0.5), this.y(data.estimate[order[i]]), size))
         .join(""),
     );
-    if (kind === UNDECIDED) {
+    if (MARKS[kind].isOpen) {
       pen.fillStyle = colour("card");
-      pen.strokeStyle = colour(KINDS[kind]);
+      pen.strokeStyle = colour(MARKS[kind].name);
       pen.lineWidth = 1.5;
       pen.fill(path);
       pen.stroke(path);
@@ -226,7 +224,7 @@ export class Overview {
     const base = this.bottom + 18;
     const wide = clamp(step * 0.6, 1, 4);
     for (const kind of [NORMAL, UNDECIDED, OUTLIER]) {
-      pen.fillStyle = colour(KINDS[kind]);
+      pen.fillStyle = colour(MARKS[kind].name);
       this.order.forEach((place, i) => {
         if (this.data.verdict[place] === kind) pen.fillRect(this.x(i + 0.5) - wide / 2, base - TICKS[kind], wide, TICKS[kind]);
       });

@@ -1,9 +1,9 @@
 // The words around the picture: title, figures, what comes next, failures.
 
-import { KINDS, NORMAL, OUTLIER, UNDECIDED } from "./data.js";
 import { find, make, name, say, seldom, shown } from "./dom.js";
 import { count, interval, isKnown, percent, plural, short, time, value } from "./format.js";
-import { mark } from "./marks.js";
+import { MARKS, NORMAL, OUTLIER, UNDECIDED } from "./marks.js";
+import { mark } from "./verdicts.js";
 
 const MOST_NAMES = 6;
 const REASONS = {
@@ -102,7 +102,7 @@ function question(head) {
 
 function figure(term, body, extra = null, kind = null) {
   const icon = kind === null ? null : mark(kind);
-  const style = kind !== null ? KINDS[kind] : body.includes(" ") ? "interval" : "";
+  const style = kind !== null ? MARKS[kind].name : body.includes(" ") ? "interval" : "";
   return make(
     "div",
     { class: `figure ${style}` },

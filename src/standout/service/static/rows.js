@@ -1,11 +1,11 @@
 // Every arm's interval against the threshold's band, one arm per row. Only the rows in
 // sight exist, so that ten thousand arms cost no more than forty.
 
-import { KINDS } from "./data.js";
 import { draw, make, name, perFrame, say } from "./dom.js";
 import { count, interval, value } from "./format.js";
-import { armWords, mark, markPath } from "./marks.js";
-import { clamp, scale, tickDecimals, ticks } from "./scale.js";
+import { MARKS } from "./marks.js";
+import { clamp, scale, thinned } from "./scale.js";
+import { armWords, mark, markClass, markPath } from "./verdicts.js";
 
 /** So many rows are shown all at once, without scrolling. */
 export const FEW = 40;
@@ -34,9 +34,9 @@ export class Rows {
     }
   }
 
-  /** Show these positions of these data in this order, with values from `range`. */
-  show(data, order, range) {
-    Object.assign(this, { data, order, range });
+  /** Show these positions of these data in this order, on the scale that the server sent. */
+  show(data, order, values) {
+    Object.assign(this, { data, order, values });
     this.most = Math.max(1, data.pulls.reduce((a, b) => Math.max(a, b), 0));
     this.render();
   }
@@ -97,8 +97,8 @@ export class Rows {
     const width = this.axis.clientWidth;
     this.tall = this.#measure("--picture");
     this.list.style.height = `${this.order.length * height}px`;
-    this.x = scale(...this.range, ARROW + 2, Math.max(40, width - ARROW - 2));
-    this.ticks = ticks(...this.range, clamp(Math.floor(width / 90), 2, 8));
+    this.x = scale(this.values.low, this.values.high, ARROW + 2, Math.max(40, width - ARROW - 2));
+    this.ticks = thinned(this.values.ticks, clamp(Math.floor(width / 70), 2, 8));
     this.#drawAxis(width);
     const [first, last] = this.#span();
     const wanted = new Map();
@@ -161,7 +161,7 @@ export class Rows {
     const kind = data.verdict[key];
     const isActive = key === this.active;
     row.root.style.transform = `translateY(${index * height}px)`;
-    row.root.className = `row ${KINDS[kind]}${isActive ? " active" : ""}${data.paused.has(data.names[key]) ? " paused" : ""}`;
+    row.root.className = `row ${MARKS[kind].name}${isActive ? " active" : ""}${data.paused.has(data.names[key]) ? " paused" : ""}`;
     row.root.setAttribute("aria-selected", String(isActive));
     row.root.setAttribute("aria-posinset", index + 1);
     row.root.setAttribute("aria-setsize", this.order.length);
@@ -183,22 +183,21 @@ export class Rows {
     const middle = tall / 2;
     const bands = data.bands();
     row.bands.forEach((rect, i) => placeBand(rect, bands[i], x, tall));
-    row.grid.setAttribute("d", this.ticks.map((tick) => `M${x(tick).toFixed(1)} 0v${tall}`).join(""));
+    row.grid.setAttribute("d", this.ticks.map((tick) => `M${x(tick.value).toFixed(1)} 0v${tall}`).join(""));
     const estimate = data.estimate[key];
     const hasMean = Number.isFinite(estimate);
     row.line.setAttribute("d", hasMean ? line(data.lower[key], data.upper[key], x, middle) : "");
-    row.mark.setAttribute("class", `mark ${KINDS[kind]}`);
+    row.mark.setAttribute("class", markClass(kind));
     const at = x(clamp(hasMean ? estimate : 0, x.low, x.high));
     row.mark.setAttribute("d", hasMean ? markPath(kind, data.isLow(key), at, middle, 5.5) : "");
   }
 
   #drawAxis(width) {
-    const places = tickDecimals(this.ticks);
     const labels = this.ticks.map((tick) => {
-      const at = clamp(this.x(tick), 14, width - 14);
-      return draw("text", { x: at, y: 16, "text-anchor": "middle", text: value(tick, places) });
+      const at = clamp(this.x(tick.value), 14, width - 14);
+      return draw("text", { x: at, y: 16, "text-anchor": "middle", text: tick.label });
     });
-    const lines = this.ticks.map((tick) => `M${this.x(tick)} 21v5`).join("");
+    const lines = this.ticks.map((tick) => `M${this.x(tick.value)} 21v5`).join("");
     this.axis.replaceChildren(...labels, draw("path", { d: lines, class: "tick" }));
   }
 }

@@ -1,7 +1,7 @@
 // Finding an arm by its name: a box with suggestions, for mouse and keyboard.
 
 import { make, name } from "./dom.js";
-import { mark } from "./marks.js";
+import { mark } from "./verdicts.js";
 
 const MOST = 8;
 

@@ -2,7 +2,7 @@
 
 import { make, name } from "./dom.js";
 import { count, interval, value } from "./format.js";
-import { mark, verdictWords } from "./marks.js";
+import { mark, verdictWords } from "./verdicts.js";
 
 const PAGE = 50;
 

@@ -2,8 +2,8 @@
 // with one axis, and a line through both under the pointer.
 
 import { draw, make, perFrame, say } from "./dom.js";
-import { count, interval, short, value } from "./format.js";
-import { clamp, logTicks, scale, tickDecimals, ticks } from "./scale.js";
+import { count, interval, short } from "./format.js";
+import { clamp, countTicks, logTicks, scale, thinned } from "./scale.js";
 
 const LEFT = 52;
 const RIGHT = 12;
@@ -25,8 +25,8 @@ export class TracePictures {
     }
   }
 
-  show(trace, range) {
-    Object.assign(this, { trace, range });
+  show(trace) {
+    this.trace = trace;
     this.render();
   }
 
@@ -64,16 +64,9 @@ export class TracePictures {
     const { trace } = this;
     const pairs = [[trace.lower, trace.upper]];
     if (trace.lower_low.some((end) => end !== null)) pairs.push([trace.lower_low, trace.upper_low]);
-    const known = pairs.flat(2).filter(Number.isFinite).sort((a, b) => a - b);
-    if (!known.length) return;
-    // The first intervals may be huge; the picture is of the later ones.
-    const tail = pairs.flatMap((pair) => pair.map((ends) => ends.slice(Math.floor(ends.length / 8)))).flat();
-    const late = tail.filter(Number.isFinite);
-    const low = late.length ? Math.min(...late) : known[0];
-    const high = late.length ? Math.max(...late) : known[known.length - 1];
-    const pad = 0.06 * (high - low) || 0.05 * Math.abs(high) || 0.05;
-    const y = scale(low - pad, high + pad, height - BOTTOM, TOP);
-    const parts = this.#frame(width, height, y, ticks(y.low, y.high, 4), value);
+    const { low, high, ticks } = trace.scale;
+    const y = scale(low, high, height - BOTTOM, TOP);
+    const parts = this.#frame(width, height, y, thinned(ticks, 5));
     for (const [lower, upper] of pairs) parts.push(...this.#band(lower, upper, y));
     this.threshold.replaceChildren(...parts, ...this.#pointer(height));
   }
@@ -94,9 +87,9 @@ export class TracePictures {
     const { trace, x } = this;
     const most = Math.max(1, ...trace.undecided);
     const y = scale(0, most, height - BOTTOM, TOP);
-    const marks = ticks(0, most, 3).filter(Number.isInteger);
+    const marks = countTicks(0, most, 3).map((tick) => ({ value: tick, label: short(tick) }));
     const steps = trace.pulls.map((pulls, i) => `${i ? "H" : "M"}${x(pulls).toFixed(1)}${i ? "V" : " "}${y(trace.undecided[i]).toFixed(1)}`);
-    const parts = this.#frame(width, height, y, marks, (tick) => short(tick));
+    const parts = this.#frame(width, height, y, marks);
     const end = trace.pulls.length - 1;
     parts.push(
       draw("path", { class: "undecided-line", d: steps.join("") }),
@@ -105,17 +98,16 @@ export class TracePictures {
     this.undecided.replaceChildren(...parts, ...this.#pointer(height));
   }
 
-  #frame(width, height, y, marks, words) {
+  #frame(width, height, y, marks) {
     const { x } = this;
     const parts = [];
-    const places = tickDecimals(marks);
     for (const tick of marks) {
-      parts.push(draw("path", { class: "grid", d: `M${LEFT} ${y(tick)}H${width - RIGHT}` }));
-      parts.push(draw("text", { x: LEFT - 8, y: y(tick) + 4, "text-anchor": "end", text: words(tick, places) }));
+      const at = y(tick.value);
+      parts.push(draw("path", { class: "grid", d: `M${LEFT} ${at}H${width - RIGHT}` }));
+      parts.push(draw("text", { x: LEFT - 8, y: at + 4, "text-anchor": "end", text: tick.label }));
     }
-    const found = x.isLog ? logTicks(x.low, x.high) : ticks(x.low, x.high, clamp(Math.floor(width / 110), 2, 6));
+    const found = x.isLog ? logTicks(x.low, x.high) : countTicks(x.low, x.high, clamp(Math.floor(width / 110), 2, 6));
     for (const tick of found) {
-      if (!Number.isInteger(tick)) continue;
       const at = x(tick);
       const anchor = at > width - 40 ? "end" : "middle";
       parts.push(draw("path", { class: "grid", d: `M${at} ${TOP}V${height - BOTTOM}` }));

@@ -6,12 +6,12 @@ import os
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from standout.errors import (
     RewardError,
@@ -20,7 +20,12 @@ from standout.errors import (
     UnavailableError,
     UncertainError,
 )
+from standout.results import Status, Ticket
 from standout.waiting import Patience
+
+if TYPE_CHECKING:
+    from standout.client import RemoteStudy
+    from standout.study.study import Study
 
 LEASE = 60.0
 """Seconds after which others take over from a worker that is gone; renewed meanwhile."""
@@ -32,80 +37,7 @@ FAILED = "measuring failed"
 Measure = Callable[[str], float]
 
 
-class Pull(Protocol):
-    """A ticket, of a study here or on a server."""
-
-    @property
-    def id(self) -> int:
-        """Its number."""
-
-    @property
-    def arm(self) -> str:
-        """What to measure."""
-
-
-class Out(Protocol):
-    """A ticket that is out."""
-
-    @property
-    def ticket(self) -> int:
-        """Its number."""
-
-    @property
-    def worker(self) -> str:
-        """Who has it."""
-
-
-class Standing(Protocol):
-    """How a study stands."""
-
-    @property
-    def stopped(self) -> bool:
-        """Whether it has ended."""
-
-    @property
-    def pending(self) -> int:
-        """Pulls that are owed a reward."""
-
-    @property
-    def paused(self) -> Mapping[str, str]:
-        """Arms that are not handed out, and why."""
-
-
-class Measurable(Protocol):
-    """What a worker needs of a study; `Study` has it, and so has a server's."""
-
-    def ask(
-        self, n: int = 1, *, worker: str | None = None, lease: float | None = None
-    ) -> Sequence[Pull]:
-        """Pulls to measure."""
-
-    def tell_many(self, rewards: Any, *, worker: str | None = None) -> object:
-        """Rewards of tickets."""
-
-    def fail(self, ticket: Any, reason: str = "", *, worker: str | None = None) -> None:
-        """A ticket given back."""
-
-    def renew(self, given: Any, lease: float | None = None) -> None:
-        """Leases that begin anew."""
-
-    def release(self, given: Any) -> None:
-        """Leases that end now."""
-
-    def pause(self, arm: str, reason: str = "") -> None:
-        """No more pulls of an arm."""
-
-    def resume(self, arm: str) -> None:
-        """Pulls of an arm again."""
-
-    def pending(self) -> Sequence[Out]:
-        """The tickets that are out."""
-
-    def status(self) -> Standing:
-        """How it stands."""
-
-
-S = TypeVar("S", bound=Measurable)
+S = TypeVar("S", bound="Study | RemoteStudy")
 T = TypeVar("T")
 
 
@@ -183,7 +115,7 @@ class Worker(Generic[S]):
         self.progress = progress
         self.patience = patience
         self.name = worker_name()
-        self.futures: dict[Future[float], Pull] = {}
+        self.futures: dict[Future[float], Ticket] = {}
         self.failed: Counter[str] = Counter()
         self.told = 0
         self.renewed = time.monotonic()
@@ -192,7 +124,7 @@ class Worker(Generic[S]):
         """Do something with the study, as often as it takes; each of them may be done twice."""
         return call() if self.patience is None else self.patience.call(partial(_once, call))
 
-    def run(self) -> Standing:
+    def run(self) -> Status:
         """Measure until the study has stopped or nothing more can be measured."""
         self._take_over()
         try:
@@ -234,7 +166,7 @@ class Worker(Generic[S]):
 
     def _collect(self) -> None:
         done, _ = wait(self.futures, timeout=self.lease / 4, return_when=FIRST_COMPLETED)
-        rewards: list[tuple[Pull, float]] = []
+        rewards: list[tuple[Ticket, float]] = []
         for future in done:
             ticket = self.futures[future]
             try:
@@ -250,7 +182,7 @@ class Worker(Generic[S]):
         for future in done:
             del self.futures[future]
 
-    def _fail(self, ticket: Pull, why: str) -> None:
+    def _fail(self, ticket: Ticket, why: str) -> None:
         self._calmly(lambda: self.study.fail(ticket, why, worker=self.name))
         self.failed[ticket.arm] += 1
         if self.failed[ticket.arm] > self.retries:

@@ -312,7 +312,7 @@ class Storage:
 
     @contextmanager
     def closed_on_error(self) -> Iterator[None]:
-        """Let go of the connection at once if the block fails, not when Python gets round to it."""
+        """Close the connection at once if the block fails, not when Python gets round to it."""
         try:
             yield
         except BaseException:
@@ -324,7 +324,7 @@ class Storage:
             self.close()
 
     def close(self) -> None:
-        """Let go of the connection; the next use opens another."""
+        """Close the connection; the next use opens another."""
         if self._owner == os.getpid():
             self._let_go()
         self._connection = None

@@ -19,7 +19,6 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
-    ColumnElement,
     Double,
     Index,
     Integer,
@@ -137,20 +136,10 @@ tickets = Table(
     sqlite_with_rowid=False,
 )
 
-# Written out, not as parameters: only so do the databases see that a partial index serves.
+# Written out, not as parameters: only so do the databases see that a partial index serves
+# (the migrations make them).
 IS_PENDING = tickets.c.status == literal_column(str(int(TicketStatus.PENDING)))
 IS_OPEN = tickets.c.status <= literal_column(str(int(TicketStatus.HELD)))
-
-
-def _partial(name: str, where: ColumnElement[bool], *columns: str) -> None:
-    """An index of what is open only: closed tickets stay for late answers, and are many."""
-    parts = [tickets.c[column] for column in columns]
-    Index(name, *parts, sqlite_where=where, postgresql_where=where)
-
-
-_partial("standout_tickets_open", IS_OPEN, "study", "arm", "status", "slot")
-_partial("standout_tickets_due", IS_PENDING, "study", "expires", "id")
-_partial("standout_tickets_holder", IS_PENDING, "study", "worker", "id")
 
 rounds = Table(
     "standout_rounds",

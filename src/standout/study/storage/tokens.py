@@ -19,6 +19,7 @@ from enum import StrEnum
 from sqlalchemy import Connection, func, insert, select, update
 
 from standout.errors import StudyError
+from standout.results import Result
 from standout.study.storage import schema
 from standout.study.storage.database import Storage
 
@@ -41,7 +42,7 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True)
-class Token:
+class Token(Result):
     """A token without its secret; times in seconds since 1970."""
 
     id: str

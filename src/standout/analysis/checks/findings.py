@@ -1,0 +1,231 @@
+"""The data checks of a study in plain words: what was looked at, what was found, what to do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from standout.analysis.checks import noise as noise_checks
+from standout.analysis.checks import order as order_checks
+from standout.analysis.checks import ranks as checks
+from standout.analysis.checks import workers as worker_checks
+from standout.analysis.checks.noise import Spread
+from standout.analysis.checks.ranks import ALPHA, Arms, sort_rewards
+from standout.core.noise import Bernoulli, Bounded, Gaussian, GaussianUnknown, HeavyTailed, Noise
+from standout.core.typing import Ints
+from standout.study.columns import Columns
+from standout.text import count, listed, signed
+
+FINE, WARNING, NOTE, SKIPPED = "fine", "warning", "note", "skipped"
+"""What a finding says: all well, an assumption looks wrong, worth knowing, not enough data."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One check. `p` is at most the probability of seeing as much in a study without fault."""
+
+    key: str
+    title: str
+    level: str
+    text: str
+    advice: str = ""
+    p: float | None = None
+    alpha: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return asdict(self)
+
+
+def statistical_findings(log: Columns, names: Sequence[str], noise: Noise) -> list[Finding]:
+    """The checks on the rewards themselves, each with a false-alarm probability of ALPHA."""
+    arms = sort_rewards(log.arm, log.reward, len(names))
+    findings = [
+        _drift(arms, log, names),
+        _neighbours(arms),
+        _noise(arms, names, noise),
+        _workers(arms, log),
+    ]
+    return [*findings, *_delay(arms, log)]
+
+
+def _tested(key: str, title: str, p: float, fine: str, warning: str, advice: str) -> Finding:
+    bad = p < ALPHA
+    return Finding(
+        key, title, WARNING if bad else FINE, warning if bad else fine,
+        advice if bad else "", p, ALPHA,
+    )  # fmt: skip
+
+
+def _too_few(key: str, title: str) -> Finding:
+    text = (
+        f"Not tested: fewer than {checks.FEWEST_IN_ALL} rewards of arms "
+        "whose rewards vary are there."
+    )
+    return Finding(key, title, SKIPPED, text)
+
+
+def _names(positions: Ints, names: Sequence[str]) -> str:
+    return listed([names[int(i)] for i in positions])
+
+
+def _drift(arms: Arms, log: Columns, names: Sequence[str]) -> Finding:
+    key, title = "drift", "Drift over time"
+    if not arms.is_enough:
+        return _too_few(key, title)
+    found = order_checks.trend_of(arms, arms.place / max(1, len(log) - 1), alone=True)
+    amount = f"{signed(found.change)} (give or take {2 * found.error:.2g})"
+    warning = (
+        "The same arms gave other rewards later than earlier: from the first to the last pull "
+        f"they changed by about {amount}."
+    )
+    if len(found.arms):
+        warning = (
+            f"The rewards of {_names(found.arms, names)} changed in the course of the study. "
+            f"All arms together changed by about {amount} from the first pull to the last."
+        )
+    return _tested(
+        key, title, found.p,
+        "Early and late rewards of the same arm agree, apart from chance.",
+        warning,
+        "The guarantee is about means that stay as they are. Find out what changed (people who "
+        "tire, an instrument that warms up, other material) and measure again under equal "
+        "conditions, or take the verdicts as true of a moving target.",
+    )  # fmt: skip
+
+
+def _neighbours(arms: Arms) -> Finding:
+    key, title = "neighbours", "Independence of rewards"
+    if not arms.is_enough:
+        return _too_few(key, title)
+    p, correlation = order_checks.neighbours(arms)
+    return _tested(
+        key, title, p,
+        "A reward does not resemble the one before it of the same arm more than any other.",
+        "Rewards of an arm that follow each other resemble each other (correlation "
+        f"{correlation:.2f}), so that each brings less news than was counted for it.",
+        "The guarantee needs independent rewards. Typical causes: drift, plates or batches with "
+        "an error in common, the same answer sent twice. Mix the order, or tell one average per "
+        "batch instead.",
+    )  # fmt: skip
+
+
+def _workers(arms: Arms, log: Columns) -> Finding:
+    key, title = "workers", "Differences between workers"
+    if len(log.workers) < 2:
+        return Finding(key, title, SKIPPED, "Not tested: all rewards come from one worker.")
+    if not arms.is_enough:
+        return _too_few(key, title)
+    found = worker_checks.compare_workers(arms, log.worker, len(log.workers))
+    warning = (
+        "The same worker asked again about the same arm tends to repeat the answer, so that "
+        "each brings less news than was counted for it."
+    )
+    if found.p_differ <= found.p_repeat:
+        warning = "On the same arms, some workers tell larger rewards than others."
+        parts = [
+            f"{log.workers[int(w)]} ({signed(float(found.lean[w]))})"
+            for w in found.odd[:5]
+            if math.isfinite(found.lean[w])
+        ]
+        if parts:
+            warning += f" Farthest from the others: {listed(parts)}."
+    return _tested(
+        key, title, found.p,
+        f"The {count(len(log.workers))} workers tell the same of the same arms, apart from chance.",
+        warning,
+        "Rewards then depend on who measured. If arms and workers are matched at random, means "
+        "stay comparable but rewards vary more than the noise family may allow; if not, an arm "
+        "may stand out because of who measured it. Calibrate the workers, leave one out, or let "
+        "every worker measure every arm.",
+    )  # fmt: skip
+
+
+def _noise(arms: Arms, names: Sequence[str], noise: Noise) -> Finding:
+    key, title = "noise", "Spread of the rewards"
+    if isinstance(noise, Bernoulli):
+        text = (
+            "Rewards of 0 and 1 have the spread that their mean gives them; nothing is assumed "
+            "that could be wrong, other values are refused, and what makes them dependent shows "
+            "in the other checks."
+        )
+        return Finding(key, title, FINE, text)
+    if isinstance(noise, Bounded):
+        text = (
+            f"Any spread within {noise.low:g} to {noise.high:g} is allowed for; "
+            "rewards outside are refused."
+        )
+        return Finding(key, title, FINE, text)
+    if not arms.is_enough:
+        return _too_few(key, title)
+    if isinstance(noise, GaussianUnknown):
+        return _shape(arms, key, title)
+    if isinstance(noise, HeavyTailed):
+        return _scale(noise_checks.heavy_spread(arms, noise.sigma), noise.sigma, key, title, names)
+    assert isinstance(noise, Gaussian)
+    return _scale(noise_checks.gaussian_spread(arms, noise.sigma), noise.sigma, key, title, names)
+
+
+def _scale(found: Spread, sigma: float, key: str, title: str, names: Sequence[str]) -> Finding:
+    deviation = sigma * math.sqrt(found.ratio)
+    fine = (
+        f"Around their arms' means rewards have a standard deviation of {deviation:.4g}; "
+        f"up to {sigma:g} was assumed."
+    )
+    warning = (
+        f"Rewards scatter more than assumed: around their arms' means the standard deviation is "
+        f"{deviation:.4g}, and {sigma:g} was assumed."
+    )
+    if len(found.arms):
+        warning += f" Too much alone: {_names(found.arms, names)}."
+    if found.far:
+        warning += (
+            f" {count(found.far)} rewards lie farther out than such noise ever goes: "
+            "slips of the pen, or heavy tails (noise heavy:SIGMA)."
+        )
+    return _tested(
+        key, title, found.p, fine, warning,
+        "The intervals are then too narrow and the guarantee does not hold. Begin a new study "
+        "with a larger sigma, or with a noise family that assumes less.",
+    )  # fmt: skip
+
+
+def _shape(arms: Arms, key: str, title: str) -> Finding:
+    found = noise_checks.gaussian_shape(arms)
+    warning = "Rewards are not Gaussian (bell-shaped) around their arms' means."
+    if found.far:
+        warning += f" {count(found.far)} of them lie absurdly far out."
+    return _tested(
+        key, title, found.p,
+        "Rewards look Gaussian around their arms' means, as assumed.",
+        warning,
+        "The intervals are exact for Gaussian rewards only. Begin a new study with bounded:A,B "
+        "or heavy:SIGMA noise, which need no shape.",
+    )  # fmt: skip
+
+
+def _delay(arms: Arms, log: Columns) -> list[Finding]:
+    """Only where it matters: where quick answers have overtaken slow ones."""
+    passed = checks.overtaken(log.arm, log.ticket)
+    if log.is_ordered or passed == 0 or not arms.is_enough:
+        return []
+    delay = log.delay[arms.place]
+    known = np.isfinite(delay)
+    ranks = checks.middle_ranks(arms.arm, np.where(known, delay, 0.0))
+    found = order_checks.trend_of(arms, np.where(known, ranks, 0.0), ignored=checks.ALIKE)
+    return [
+        _tested(
+            "delay", "Slow and quick answers", found.p,
+            f"{count(passed)} rewards were told before earlier ones of the same arm; quick and "
+            "slow answers have the same values, so that this does no harm.",
+            f"Quick answers have other values than slow ones, and {count(passed)} rewards were "
+            "told before earlier ones of the same arm: those that came in first are not a fair "
+            "sample.",
+            "Leave out --unordered when creating a study: rewards of an arm are then counted in "
+            "the order of asking.",
+        )
+    ]  # fmt: skip

@@ -1,0 +1,126 @@
+"""Exact probabilities by reordering: how often does mere chance look as odd as this?
+
+Without a fault all orders of an arm's rewards are equally likely. So a check's
+p-value is the share of random orders that look at least as odd as the order seen,
+whatever the rewards: rare successes, ties, few pulls. The formulas of the checks
+only say where to look: an order that they find far from odd is not tried at all.
+
+Most rewards of an arm are often alike (all but a few are 0). Only the others
+are dealt to new places, so that a million rewards with few successes cost little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from standout.analysis.checks.ranks import Arms
+from standout.core.jit import kernel
+from standout.core.typing import Flags, Floats, Ints
+
+WORTH_TRYING = 0.02
+"""A formula's p-value from which on no order is tried: it is far from a warning."""
+DRAWS, ENOUGH = 6000, 6
+"""Orders tried at most, and how many as odd as the one seen end the search.
+
+A p-value below 0.001 needs fewer than `ENOUGH` among all `DRAWS`.
+"""
+MOST_DEALT = 20_000
+"""Rewards dealt to new places per order. Arms beyond, those without rare values, are so
+large or so many that their sums are drawn from the normal distribution instead."""
+_SEED = 20_200_713
+_NEAR = 1 + 1e-9
+
+Statistic = Callable[[Ints], float]
+"""The p-value of a formula for the values at these places."""
+
+
+@kernel()
+def deal(
+    deck: Ints, first: Ints, number: Ints, count: Ints, slots: Ints, rng: np.random.Generator
+) -> None:
+    """Draw `count` different places of each arm, all choices and orders equally likely.
+
+    `deck` holds each arm's places, in whatever order the last call left them.
+    """
+    at = 0
+    for i in range(len(first)):
+        for j in range(count[i]):
+            k = j + int(rng.random() * (number[i] - j))
+            here, there = first[i] + j, first[i] + k
+            deck[here], deck[there] = deck[there], deck[here]
+            slots[at] = deck[here]
+            at += 1
+
+
+class Reorderings:
+    """Random orders of the scores within each arm, the same for the same rewards.
+
+    `value[j]` is by how much the j-th reward that is dealt differs from `usual`,
+    the commonest score of its arm `arm[j]`; `next()` says where each of them lies.
+    `drawn` marks the arms that are not dealt but drawn from normal distributions
+    with `rng`.
+    """
+
+    def __init__(self, arms: Arms) -> None:
+        self.rng = np.random.default_rng(_SEED)
+        self.usual = _commonest(arms)
+        unusual = arms.score != self.usual[arms.arm]
+        count = np.bincount(arms.arm[unusual], minlength=arms.n_arms)
+        self.drawn = _beyond(arms, count)
+        chosen = np.flatnonzero(unusual & ~self.drawn[arms.arm])
+        self.arm, self.value = arms.arm[chosen], (arms.score - self.usual[arms.arm])[chosen]
+        self._count = np.where(self.drawn, 0, count)
+        self._number = arms.number.astype(np.int64)
+        self._first = np.cumsum(self._number) - self._number
+        self._deck = np.arange(len(arms.arm))
+        self._slots = np.empty(len(chosen), dtype=np.int64)
+
+    def next(self) -> Ints:
+        """Deal anew: the places, among the sorted rewards, of the values."""
+        deal(self._deck, self._first, self._number, self._count, self._slots, self.rng)
+        return self._slots
+
+
+def reordered_p(arms: Arms, p: float, statistic: Callable[[Reorderings], Statistic]) -> float:
+    """The probability of an order that looks as odd as a formula's `p`.
+
+    `statistic` makes, for some reorderings, the function that gives the formula's
+    p-value with the values at given places. `p` itself is returned if it is far
+    from a warning. Valid for any number of orders tried (Besag and Clifford
+    1991): below u with a probability of at most u, for every u < WORTH_TRYING.
+    """
+    if p >= WORTH_TRYING:
+        return p
+    orders = Reorderings(arms)
+    p_of = statistic(orders)
+    found = 0
+    for tried in range(1, DRAWS + 1):
+        if p_of(orders.next()) <= p * _NEAR:
+            found += 1
+            if found == ENOUGH:
+                return ENOUGH / tried
+    return (found + 1) / (DRAWS + 1)
+
+
+def _commonest(arms: Arms) -> Floats:
+    """The score that most rewards of each arm have."""
+    order = np.lexsort((arms.score, arms.arm))
+    arm, score = arms.arm[order], arms.score[order]
+    starts = np.flatnonzero(np.append(True, (np.diff(arm) != 0) | (np.diff(score) != 0)))
+    sizes = np.diff(np.append(starts, len(order)))
+    largest = np.lexsort((sizes, arm[starts]))
+    usual = np.zeros(arms.n_arms)
+    usual[arm[starts][largest]] = score[starts][largest]  # The last of each arm is kept.
+    return usual
+
+
+def _beyond(arms: Arms, count: Ints) -> Flags:
+    """The arms for which there is no room: those whose largest score is least are left out."""
+    largest = np.zeros(arms.n_arms)
+    np.maximum.at(largest, arms.arm, np.abs(arms.score))
+    order = np.argsort(-largest, kind="stable")
+    beyond = np.zeros(arms.n_arms, dtype=np.bool_)
+    beyond[order] = np.cumsum(count[order]) > MOST_DEALT
+    return beyond

@@ -1,0 +1,189 @@
+"""Do the workers differ, and do they repeat themselves?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from standout.analysis.checks.ranks import (
+    ALPHA,
+    LEEWAY,
+    MORE_SPREAD,
+    Arms,
+    more_than_mean,
+    sums_by,
+    two_sided,
+)
+from standout.analysis.checks.reorder import Reorderings, Statistic, reordered_p
+from standout.analysis.checks.table_product import Table
+from standout.core.typing import Flags, Floats, Ints
+
+MOST = 2000
+"""Workers (or arms) up to which products of whole tables are worked out."""
+FEWEST_OF_ONE = 10
+"""Rewards a worker must have told to be looked at alone."""
+MOST_NAMED = 10
+SLIGHT = 0.03
+"""Standard deviations by which workers may differ without a warning."""
+
+
+@dataclass(frozen=True, eq=False)
+class Workers:
+    """How workers compare on the same arms."""
+
+    p: float
+    p_differ: float
+    p_repeat: float
+    lean: Floats
+    """How much larger a worker's rewards are than the others' of the same arms; NaN if alone."""
+    odd: Ints
+    """Workers that stand apart by themselves, the farthest first."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """One entry per arm and worker that met: how often. `free` and the rest follow from these."""
+
+    arm: Ints
+    worker: Ints
+    size: Floats
+    of: Ints
+    """The cell of each sorted reward."""
+    n_workers: int
+    number: Floats
+    """Rewards of the cell's arm."""
+    free: Floats
+    """Variance of each worker's sum of scores over all reorderings."""
+    seen: Flags
+    """Workers that are looked at alone."""
+    squares: float
+    """Sum of the squared entries of the covariance of these sums."""
+
+    def by_worker(self, values: Floats) -> Floats:
+        """Sums per worker."""
+        return sums_by(self.worker, values, self.n_workers)
+
+
+def compare_workers(arms: Arms, worker: Ints, n_workers: int) -> Workers:
+    """Compare the workers' rewards on the same arms; `worker` is in the log's order."""
+    own = worker[arms.place]
+    cells = _cells(arms, own, n_workers)
+    total = sums_by(cells.of, arms.score, len(cells.arm))
+    together, single = _differ(cells, total, _allowed(arms, own, cells))
+    p_repeat = _repeat(arms, cells, total, MORE_SPREAD)
+    looked_at = max(1, int(np.count_nonzero(cells.seen)))
+    p_differ = _differ_p(together, single)
+    far = np.flatnonzero(3 * looked_at * single <= ALPHA)
+    off = sums_by(own, arms.centred(arms.reward), n_workers)
+    free = cells.free
+    return Workers(
+        p=reordered_p(arms, _p(p_differ, p_repeat), lambda orders: _in(orders, arms, cells)),
+        p_differ=p_differ,
+        p_repeat=p_repeat,
+        lean=np.where(free > 0, off / np.where(free > 0, free, 1.0), np.nan),
+        odd=far[np.argsort(single[far], kind="stable")][:MOST_NAMED],
+    )
+
+
+def _cells(arms: Arms, own: Ints, n_workers: int) -> _Cells:
+    pairs, of = np.unique(arms.arm * n_workers + own, return_inverse=True)
+    arm, worker = pairs // n_workers, pairs % n_workers
+    size = np.bincount(of).astype(np.float64)
+    number = arms.number[arm].astype(np.float64)
+    free = sums_by(worker, size * (1 - size / number), n_workers)
+    seen = (sums_by(worker, size, n_workers) >= FEWEST_OF_ONE) & (free > 0.5)
+    squares = _squares(arms, arm, worker, size, free)
+    return _Cells(arm, worker, size, of, n_workers, number, free, seen, squares)
+
+
+def _p(p_differ: float, p_repeat: float) -> float:
+    return min(1.0, 3 * min(p_differ, p_repeat))
+
+
+def _differ_p(together: float, single: Floats) -> float:
+    """All together or, corrected for their number, one alone."""
+    looked_at = max(1, int(np.count_nonzero(np.isfinite(single))))
+    return min(together, looked_at * float(np.nanmin(np.append(single, 1.0))))
+
+
+def _allowed(arms: Arms, own: Ints, cells: _Cells) -> Floats:
+    """What each worker's sum may differ by without a warning.
+
+    A worker who came early or late sees what adaptive pulling does to those rewards.
+    """
+    steps = arms.centred(arms.own_order())
+    steps = steps / np.sqrt(arms.sums(steps**2))[arms.arm]
+    return np.abs(LEEWAY * sums_by(own, steps, cells.n_workers)) + SLIGHT * cells.free
+
+
+def _differ(cells: _Cells, total: Floats, allowed: Floats) -> tuple[float, Floats]:
+    """All workers together, and each alone (NaN for one that is not looked at).
+
+    Over all reorderings within arms, the workers' sums of scores have the
+    covariance diag(rewards) - sum over arms of n_v n_w / n; `free` is its diagonal.
+    """
+    sums = cells.by_worker(total)
+    length = max(0.0, _norm(sums) - _norm(allowed))
+    together = more_than_mean(length**2, float(cells.free.sum()), 2 * cells.squares)
+    seen = cells.seen
+    z = (np.abs(sums) - allowed) / np.sqrt(np.where(seen, cells.free, 1.0))
+    return together, np.where(seen, two_sided(z), np.nan)
+
+
+def _norm(values: Floats) -> float:
+    return math.sqrt(float((values**2).sum()))
+
+
+def _squares(arms: Arms, arm: Ints, worker: Ints, size: Floats, free: Floats) -> float:
+    """Sum of the squared entries of the covariance."""
+    n_workers = len(free)
+    if min(arms.n_arms, n_workers) > MOST:
+        # With so many of both, two workers hardly share arms: the diagonal is nearly all.
+        return float((free**2).sum())
+    counts = sums_by(worker, size, n_workers)
+    root = size / np.sqrt(arms.number[arm])
+    few = arms.n_arms < n_workers
+    table = Table(worker, arm, root) if few else Table(arm, worker, root)
+    product = table.product(arms.n_arms if few else n_workers)
+    diagonal = counts**2 - 2 * counts * (counts - free)
+    return float(diagonal.sum() + (product**2).sum())
+
+
+def _repeat(arms: Arms, cells: _Cells, total: Floats, passes: float) -> float:
+    """Are one worker's rewards of one arm more alike than those of different workers?
+
+    Sums of a worker's scores within an arm, squared, against their mean over
+    all reorderings; only where a worker has met an arm at least twice. A
+    variance larger by the factor `passes` does not count.
+    """
+    again = (cells.size > 1) & (cells.size < cells.number)
+    size, n, own_total = (x[again] for x in (cells.size, cells.number, total))
+    mean = float((size - size**2 / n).sum())
+    squares = sums_by(cells.arm[again], size**2, arms.n_arms)
+    own = float((size**2 - 2 * size**3 / n).sum())
+    variance = 2 * (own + float(((squares / arms.number) ** 2).sum()))
+    return more_than_mean(float((own_total**2).sum()) / passes, mean, variance)
+
+
+def _in(orders: Reorderings, arms: Arms, cells: _Cells) -> Statistic:
+    """How much workers differ or repeat themselves in other orders."""
+    drawn = orders.drawn[cells.arm]
+    usual = np.where(drawn, 0.0, orders.usual[cells.arm] * cells.size)
+    root = np.where(drawn, np.sqrt(cells.size), 0.0)
+    share = cells.size / cells.number
+    nothing = np.zeros(cells.n_workers)
+
+    def p_of(slots: Ints) -> float:
+        total = usual + sums_by(cells.of[slots], orders.value, len(usual))
+        if drawn.any():
+            normal = root * orders.rng.normal(size=len(root))
+            total += normal - share * arms_sums(normal)
+        together, single = _differ(cells, total, nothing)
+        return _p(_differ_p(together, single), _repeat(arms, cells, total, 1.0))
+
+    def arms_sums(values: Floats) -> Floats:
+        return sums_by(cells.arm, values, arms.n_arms)[cells.arm]
+
+    return p_of

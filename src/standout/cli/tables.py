@@ -1,0 +1,203 @@
+"""Tables of plans, simulations and methods, as Rich renderables, and the lines beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from standout.analysis.forecast import Forecast
+from standout.analysis.plan import SidePlan
+from standout.core.method import Method
+from standout.core.problem import Problem
+from standout.simulation import Instance, MethodResult, Simulation
+from standout.text import count
+
+HARDEST = 8
+TITLES = {
+    "lower": "lower bound",
+    "upper": "upper bound",
+    "subset": "upper, subset",
+    "rr": "RR",
+    "wrr": "WRR",
+}
+
+
+def new_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], left: tuple[str, ...] = ("method",)
+) -> Table:
+    """A table without vertical lines; `left` columns are texts that may be folded, others numbers.
+
+    Where it gets tight, headings are wrapped and texts folded, but no number.
+    """
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    for place, name in enumerate(columns):
+        width = max((len(row[place]) for row in rows), default=0)
+        if name in left:
+            table.add_column(name, overflow="fold", min_width=min(width, 10))
+        else:
+            table.add_column(name, justify="right", overflow="fold", min_width=width)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def problem_words(problem: Problem) -> str:
+    """The question in a few words."""
+    words = [f"k {problem.k:g} × {problem.mad_scale:g}"]
+    if problem.k_low is not None:
+        words.append(f"low k {problem.k_low:g}")
+    sides = " and ".join(problem.sides())
+    words += [f"delta {problem.delta:g}", f"{sides} outliers", problem.noise.spec()]
+    if problem.tolerance:
+        words.append(f"tolerance {problem.tolerance:g}")
+    return ", ".join(words)
+
+
+def question_line(simulation: Simulation) -> str:
+    """What was simulated."""
+    about = simulation.instance
+    return (
+        f"{about['name']}: {about['n_arms']} arms, threshold {about['threshold']:.4g}, "
+        f"gap {about['min_gap']:.4g}; {problem_words(simulation.problem)}"
+    )
+
+
+def pulls_table(simulation: Simulation) -> Table:
+    """One line per method: how many pulls, how many errors."""
+    columns = (
+        "method", "runs", "stopped", "wrong", "mean pulls ± se", "median", "rounds", "seconds",
+    )  # fmt: skip
+    return new_table(columns, [_pulls_cells(result) for result in simulation.results])
+
+
+def _pulls_cells(result: MethodResult) -> list[str]:
+    values = result.to_dict()
+    mean = count(values["pulls_mean"])
+    if values["pulls_se"] is not None:
+        mean += f" ± {count(values['pulls_se'])}"
+    return [
+        result.method,
+        count(result.runs),
+        count(result.stopped),
+        count(result.wrong),
+        mean,
+        count(values["pulls_median"]),
+        count(values["rounds_mean"]),
+        f"{values['seconds']:.2f}",
+    ]
+
+
+def errors_table(simulation: Simulation) -> Table:
+    """Share of runs whose best guess is wrong: a line per checkpoint, a column per method."""
+    results = simulation.results
+    rates = [result.error_rate for result in results]
+    rows = [
+        [f"{count(mark)} pulls", *(f"{rate[place]:.3f}" for rate in rates)]
+        for place, mark in enumerate(results[0].checkpoints)
+    ]
+    return new_table(["wrong after", *(result.method for result in results)], rows, left=())
+
+
+def methods_table(methods: Iterable[Method], default: str) -> Table:
+    """What each method does and, below, where it comes from; the default has a star."""
+    table = Table.grid(padding=(0, 2))
+    for method in methods:
+        star = "*" if method.name == default else " "
+        words = Text(method.summary).append(f"\n{method.reference}", style="dim")
+        table.add_row(Text(f"{star} {method.name}", style="bold"), words)
+    return table
+
+
+def headline(instance: Instance, problem: Problem) -> str:
+    """What is planned."""
+    return f"{instance.name}: {instance.n_arms} arms; {problem_words(problem)}"
+
+
+def side_words(plan: SidePlan, instance: Instance) -> str:
+    """Threshold and outliers of one side."""
+    gaps = plan.gaps
+    means = dict(zip(instance.arms, instance.means.tolist(), strict=True))
+    listed = [f"{arm} ({means[arm]:.4g})" for arm in plan.outliers[:6]]
+    if len(plan.outliers) > len(listed):
+        listed.append(f"and {len(plan.outliers) - len(listed)} more")
+    found = ", ".join(listed) or "none"
+    return (
+        f"Threshold {gaps.threshold:.4g}, from median {gaps.median:.4g} and MAD {gaps.mad:.4g}. "
+        f"{str(plan.side).capitalize()} outliers: {found}. "
+        f"Nearest to the threshold: {plan.nearest}, {gaps.min_to_threshold:.4g} away."
+    )
+
+
+def gaps_table(plan: SidePlan, instance: Instance) -> Table:
+    """The arms that cost the most pulls in the upper bound."""
+    gaps = plan.gaps
+    order = [int(i) for i in np.lexsort((gaps.to_threshold, gaps.hardness))]
+    columns = [instance.means, gaps.to_threshold, gaps.to_median, gaps.to_mad, gaps.hardness]
+    rows = [
+        [
+            instance.arms[arm],
+            *(f"{column[arm]:.4g}" for column in columns),
+            _share(plan.shares[arm]),
+        ]
+        for arm in order[:HARDEST]
+    ]
+    if rest := order[HARDEST:]:
+        rows.append([f"{len(rest)} others", *[""] * len(columns), _share(plan.shares[rest].sum())])
+    names = ("hardest arms", "mean", "to threshold", "to median", "to MAD", "gap", "share")
+    return new_table(names, rows, left=("hardest arms",))
+
+
+def _share(share: float) -> str:
+    return "-" if np.isnan(share) else f"{share:.1%}"
+
+
+def bounds_table(plan: SidePlan) -> Table:
+    """What the theory says about the number of pulls."""
+    rows = []
+    for bound in plan.bounds:
+        value = "none" if bound.value is None else big(bound.value)
+        words = ": ".join(part for part in (bound.source, bound.remark) if part)
+        rows.append([TITLES[bound.name], value, words])
+    return new_table(("by theory", "pulls", "from"), rows, left=("by theory", "from"))
+
+
+def big(value: float) -> str:
+    """A count that may be huge or infinite."""
+    if not np.isfinite(value):
+        return "infinite"
+    return count(value) if value < 1e12 else f"{value:.3g}"
+
+
+def forecast_table(forecasts: Sequence[Forecast], budget: int) -> Table:
+    """Simulated pulls; `>` marks what the budget cut short."""
+    rows = [
+        [
+            line.method,
+            _at_least(line.pulls_mean, bool(line.capped)),
+            _at_least(line.pulls_low, line.pulls_low >= budget),
+            _at_least(line.pulls_high, line.pulls_high >= budget),
+            count(line.runs),
+            count(line.wrong),
+        ]
+        for line in forecasts
+    ]
+    names = ("by simulation", "mean", "10 %", "90 %", "runs", "wrong")
+    return new_table(names, rows, left=("by simulation",))
+
+
+def _at_least(value: float, is_cut: bool) -> str:
+    return (">" if is_cut else "") + count(value)
+
+
+def capped_words(forecasts: Sequence[Forecast], budget: int) -> list[str]:
+    """Which forecasts are too small because of the budget."""
+    return [
+        f"{line.method}: {line.capped} of {line.runs} runs reached the budget of {count(budget)} "
+        "pulls undecided, so the true numbers are larger; raise --budget to see them."
+        for line in forecasts
+        if line.capped
+    ]

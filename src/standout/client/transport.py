@@ -1,0 +1,213 @@
+"""Requests to a server: sent again when it is safe to, errors turned into ours."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from standout import errors
+from standout.waiting import Patience
+
+PATIENCE = 180.0
+"""Seconds for which a server that does not answer is tried again."""
+TIMEOUT = 30.0
+"""Seconds to wait for one answer."""
+
+_PASSING = (429, 502, 503, 504)
+
+
+class _Lost(errors.UnavailableError):
+    """No usable answer came; `wait` is how many seconds the server asks to wait.
+
+    `may_be_done` says whether the request may have been carried out: always,
+    unless it was never sent or the server itself says that nothing was done.
+    """
+
+    def __init__(self, message: str, *, may_be_done: bool, wait: float = 0.0) -> None:
+        super().__init__(message, wait)
+        self.may_be_done = may_be_done
+
+
+class Transport:
+    """The connections to one server: as many as are used at once, kept for the next request."""
+
+    def __init__(
+        self,
+        url: str,
+        token: str | None,
+        patience: float,
+        timeout: float,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise errors.StudyError(f"{_shown(url)!r} is no address; write http://host:port")
+        if parts.username or parts.password:
+            raise errors.StudyError("the address holds a password; give the token by itself")
+        self.shown = f"{parts.scheme}://{parts.netloc}"
+        self._is_safe = parts.scheme == "https"
+        self._host, self._port = parts.hostname, parts.port
+        self._base = parts.path.rstrip("/") + "/api/v1"
+        self._headers = {"Accept": "application/json"}
+        if token:
+            if not token.isascii() or not token.isprintable():
+                raise errors.StudyError("the token holds characters that no token has")
+            self._headers["Authorization"] = f"Bearer {token.strip()}"
+        self._patience, self._timeout = Patience(patience, say), timeout
+        self._idle: deque[http.client.HTTPConnection] = deque()
+        # After a fork the child must not speak on its parent's connections.
+        self._owner = os.getpid()
+
+    def _connection(self) -> http.client.HTTPConnection:
+        if self._owner != os.getpid():
+            self._idle, self._owner = deque(), os.getpid()
+        try:
+            return self._idle.pop()
+        except IndexError:
+            kind = http.client.HTTPSConnection if self._is_safe else http.client.HTTPConnection
+            return kind(self._host, self._port, timeout=self._timeout)
+
+    def close(self) -> None:
+        """Close the connections; the next request opens another."""
+        while self._idle:
+            with suppress(IndexError):
+                self._idle.pop().close()
+
+    def __del__(self) -> None:
+        with suppress(Exception):
+            self.close()
+
+    def get(self, path: str, **query: Any) -> Any:
+        """The JSON at an address; asked for again while the server is away."""
+        wanted = {key: value for key, value in query.items() if value is not None}
+        tail = f"?{urlencode(wanted)}" if wanted else ""
+        return self.patiently(lambda: self.once("GET", path + tail, None))
+
+    def post(self, path: str, body: Mapping[str, Any], *, is_repeatable: bool = True) -> Any:
+        """The JSON that comes back for `body`; sent again only if that `is_repeatable`."""
+        return self.patiently(lambda: self.once("POST", path, body), is_repeatable=is_repeatable)
+
+    def patiently(self, send: Callable[[], Any], *, is_repeatable: bool = True) -> Any:
+        """Send until an answer comes, or for so long as was said.
+
+        What is not repeatable is sent again only if it was surely not done.
+        Raises `UncertainError` if it may have been done, this time or before,
+        and `UnavailableError` if it surely was not.
+        """
+        may_be_done = False
+
+        def may_repeat(error: errors.UnavailableError) -> bool:
+            nonlocal may_be_done
+            may_be_done |= isinstance(error, _Lost) and error.may_be_done
+            return is_repeatable or not may_be_done
+
+        try:
+            return self._patience.call(send, may_repeat)
+        except errors.UnavailableError as error:
+            if may_be_done:
+                raise errors.UncertainError(
+                    f"{error}; the request may have been carried out"
+                ) from None
+            raise errors.UnavailableError(f"{error}; nothing was changed", error.wait) from None
+
+    def once(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
+        """Send a request a single time."""
+        data = None if body is None else json.dumps(body).encode()
+        headers = dict(self._headers)
+        if data is not None:
+            headers["Content-Type"] = "application/json"
+        connection = self._connection()
+        is_sent = False
+        try:
+            if connection.sock is None:
+                connection.connect()
+            is_sent = True
+            with suppress(BrokenPipeError, ConnectionResetError):
+                # A server may refuse before it has read all, and close: its answer is there then.
+                connection.request(method, self._base + path, data, headers)
+            response = connection.getresponse()
+            # Python takes headers that end early for all of them, and the answer for empty.
+            may_be_cut = response.length is None and not response.chunked
+            content = response.read()
+        except (OSError, http.client.HTTPException) as error:
+            connection.close()
+            why = str(error) or type(error).__name__
+            may_be_done = is_sent and method != "GET"
+            raise _Lost(f"{self.shown} does not answer: {why}", may_be_done=may_be_done) from None
+        except BaseException:
+            connection.close()
+            raise
+        self._idle.append(connection)
+        if may_be_cut and not _is_json(content):
+            message = f"{self.shown} hung up amid an answer"
+            raise _Lost(message, may_be_done=method != "GET")
+        if response.status < 300:
+            return _read(content, self.shown)
+        failed = _error(response, content, self.shown)
+        if isinstance(failed, _Lost) and method == "GET":
+            failed.may_be_done = False
+        raise failed
+
+
+def _shown(url: str) -> str:
+    """An address without what may be a password."""
+    return url.rpartition("@")[2][:200]
+
+
+def _is_json(content: bytes) -> bool:
+    try:
+        json.loads(content)
+    except ValueError:
+        return False
+    return True
+
+
+def _read(content: bytes, where: str) -> Any:
+    try:
+        return json.loads(content)
+    except ValueError:
+        raise errors.StudyError(f"{where} answered something that is not JSON") from None
+
+
+def _error(response: http.client.HTTPResponse, content: bytes, where: str) -> Exception:
+    """The exception that a `Study` would have raised; `_Lost` for what may pass."""
+    try:
+        found = json.loads(content)["error"]
+        code, message, detail = found["code"], found["message"], found.get("detail") or {}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        code, message, detail = "", f"{where} answered {response.status}", {}
+    if response.status in _PASSING:
+        # A proxy's 502, 503 or 504 may come after the server is done.
+        known = errors.by_code(code)
+        is_ours = known is not None and not known.may_be_done
+        is_sure = is_ours or response.status == HTTPStatus.TOO_MANY_REQUESTS
+        wait = _seconds(response.getheader("Retry-After"))
+        return _Lost(message, may_be_done=not is_sure, wait=wait)
+    error = _kind(code)(message)
+    if isinstance(detail.get("index"), int):
+        batch = errors.BatchError(message, detail["index"])
+        batch.__cause__ = error
+        return batch
+    return error
+
+
+def _kind(code: str) -> type[errors.StandoutError]:
+    """The class of an answer's code, a `StudyError` for what is none of ours."""
+    found = errors.by_code(code) or errors.StudyError
+    # These need more than a message, and no server answers with their codes.
+    needs_more = issubclass(found, errors.BatchError | errors.MeasureError)
+    return errors.StudyError if needs_more or found is errors.StandoutError else found
+
+
+def _seconds(text: str | None) -> float:
+    try:
+        return min(60.0, max(0.0, float(text or 1)))
+    except ValueError:
+        return 1.0

@@ -1,0 +1,53 @@
+"""Writing files so that nobody ever sees half of one."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from standout.errors import StandoutError
+
+
+@contextmanager
+def writing(path: Path, *, is_binary: bool = False) -> Iterator[IO[Any]]:
+    """A file to write to, which appears at `path` when all is written.
+
+    An error or an interrupt leaves the former file, if there was one, and
+    nothing else. Texts are UTF-8, with the line ends that are written. Raises
+    `StandoutError` if the file cannot be written.
+    """
+    name = None
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}-")
+        kind: dict[str, Any] = {} if is_binary else {"encoding": "utf-8", "newline": ""}
+        with os.fdopen(handle, "wb" if is_binary else "w", **kind) as file:
+            yield file
+        # mkstemp makes files for the owner alone; results are as readable as any other file.
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        os.replace(name, path)
+        name = None
+    except OSError as error:
+        raise StandoutError(f"{path}: cannot be written: {error.strerror or error}") from None
+    finally:
+        if name is not None:
+            with suppress(OSError):
+                os.unlink(name)
+
+
+def write_file(path: Path, content: str | bytes) -> Path:
+    """Replace the file at `path` as a whole, in a folder that is made if need be; gives `path`.
+
+    >>> write_file(Path("made/greeting.txt"), "hello").read_text()
+    'hello'
+    """
+    with suppress(OSError):  # What is wrong with the folder shows when the file is made.
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with writing(path, is_binary=isinstance(content, bytes)) as file:
+        file.write(content)
+    return path

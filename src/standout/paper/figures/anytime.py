@@ -1,0 +1,187 @@
+"""Error rates over time: what Fig. 4 and Fig. 5 have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from standout.core.typing import Floats
+from standout.paper.estimate import first_crossings, interval, resampling_weights
+from standout.paper.figures.figure import Job
+from standout.paper.figures.lineup import (
+    EITHER,
+    MEAN_STD,
+    RELEASED,
+    ROBUST,
+    VERSIONS,
+    Player,
+    seen_in,
+)
+from standout.paper.runs import Part, Played
+from standout.paper.style import LOOKS, in_thousands, panels
+from standout.paper.table import Table, Value, make_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+BUDGET = 10_000
+CHECKPOINTS = tuple(range(200, BUDGET + 1, 200))
+LEVELS = (0.5, 0.4, 0.3, 0.2, 0.1)
+"""Error levels at which pulls are compared."""
+
+PLAYERS = ROBUST + MEAN_STD
+PAIRS = (("RR", "LUCB"), ("WRR", "LUCB"), ("Random", "LUCB"), ("Random", "Elim"))
+"""Whose pulls are divided by whose at the same error."""
+
+DIFFERENCES = (("RR", "Random"), ("WRR", "Random"), ("Elim", "Random"), ("Random", "LUCB"))
+"""Whose error less whose is averaged over the checkpoints."""
+
+_EVERY = 5
+"""A marker and an error bar at every fifth checkpoint; the line goes through all."""
+
+_WRR_NOTE = "the released code's WRR never makes\nan extra pull: its curve is RR's"
+_ELIM_NOTE = "Elim drops no arm so early:\nit errs exactly where Random does"
+
+
+def parts(figure: str, instance: str, n_arms: int) -> Sequence[Part]:
+    """Every method, for 10,000 pulls, looked at every 200."""
+    return [
+        Part(
+            key=f"{figure}/{player.key}",
+            instance=instance,
+            method=player.method,
+            cost=1e-6 * player.speed * n_arms * BUDGET,
+            budget=BUDGET,
+            checkpoints=CHECKPOINTS,
+        )
+        for player in PLAYERS
+    ]
+
+
+def tables(figure: str, played: Played, job: Job) -> dict[str, Table]:
+    """The curves, the pulls at equal error, and the differences of error."""
+    errors = {player.key: played[f"{figure}/{player.key}"].errors for player in PLAYERS}
+    weights = resampling_weights(job.runs, job.seed)
+    samples = {key: weights @ values for key, values in errors.items()}
+    return {
+        f"{figure}_curves": _curves(errors, job.runs),
+        f"{figure}_ratios": _ratios(errors, samples),
+        f"{figure}_differences": _differences(errors, samples),
+    }
+
+
+def player_of(name: str, version: str) -> Player:
+    """The player of a name in the panel of `version`."""
+    for player in PLAYERS:
+        if player.name == name and player.version in (version, EITHER):
+            return player
+    raise KeyError(name)
+
+
+def _curves(errors: dict[str, Floats], runs: int) -> Table:
+    rows = []
+    for player in PLAYERS:
+        curve = errors[player.key].mean(axis=0)
+        spread = errors[player.key].std(axis=0, ddof=1) / np.sqrt(runs)
+        for mark, value, error in zip(CHECKPOINTS, curve, spread, strict=True):
+            rows.append(
+                (player.version, player.name, mark, runs, float(value), float(error),
+                 2 * float(error))
+            )  # fmt: skip
+    return make_table("version method pulls runs error_rate error bar", rows)
+
+
+def _ratios(errors: dict[str, Floats], samples: dict[str, Floats]) -> Table:
+    rows: list[tuple[Value, ...]] = []
+    for version in VERSIONS:
+        for slow, fast in PAIRS:
+            one, other = (player_of(name, version).key for name in (slow, fast))
+            for level in LEVELS:
+                late, early = (_crossings(errors[key], samples[key], level) for key in (one, other))
+                ratios = _divide(late, early)
+                rows.append(
+                    (version, slow, fast, level, float(late[0]), float(early[0]),
+                     float(ratios[0]), *interval(ratios[1:]))
+                )  # fmt: skip
+    columns = "version slow fast level slow_pulls fast_pulls ratio ratio_low ratio_high"
+    return make_table(columns, rows)
+
+
+def _crossings(errors: Floats, samples: Floats, level: float) -> Floats:
+    """Pulls at which the curve, then each bootstrap sample of it, comes down to `level`."""
+    return first_crossings(np.vstack([errors.mean(axis=0), samples]), CHECKPOINTS, level)
+
+
+def _divide(slow: Floats, fast: Floats) -> Floats:
+    """The ratios; not a number where neither gets there, infinite where the slow one does not."""
+    with np.errstate(invalid="ignore"):
+        ratios: Floats = slow / fast
+    return ratios
+
+
+def _differences(errors: dict[str, Floats], samples: dict[str, Floats]) -> Table:
+    rows = []
+    for version in VERSIONS:
+        for worse, better in DIFFERENCES:
+            one, other = (player_of(name, version).key for name in (worse, better))
+            curve = errors[one].mean(axis=0) - errors[other].mean(axis=0)
+            ends = interval((samples[one] - samples[other]).mean(axis=1))
+            within = errors[one] - errors[other]
+            spread = within.std(axis=0, ddof=1) / np.sqrt(len(within))
+            above, below = int(np.sum(curve > 2 * spread)), int(np.sum(curve < -2 * spread))
+            rows.append(
+                (version, worse, better, len(within), float(curve.mean()), *ends,
+                 float(curve.min()), float(curve.max()), above, below,
+                 int(np.sum(np.all(within == 0, axis=1))))
+            )  # fmt: skip
+    return make_table(
+        "version method baseline runs difference low high smallest largest "
+        "checkpoints_above checkpoints_below equal_runs",
+        rows,
+    )
+
+
+def draw_curves(curves: Table, differences: Table, title: str) -> Figure:
+    """Share of runs with a wrong best guess against pulls, once per version."""
+    titles = ("as published (whole rounds)", "as released (one random candidate)")
+    with panels(10.4, 4.8, columns=2) as (figure, axes):
+        for ax, version, heading in zip(axes, VERSIONS, titles, strict=True):
+            _draw_version(ax, version, curves)
+            ax.set_title(heading)
+            ax.set_xlabel("pulls")
+            ax.set_xlim(0, BUDGET * 1.01)
+            ax.set_ylim(0, 1.04)
+            ax.xaxis.set_major_formatter(in_thousands)
+        axes[0].set_ylabel("share of runs with a wrong outlier set")
+        _note(axes[0], _WRR_NOTE)
+        row = next(iter(differences.where(version=RELEASED, method="Elim")))
+        if row["equal_runs"] == row["runs"]:
+            _note(axes[1], _ELIM_NOTE)
+        # Below the panels: inside there is no corner that all curves leave free.
+        figure.legend(
+            *axes[0].get_legend_handles_labels(),
+            loc="outside lower center", ncols=len(LOOKS), handlelength=3.6, frameon=False,
+        )  # fmt: skip
+        figure.suptitle(title, fontsize=12)
+    return figure
+
+
+def _draw_version(ax: Axes, version: str, curves: Table) -> None:
+    for place, player in enumerate(seen_in(version, PLAYERS)):
+        rows = curves.where(version=player.version, method=player.name)
+        # Shifted from method to method, so that bars and markers do not cover each other.
+        every = (place, _EVERY)
+        ax.errorbar(
+            rows.numbers("pulls"), rows.numbers("error_rate"), yerr=rows.numbers("bar"),
+            errorevery=every, markevery=every, label=player.name, **LOOKS[player.name].options(),
+        )  # fmt: skip
+
+
+def _note(ax: Axes, text: str) -> None:
+    ax.text(
+        0.985, 0.98, text,
+        transform=ax.transAxes, ha="right", va="top", fontsize=8.5, style="italic",
+    )  # fmt: skip

@@ -1,0 +1,275 @@
+"""Simulated runs: parts that are played, kept on disk and found again.
+
+A part is the runs of one method on one instance, the unit that is cached. A run
+depends on the configuration, the seed and its own number, not on how many others
+there are. So what 100 runs left serves as the first 100 of 500.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import standout
+from standout.core.method import Method
+from standout.core.rules.base import Rule
+from standout.core.typing import Floats
+from standout.files import write_file
+from standout.simulation.instances import parse_instance
+from standout.simulation.runs import RunRecord, Share, budget_or_none
+from standout.simulation.simulate import default_problem
+from standout.simulation.workers import play_all
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is played. `cost` is about the seconds of one run, for planning only."""
+
+    key: str
+    instance: str
+    method: Method
+    cost: float
+    budget: int | None = None
+    checkpoints: tuple[int, ...] = ()
+
+    def share(self, seed: int, first: int, last: int) -> Share:
+        """Runs `first` ... `last - 1` as the simulator's workers take them."""
+        family = parse_instance(self.instance)
+        return Share(
+            family=family,
+            problem=default_problem(family),
+            method=self.method,
+            seed=seed,
+            first=first,
+            last=last,
+            budget=budget_or_none(self.budget),
+            checkpoints=self.checkpoints,
+        )
+
+    def configuration(self, seed: int) -> dict[str, Any]:
+        """All that a run's result depends on, besides its number."""
+        problem = default_problem(parse_instance(self.instance))
+        method = _settings_of(self.method)
+        return {
+            "standout": standout.__version__,
+            "code": code_fingerprint(),
+            "numpy": np.__version__,
+            "instance": self.instance,
+            "problem": problem.to_dict(),
+            "method": method,
+            "budget": self.budget,
+            "checkpoints": list(self.checkpoints),
+            "seed": seed,
+        }
+
+
+def _settings_of(method: Method) -> dict[str, Any]:
+    """What a method does as plain values: rules by name, without the words about it."""
+    left_out = ("summary", "reference", "_plain")
+    found = {
+        field.name: getattr(method, field.name)
+        for field in fields(method)
+        if field.name not in left_out
+    }
+    return {
+        name: f"{value.module}.{value.name}" if isinstance(value, Rule) else value
+        for name, value in found.items()
+    }
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is kept of a run: its pulls, whether its answer was wrong, errors per checkpoint."""
+
+    pulls: int
+    stopped: bool
+    wrong: bool
+    errors: str
+    """One digit per checkpoint, 1 where the best guess was wrong."""
+
+    @classmethod
+    def of(cls, record: RunRecord) -> Run:
+        """From the simulator's record."""
+        errors = "".join("1" if error else "0" for error in record.errors)
+        return cls(record.pulls, record.is_stopped, record.is_wrong, errors)
+
+
+@dataclass(frozen=True)
+class Runs:
+    """All runs of a part, in the order of their numbers."""
+
+    runs: tuple[Run, ...]
+
+    @property
+    def pulls(self) -> Floats:
+        """Pulls of each run."""
+        return np.array([run.pulls for run in self.runs], dtype=np.float64)
+
+    @property
+    def wrong(self) -> int:
+        """Runs that stopped with a wrong answer."""
+        return sum(run.wrong for run in self.runs)
+
+    @property
+    def errors(self) -> Floats:
+        """1 where a run's best guess was wrong: a row per run, a column per checkpoint."""
+        return np.array([[float(digit) for digit in run.errors] for run in self.runs])
+
+
+Played = Mapping[str, Runs]
+
+
+def digest(configuration: dict[str, Any]) -> str:
+    """A short name that no other configuration has."""
+    text = json.dumps(configuration, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+@cache
+def code_fingerprint() -> str:
+    """Changes with every change of the code or data behind a run.
+
+    The version alone would let a developer see old results of mended code.
+    """
+    root = Path(standout.__file__).parent
+    state = hashlib.sha256()
+    for folder in ("core", "simulation"):
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in (".py", ".csv"):
+                state.update(str(path.relative_to(root)).encode())
+                state.update(path.read_bytes())
+    return state.hexdigest()[:20]
+
+
+@dataclass(frozen=True)
+class Store:
+    """The cache in one folder, for one seed."""
+
+    folder: Path
+    seed: int
+
+    def path(self, part: Part) -> Path:
+        """Where the runs of `part` are kept."""
+        name = part.key.replace("/", "_").replace("=", "")
+        return self.folder / f"{name}-{digest(part.configuration(self.seed))}.json"
+
+    def load(self, part: Part) -> dict[int, Run]:
+        """The runs there are, by number; none if the file is missing, damaged or another's."""
+        try:
+            content = json.loads(self.path(part).read_text(encoding="utf-8"))
+            if content["configuration"] != _plain(part.configuration(self.seed)):
+                return {}
+            runs = {int(number): Run(*values) for number, values in content["runs"].items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return {}
+        return runs if all(_fits(run, part) for run in runs.values()) else {}
+
+    def save(self, part: Part, runs: dict[int, Run]) -> None:
+        """Keep these runs instead of the former ones."""
+        content = {
+            "configuration": part.configuration(self.seed),
+            "runs": {
+                str(number): [run.pulls, run.stopped, run.wrong, run.errors]
+                for number, run in sorted(runs.items())
+            },
+        }
+        write_file(self.path(part), json.dumps(content))
+
+
+def _fits(run: Run, part: Part) -> bool:
+    return run.pulls > 0 and len(run.errors) == len(part.checkpoints)
+
+
+def _plain(configuration: dict[str, Any]) -> Any:
+    """As it looks after a round trip through JSON."""
+    return json.loads(json.dumps(configuration))
+
+
+Tick = Callable[[float], None]
+"""Called with the planned seconds of work that has just been done."""
+
+_BLOCK_SECONDS = 4.0
+"""Work between two saves: about what an interrupt loses per process."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Neighbouring runs of a part that are played and saved together."""
+
+    part: Part
+    share: Share
+
+    @property
+    def cost(self) -> float:
+        """About how many seconds it takes."""
+        return self.part.cost * (self.share.last - self.share.first)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Runs 0 ... `runs` - 1 of every part: those known from the store and those to be played."""
+
+    runs: int
+    store: Store
+    known: dict[str, dict[int, Run]]
+    blocks: tuple[Block, ...]
+
+    @property
+    def cost(self) -> float:
+        """About how many seconds of work there are."""
+        return sum(block.cost for block in self.blocks)
+
+    def play(self, jobs: int, tick: Tick) -> Played:
+        """Play the blocks, saving each as it is done; gives all runs."""
+        block_of = {id(block.share): block for block in self.blocks}
+
+        def keep(share: Share, records: list[RunRecord]) -> None:
+            block = block_of[id(share)]
+            runs = self.known[block.part.key]
+            runs.update({record.index: Run.of(record) for record in records})
+            self.store.save(block.part, runs)
+            tick(block.cost)
+
+        play_all([block.share for block in self.blocks], jobs, keep)
+        return {
+            key: Runs(tuple(runs[number] for number in range(self.runs)))
+            for key, runs in self.known.items()
+        }
+
+
+def make_plan(parts: Sequence[Part], runs: int, store: Store) -> Plan:
+    """See what the store has and divide the rest into blocks of a few seconds."""
+    known = {part.key: store.load(part) for part in parts}
+    blocks = [
+        Block(part, part.share(store.seed, first, last))
+        for part in parts
+        for first, last in ranges(
+            sorted(set(range(runs)) - set(known[part.key])),
+            max(1, int(_BLOCK_SECONDS / part.cost)),
+        )
+    ]
+    # Longest first: the processes then finish at about the same time.
+    blocks.sort(key=lambda block: -block.cost)
+    return Plan(runs, store, known, tuple(blocks))
+
+
+def ranges(numbers: Iterable[int], size: int) -> list[tuple[int, int]]:
+    """Neighbouring numbers as ranges [first, last) of at most `size`.
+
+    >>> ranges([0, 1, 2, 5], 2)
+    [(0, 2), (2, 3), (5, 6)]
+    """
+    found: list[tuple[int, int]] = []
+    for number in numbers:
+        if found and found[-1][1] == number and number - found[-1][0] < size:
+            found[-1] = (found[-1][0], number + 1)
+        else:
+            found.append((number, number + 1))
+    return found

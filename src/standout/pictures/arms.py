@@ -1,0 +1,222 @@
+"""The picture of arms as data: range, order, thresholds, and which arms are left out.
+
+What is drawn in a terminal, in a report and on a page is decided here, once; the
+drawings only turn values into characters, paths and pixels. The page has the range
+and its ticks from the service (`StudyView.scale`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from standout.core.kinds import Verdict
+from standout.core.problem import Problem, Side
+from standout.core.typing import Codes, Flags, Floats, Ints
+from standout.pictures.marks import word
+from standout.pictures.scale import support, value_range
+from standout.results import Identification, Interval, StudyView
+from standout.text import Digits, count, plural, printable
+
+MOST_SINGLE = 400
+"""Arms that are drawn one by one where they stand side by side."""
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """Arms with one array entry each, and the range of values that is shown.
+
+    `estimate` is NaN for an arm without rewards; ends that are not known are
+    infinite. `guess` marks the arms that one would call outliers now, certain or
+    not. `bands` are the thresholds' intervals that are known at one end at least.
+    """
+
+    names: Sequence[str]
+    estimate: Floats
+    lower: Floats
+    upper: Floats
+    pulls: Ints
+    verdict: Codes
+    guess: Flags
+    bands: tuple[Interval, ...]
+    median: float
+    side: Side
+    low: float
+    high: float
+
+    def kind(self, arm: int) -> Verdict:
+        """What is certain of an arm."""
+        return Verdict(int(self.verdict[arm]))
+
+    def is_low(self, arm: int) -> bool:
+        """Whether an arm that stands out does so for being low."""
+        if self.side is Side.BOTH:
+            return bool(self.estimate[arm] < self.median)
+        return self.side is Side.LOW
+
+    def word(self, arm: int) -> str:
+        """The verdict on an arm: `outlier`, or `low outlier` where both sides are asked."""
+        return word(self.kind(arm), self.is_low(arm), self.side is Side.BOTH)
+
+    @cached_property
+    def order(self) -> Ints:
+        """From the side where outliers are looked for: largest first, smallest for low ones.
+
+        Equal ones as they were given; arms without an estimate last.
+        """
+        sign = 1.0 if self.side is Side.LOW else -1.0
+        key = np.where(np.isnan(self.estimate), np.inf, sign * self.estimate)
+        return np.argsort(key, kind="stable")
+
+    @cached_property
+    def measured(self) -> Ints:
+        """Arms with an estimate, from the smallest to the largest: side by side."""
+        known = np.flatnonzero(~np.isnan(self.estimate))
+        return known[np.argsort(self.estimate[known], kind="stable")]
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether they are too many to be drawn one by one, even side by side."""
+        return len(self.measured) > MOST_SINGLE
+
+
+def picture_of_view(seen: StudyView, guess: Sequence[str] = ()) -> Picture:
+    """The picture of a study at one moment; `guess` names the outliers one would guess."""
+    guessed = set(guess)
+    return _picture(
+        seen.names, seen.estimate, seen.lower, seen.upper, seen.pulls, seen.verdict,
+        np.fromiter((name in guessed for name in seen.names), np.bool_, len(seen.names)),
+        (seen.threshold, seen.threshold_low), seen.median, seen.problem,
+    )  # fmt: skip
+
+
+def picture_of_answer(found: Identification, problem: Problem) -> Picture:
+    """The picture of an answer to `problem`."""
+    kinds = dict.fromkeys(found.outliers, Verdict.OUTLIER)
+    kinds.update(dict.fromkeys(found.undecided, Verdict.UNDECIDED))
+    verdict = np.array([kinds.get(name, Verdict.NORMAL) for name in found.arms], dtype=np.int8)
+    guessed = set(found.best_guess)
+    known = found.means[np.isfinite(found.means)]
+    return _picture(
+        found.arms, found.means, found.lower, found.upper, found.pulls_by_arm, verdict,
+        np.array([name in guessed for name in found.arms], dtype=np.bool_),
+        (found.threshold, found.threshold_low),
+        float(np.median(known)) if len(known) else math.nan, problem,
+    )  # fmt: skip
+
+
+def _picture(
+    names: Sequence[str],
+    estimate: Floats,
+    lower: Floats,
+    upper: Floats,
+    pulls: Ints,
+    verdict: Codes,
+    guess: Flags,
+    thresholds: Sequence[Interval | None],
+    median: float,
+    problem: Problem,
+) -> Picture:
+    bands = tuple(
+        band
+        for band in thresholds
+        if band is not None and (math.isfinite(band.lower) or math.isfinite(band.upper))
+    )
+    low, high = value_range(estimate, lower, upper, bands, support(problem.noise))
+    return Picture(
+        names, estimate, lower, upper, pulls, verdict, guess, bands, median, problem.side, low, high
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Neighbouring arms that have no line of their own."""
+
+    arms: Ints
+
+
+def lines(picture: Picture, most: int) -> list[int | LeftOut]:
+    """What a list with at most `most` lines shows, in order: arms, and what is left out between.
+
+    Outliers come first, then undecided arms, then those nearest to the threshold.
+    """
+    order, n_arms = picture.order, len(picture.order)
+    if n_arms <= most:
+        return [int(arm) for arm in order]
+    rank = _by_interest(picture)
+    for kept in range(min(most, n_arms), -1, -1):
+        shown = np.zeros(n_arms, dtype=np.bool_)
+        shown[rank[:kept]] = True
+        here = shown[order]
+        gaps = np.count_nonzero(~here & np.append(True, here[:-1]))
+        if kept + gaps <= max(1, most):
+            break
+    found: list[int | LeftOut] = []
+    for run in np.split(order, np.flatnonzero(here | np.append(False, here[:-1]))):
+        if len(run) and shown[run[0]]:
+            found.append(int(run[0]))
+        elif len(run):
+            found.append(LeftOut(run))
+    return found
+
+
+def _by_interest(picture: Picture) -> Ints:
+    places = [band.lower / 2 + band.upper / 2 for band in picture.bands]
+    places = [place for place in places if math.isfinite(place)] or [0.0]
+    distance = np.min([np.abs(picture.estimate - place) for place in places], axis=0)
+    distance = np.where(np.isnan(distance), np.inf, distance)
+    rank = np.array([1, 2, 0])[picture.verdict.astype(np.int64)]
+    return np.lexsort((distance, rank))
+
+
+def singled_out(picture: Picture) -> Flags:
+    """Of `measured`, the arms drawn one by one: all if they are few, else those that matter.
+
+    Outliers, and undecided arms; of too many undecided ones, those that seem to
+    stand out. Of too many outliers, every so many.
+    """
+    order = picture.measured
+    if not picture.is_crowded:
+        return np.ones(len(order), dtype=np.bool_)
+    verdict = picture.verdict[order]
+    single: Flags = verdict == Verdict.OUTLIER
+    found = np.flatnonzero(single)
+    if len(found) > MOST_SINGLE:
+        # Evenly over the row, so that the picture keeps its form.
+        single[:] = False
+        single[found[np.linspace(0, len(found) - 1, MOST_SINGLE).round().astype(np.int64)]] = True
+        return single
+    undecided: Flags = verdict == Verdict.UNDECIDED
+    for more in (undecided, undecided & picture.guess[order]):
+        if len(found) + np.count_nonzero(more) <= MOST_SINGLE:
+            return single | more
+    return single
+
+
+def describe(picture: Picture, digits: Digits) -> str:
+    """The picture in words, for those who do not see it."""
+    undecided, normal, outliers = np.bincount(picture.verdict, minlength=3).tolist()
+    words = [
+        f"{plural(len(picture.names), 'arm')} sorted by estimate, each with its interval: "
+        f"{plural(outliers, 'outlier')}, {count(normal)} normal, {count(undecided)} undecided."
+    ]
+    titles = ("High threshold", "Low threshold") if len(picture.bands) > 1 else ("Threshold",)
+    words += [
+        f"{title} between {digits(band.lower)} and {digits(band.upper)}."
+        for title, band in zip(titles, picture.bands, strict=False)
+    ]
+    return " ".join(words)
+
+
+def arm_words(picture: Picture, arm: int, digits: Digits) -> str:
+    """One arm in words: what a pointer over it shows."""
+    interval = digits.interval(float(picture.lower[arm]), float(picture.upper[arm]))
+    return (
+        f"{printable(picture.names[arm])}: {picture.word(arm)}, "
+        f"{digits(float(picture.estimate[arm]))} ({interval}), "
+        f"{plural(int(picture.pulls[arm]), 'pull')}"
+    )

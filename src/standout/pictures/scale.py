@@ -1,0 +1,137 @@
+"""From values to places: the range of values that a picture shows, its ticks, its coordinates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from standout.core.noise import Bernoulli, Bounded, Noise
+from standout.core.typing import Floats
+from standout.results import Interval, Scale, Tick, Trace
+
+LARGEST = 1e300
+"""Values beyond are drawn here: the width of a picture stays a number."""
+MOST_TICKS = 8
+"""More than most screens have room for: a page leaves some out."""
+FAR = 3.0
+"""A threshold's end farther from the arms than so many times their spread is not waited for."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """Maps values to coordinates, `start` for `low` and `end` for `high`; clipped."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        """The coordinate of a value; infinite ones lie at an end."""
+        if math.isnan(value):
+            return self.start
+        if math.isinf(value):
+            return self.start if value < 0 else self.end
+        share = (value - self.low) / ((self.high - self.low) or 1.0)
+        return self.start + min(max(share, 0.0), 1.0) * (self.end - self.start)
+
+    def holds(self, value: float) -> bool:
+        """Whether a value lies inside the picture."""
+        return self.low <= value <= self.high
+
+    def ticks(self, apart: float = 70.0) -> list[tuple[float, str]]:
+        """Round values about `apart` units from each other, with their labels."""
+        return ticks(self.low, self.high, max(2, int(abs(self.end - self.start) / apart)))
+
+
+def support(noise: Noise) -> tuple[float, float]:
+    """The values that rewards, and so means, can have."""
+    if isinstance(noise, Bernoulli):
+        return 0.0, 1.0
+    if isinstance(noise, Bounded):
+        return noise.low, noise.high
+    return -math.inf, math.inf
+
+
+def value_range(
+    estimate: Floats,
+    lower: Floats,
+    upper: Floats,
+    bands: Sequence[Interval],
+    possible: tuple[float, float] = (-math.inf, math.inf),
+) -> tuple[float, float]:
+    """The values to show: all estimates, the thresholds, and intervals where these leave room.
+
+    A wide interval may add a third of the estimates' spread to each side, and the
+    spread itself if nearly all are so wide. What goes beyond is cut off.
+    """
+    inner = _clipped(estimate)
+    middle, spread = (float(np.median(inner)), float(np.ptp(inner))) if len(inner) else (0.0, 0.0)
+    near = FAR * (spread or abs(middle) or 1.0)
+    ends = _clipped(np.array([end for band in bands for end in (band.lower, band.upper)]))
+    if len(inner):
+        ends = ends[np.abs(ends - middle) <= near]
+    inner = np.concatenate([inner, ends])
+    if not len(inner):
+        return possible if all(math.isfinite(end) for end in possible) else (0.0, 1.0)
+    low, high = float(inner.min()), float(inner.max())
+    room = high - low
+    if room <= 1e-9 * max(abs(low), abs(high)):
+        room = 0.2 * max(abs(low), abs(high)) or 0.2
+        low, high = low - room / 2, high + room / 2
+    low, high = _widened(low, high, room, _clipped(lower), _clipped(upper))
+    pad, edge = 0.04 * (high - low), 0.01 * (high - low)
+    return max(low - pad, possible[0] - edge), min(high + pad, possible[1] + edge)
+
+
+def _clipped(values: Floats) -> Floats:
+    found: Floats = np.clip(values[np.isfinite(values)], -LARGEST, LARGEST)
+    return found
+
+
+def _widened(
+    low: float, high: float, room: float, lower: Floats, upper: Floats
+) -> tuple[float, float]:
+    """Room for the ends of intervals: all that lie near, and farther if most are far."""
+    down, up = [low], [high]
+    if len(lower):
+        most = float(np.quantile(lower, 0.02))
+        down += [max(low - room / 3, float(lower.min())), max(low - room, most)]
+    if len(upper):
+        most = float(np.quantile(upper, 0.98))
+        up += [min(high + room / 3, float(upper.max())), min(high + room, most)]
+    return min(down), max(up)
+
+
+def trace_range(trace: Trace) -> tuple[float, float]:
+    """The thresholds of the later two thirds of the way; what was wider before is cut off."""
+    ends = (trace.lower, trace.upper, trace.lower_low, trace.upper_low)
+    later = np.concatenate([column[len(trace) // 3 :] for column in ends])
+    known = later if np.isfinite(later).any() else np.concatenate(ends)
+    return value_range(known, known, known, ())
+
+
+def scale(low: float, high: float) -> Scale:
+    """The scale of a picture that is drawn elsewhere."""
+    marks = ticks(low, high, MOST_TICKS)
+    return Scale(low, high, tuple(Tick(at, label.replace("-", "\u2212")) for at, label in marks))
+
+
+def ticks(low: float, high: float, wanted: int) -> list[tuple[float, str]]:
+    """Round values within [low, high] with their labels; at most about `wanted`, at least one."""
+    span = high - low
+    if not (1e-290 < span < math.inf):
+        return [(low, f"{low:g}")]
+    rough = span / max(1, wanted)
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * m for m in (1, 2, 2.5, 5, 10) if power * m >= rough * 0.95)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    values = [i * step for i in range(first, last + 1)] or [low]
+    if not 1e-7 < step < 1e9 or max(abs(low), abs(high)) > 1e12:
+        return [(value, f"{value:.6g}") for value in values]
+    half = 1 if f"{step / power:.1f}" == "2.5" else 0
+    digits = max(0, -math.floor(math.log10(step) + 1e-9) + half)
+    return [(value, f"{value:.{digits}f}") for value in values]

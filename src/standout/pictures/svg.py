@@ -1,0 +1,70 @@
+"""Small pieces of SVG: texts, lines, marks and axes."""
+
+from __future__ import annotations
+
+import html
+
+from standout.pictures.arms import Picture
+from standout.pictures.marks import MARKS, outline
+from standout.pictures.scale import Line
+
+TEXT_WIDTH = 6.2
+"""Average width of a character of the small texts, in units of the picture."""
+WIDE, NARROW = 760.0, 360.0
+"""Widths of a picture for a page and for a phone."""
+
+
+def text(value: str) -> str:
+    """Any text, safe inside a page."""
+    return html.escape(value, quote=True)
+
+
+def n(value: float) -> str:
+    """A coordinate, short."""
+    return f"{value:.1f}".rstrip("0").rstrip(".")
+
+
+def mark(picture: Picture, arm: int, x: float, y: float, size: float = 4.6) -> str:
+    """An arm's estimate: the mark of its verdict around (x, y)."""
+    look = MARKS[picture.kind(arm)]
+    kind = ' class="open"' if look.is_open else ""
+    return f'<path{kind} d="{outline(look, picture.is_low(arm), x, y, size)}"/>'
+
+
+def picture(
+    name: str, kind: str, width: float, height: float, title: str, about: str, parts: list[str]
+) -> str:
+    """A whole picture; `name` must be unique on the page, `kind` says on which screens it shows."""
+    return (
+        f'<svg class="{kind}" viewBox="0 0 {n(width)} {n(height)}" role="img" '
+        f'aria-labelledby="{name}-t {name}-d">'
+        f'<title id="{name}-t">{text(title)}</title><desc id="{name}-d">{text(about)}</desc>'
+        + "".join(parts)
+        + "</svg>"
+    )
+
+
+def label(x: float, y: float, words: str, anchor: str = "start", kind: str = "small") -> str:
+    """A text that begins, ends or has its middle at (x, y)."""
+    side = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    return f'<text class="{kind}" x="{n(x)}" y="{n(y)}"{side}>{text(words)}</text>'
+
+
+def bottom_axis(scale: Line, top: float, bottom: float, apart: float = 70.0) -> list[str]:
+    """Vertical grid lines with their numbers below."""
+    parts = []
+    for value, words in scale.ticks(apart):
+        x = scale(value)
+        parts.append(f'<path class="grid" d="M{n(x)} {n(top)}V{n(bottom)}"/>')
+        parts.append(label(x, bottom + 14, words.replace("-", "−"), "middle"))
+    return parts
+
+
+def left_axis(scale: Line, left: float, right: float, apart: float = 50.0) -> list[str]:
+    """Horizontal grid lines with their numbers on the left."""
+    parts = []
+    for value, words in scale.ticks(apart):
+        y = scale(value)
+        parts.append(f'<path class="grid" d="M{n(left)} {n(y)}H{n(right)}"/>')
+        parts.append(label(left - 6, y + 4, words.replace("-", "−"), "end"))
+    return parts

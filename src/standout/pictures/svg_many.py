@@ -1,0 +1,143 @@
+"""Many arms as SVG: side by side, from the smallest estimate to the largest."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from standout.core.kinds import Verdict
+from standout.core.typing import Flags, Floats, Ints
+from standout.pictures import svg
+from standout.pictures.arms import Picture, arm_words, describe, singled_out
+from standout.pictures.marks import MARKS, THRESHOLD
+from standout.pictures.scale import Line
+from standout.pictures.svg import NARROW, WIDE, n
+from standout.text import Digits, printable
+
+MOST_NAMED = 12
+MOST_TITLED = 800
+"""With more arms, the pointer over one shows nothing: the file stays small."""
+LEFT, TOP = 52.0, 22.0
+CROWDS = (Verdict.NORMAL, Verdict.UNDECIDED, Verdict.OUTLIER)
+
+
+def many(picture: Picture, digits: Digits) -> str:
+    """Each arm a vertical interval, a crowd as a band; for wide and for narrow screens."""
+    return _many(picture, digits, WIDE, 420.0, "wide") + _many(
+        picture, digits, NARROW, 340.0, "narrow"
+    )
+
+
+def _many(picture: Picture, digits: Digits, width: float, height: float, kind: str) -> str:
+    order, single = picture.measured, singled_out(picture)
+    x = places(single, LEFT + 6, width - 8)
+    scale = Line(picture.low, picture.high, height - 30, TOP)
+    parts = [*svg.left_axis(scale, LEFT, width), *_bands(picture, scale, width)]
+    parts += _crowds(picture, single, x, scale)
+    has_titles = len(order) <= MOST_TITLED
+    for arm, at in zip(order[single].tolist(), x[single].tolist(), strict=True):
+        words = f"<title>{svg.text(arm_words(picture, arm, digits))}</title>" if has_titles else ""
+        parts.append(_arm(picture, arm, at, scale, words))
+    parts += _names(picture, dict(zip(order.tolist(), x.tolist(), strict=True)), scale, kind)
+    words = "arms, from the smallest estimate to the largest"
+    parts.append(svg.label((LEFT + width) / 2, height - 8, words, "middle"))
+    return svg.picture(
+        f"arms-{kind}", kind, width, height,
+        "Every arm's interval against the threshold", describe(picture, digits), parts,
+    )  # fmt: skip
+
+
+def places(single: Flags, left: float, right: float) -> Floats:
+    """Where each arm stands; one drawn by itself gets more room than one of a crowd."""
+    weight = np.ones(len(single))
+    alone = int(single.sum())
+    if 0 < alone < len(single):
+        # At most 10 units each, and at most half of the width for all of them.
+        share = min(0.5, 10.0 * alone / (right - left))
+        weight[single] = max(1.0, share / (1 - share) * (len(single) - alone) / alone)
+    middle = np.cumsum(weight) - weight / 2
+    found: Floats = left + middle / weight.sum() * (right - left)
+    return found
+
+
+def _arm(picture: Picture, arm: int, x: float, scale: Line, words: str) -> str:
+    top, bottom = scale(float(picture.upper[arm])), scale(float(picture.lower[arm]))
+    kind = picture.kind(arm)
+    size = 3.4 if kind is Verdict.OUTLIER else 2.4
+    line = f'<path class="line" d="M{n(x)} {n(top)}V{n(bottom)}"/>'
+    point = svg.mark(picture, arm, x, scale(float(picture.estimate[arm])), size)
+    return f'<g class="{MARKS[kind].name}">{words}{line}{point}</g>'
+
+
+def _crowds(picture: Picture, single: Flags, x: Floats, scale: Line) -> list[str]:
+    """The arms that are not drawn one by one, as bands of their intervals."""
+    verdict = picture.verdict[picture.measured]
+    return [
+        _crowd(picture, kind, found, x, scale)
+        for kind in CROWDS
+        if len(found := np.flatnonzero(~single & (verdict == kind)))
+    ]
+
+
+def _crowd(picture: Picture, kind: Verdict, crowd: Ints, x: Floats, scale: Line) -> str:
+    arms = picture.measured[crowd]
+    column = np.floor(x[crowd] / 3.0).astype(np.int64)
+    edges = np.flatnonzero(np.diff(column, prepend=-1))
+    sizes = np.diff(np.append(edges, len(crowd)))
+    upper = np.maximum.reduceat(picture.upper[arms], edges)
+    lower = np.minimum.reduceat(picture.lower[arms], edges)
+    middle = np.add.reduceat(picture.estimate[arms], edges) / sizes
+    at = x[crowd[edges]]
+    outlines, middles = [], []
+    # Where others stand between them, a new band begins.
+    for run in np.split(np.arange(len(at)), np.flatnonzero(np.diff(column[edges]) > 2) + 1):
+        # Half a column wider at both ends: one column alone is seen as well.
+        wide = np.concatenate([run[:1], run, run[-1:]])
+        xs = np.concatenate([at[run[:1]] - 1.5, at[run], at[run[-1:]] + 1.5])
+        there, back = _points(xs, upper[wide], scale), _points(xs[::-1], lower[wide][::-1], scale)
+        outlines.append("L".join([*there, *back]))
+        middles.append("L".join(_points(xs, middle[wide], scale)))
+    return (
+        f'<g class="{MARKS[kind].name}"><path class="crowd" d="M{"zM".join(outlines)}z"/>'
+        f'<path class="line" d="M{"M".join(middles)}"/></g>'
+    )
+
+
+def _points(xs: Floats, values: Floats, scale: Line) -> list[str]:
+    return [f"{n(a)} {n(scale(v))}" for a, v in zip(xs.tolist(), values.tolist(), strict=True)]
+
+
+def _bands(picture: Picture, scale: Line, width: float) -> list[str]:
+    parts = []
+    if math.isfinite(picture.median) and scale.holds(picture.median):
+        y = scale(picture.median)
+        parts.append(f'<path class="median" d="M{n(LEFT)} {n(y)}H{n(width)}"/>')
+    for band in picture.bands:
+        top, bottom = scale(band.upper), scale(band.lower)
+        parts.append(
+            f'<rect class="band" x="{n(LEFT)}" y="{n(top)}" width="{n(width - LEFT)}" '
+            f'height="{n(max(1.0, bottom - top))}"/>'
+            f'<path class="edge" d="M{n(LEFT)} {n(top)}H{n(width)}'
+            f'M{n(LEFT)} {n(bottom)}H{n(width)}"/>'
+        )
+        middle = (top + bottom) / 2 + 4
+        parts.append(svg.label(LEFT + 8, middle, THRESHOLD.name, kind="bandname"))
+    return parts
+
+
+def _names(picture: Picture, where: dict[int, float], scale: Line, kind: str) -> list[str]:
+    """Names of the outliers, if they are few: left of high ones, right of low ones."""
+    found = picture.measured[::-1]
+    outliers = found[picture.verdict[found] == Verdict.OUTLIER].tolist()
+    if len(outliers) > MOST_NAMED:
+        return []
+    letters = 26 if kind == "wide" else 14
+    parts, taken = [], {True: -math.inf, False: -math.inf}
+    for arm in outliers:
+        is_low = picture.is_low(arm)
+        y = max(scale(float(picture.estimate[arm])) + 4, taken[is_low] + 13)
+        taken[is_low] = y
+        at, anchor = (where[arm] + 9, "start") if is_low else (where[arm] - 9, "end")
+        parts.append(svg.label(at, y, printable(picture.names[arm], letters), anchor, "name"))
+    return parts

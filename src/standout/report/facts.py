@@ -1,0 +1,170 @@
+"""Everything a report says, as data."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from standout import __version__
+from standout.analysis.checks.books import bookkeeping_findings
+from standout.analysis.checks.findings import WARNING, Finding, statistical_findings
+from standout.analysis.checks.ranks import sums_by
+from standout.analysis.uniform import Uniform, uniform_pulls
+from standout.core.kinds import Verdict
+from standout.core.typing import Floats, Ints
+from standout.pictures.arms import Picture, picture_of_view
+from standout.report.words import answer
+from standout.results import Forecast, Interval, StudyView, Trace
+from standout.study import Study
+from standout.study.columns import Columns
+from standout.study.moment import read_moment
+from standout.text import iso
+
+PAPER = (
+    "Yinglun Zhu, Sumeet Katariya and Robert Nowak. Robust Outlier Arm Identification. "
+    "Proceedings of the 37th International Conference on Machine Learning (ICML), PMLR 119, 2020."
+)
+CITATIONS = (
+    PAPER,
+    f"standout {__version__}: adaptive measurement that finds the few items that stand out "
+    "from the many, with a guarantee.",
+)
+"""What a report rests on: the paper, and this program with its version."""
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """A study at one moment, with what was found in its log."""
+
+    seen: StudyView
+    trace: Trace
+    log: Columns
+    deviations: Floats
+    """Standard deviation of each arm's rewards, NaN with fewer than two."""
+    guess: tuple[str, ...]
+    """The outliers if one had to name them now, without guarantee."""
+    left: Forecast | None
+    """Pulls that are left until every arm is decided, if the study goes on and that shows."""
+    uniform: Uniform | None
+    findings: tuple[Finding, ...]
+    interval: str
+    """Name of the interval in use."""
+    subset: int
+    """Arms that make the threshold."""
+    made: float
+    seed: int
+
+    @cached_property
+    def picture(self) -> Picture:
+        """The arms as they are drawn."""
+        return picture_of_view(self.seen, self.guess)
+
+    @property
+    def warnings(self) -> list[Finding]:
+        """The checks that cast doubt on the answer."""
+        return [finding for finding in self.findings if finding.level == WARNING]
+
+    def positions(self, verdict: Verdict) -> Ints:
+        """The arms with this verdict, in the order of the picture."""
+        order = self.picture.order
+        found: Ints = order[self.seen.verdict[order] == verdict]
+        return found
+
+    def side_of(self, position: int) -> str:
+        """On which side an outlier stands out."""
+        return "low" if self.picture.is_low(position) else "high"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; what is not known yet stays NaN or infinite."""
+        seen = self.seen
+        return {
+            "study": seen.name,
+            "answer": answer(self),
+            "created": iso(seen.created),
+            "stopped_at": iso(seen.stopped_at),
+            "stopped": seen.stopped,
+            "reason": seen.reason,
+            "note": seen.note,
+            "problem": seen.problem.to_dict(),
+            "method": seen.method,
+            "interval": self.interval,
+            "budget": seen.budget,
+            "counts": vars(seen.counts),
+            "threshold": _ends(seen.threshold),
+            "threshold_low": _ends(seen.threshold_low),
+            "median": seen.median,
+            "best_guess": list(self.guess),
+            "arms": [self._arm(i) for i in range(len(seen.names))],
+            "trace": {
+                name: column.tolist()
+                for name, column in vars(self.trace).items()
+                if column is not None
+            },
+            "pulls_left": None if self.left is None else asdict(self.left),
+            "uniform": None if self.uniform is None else self.uniform.to_dict(),
+            "checks": [finding.to_dict() for finding in self.findings],
+            "warnings": len(self.warnings),
+            "cite": list(CITATIONS),
+            "standout": __version__,
+            "made": iso(self.made),
+            "seed": self.seed,
+        }
+
+    def _arm(self, i: int) -> dict[str, Any]:
+        seen = self.seen
+        verdict = Verdict(int(seen.verdict[i]))
+        return {
+            "arm": seen.names[i],
+            "verdict": verdict.name.lower(),
+            "side": self.side_of(i) if verdict is Verdict.OUTLIER else None,
+            "estimate": float(seen.estimate[i]),
+            "lower": float(seen.lower[i]),
+            "upper": float(seen.upper[i]),
+            "pulls": int(seen.pulls[i]),
+            "deviation": float(self.deviations[i]),
+        }
+
+
+def gather(study: Study, *, seed: int = 0) -> Facts:
+    """Look at everything, as of one moment; takes seconds for a log of a million rewards."""
+    now = read_moment(study)
+    seen, log = now.seen, now.log
+    findings = [
+        *statistical_findings(log, seen.names, seen.problem.noise),
+        *bookkeeping_findings(seen, log, now.verified),
+    ]
+    uniform = uniform_pulls(
+        seen.problem, now.method, log.arm, log.reward,
+        len(seen.names), seen.counts.undecided, seed,
+    )  # fmt: skip
+    return Facts(
+        seen=seen,
+        trace=now.trace,
+        log=log,
+        deviations=arm_deviations(log, len(seen.names)),
+        guess=now.guess,
+        left=None if seen.stopped else now.outlook.forecast(seed),
+        uniform=uniform,
+        findings=tuple(findings),
+        interval=now.method.interval_for(seen.problem).name.lower(),
+        subset=now.method.subset_size(len(seen.names)),
+        made=time.time(),
+        seed=seed,
+    )
+
+
+def arm_deviations(log: Columns, n_arms: int) -> Floats:
+    """Standard deviation of each arm's rewards; NaN where there are fewer than two."""
+    number = np.bincount(log.arm, minlength=n_arms)
+    mean = sums_by(log.arm, log.reward, n_arms) / np.maximum(number, 1)
+    squares = sums_by(log.arm, (log.reward - mean[log.arm]) ** 2, n_arms)
+    found: Floats = np.where(number > 1, np.sqrt(squares / np.maximum(number - 1, 1)), np.nan)
+    return found
+
+
+def _ends(interval: Interval | None) -> dict[str, float] | None:
+    return None if interval is None else {"lower": interval.lower, "upper": interval.upper}

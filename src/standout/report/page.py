@@ -1,0 +1,173 @@
+"""The report of a study: one HTML file that opens anywhere, without scripts or network."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from importlib.resources import files
+from shlex import quote
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined, Template
+from markupsafe import Markup, escape
+
+from standout import __version__
+from standout.analysis.checks.findings import FINE, NOTE, SKIPPED, WARNING
+from standout.analysis.checks.ranks import ALPHA
+from standout.core.problem import Side
+from standout.pictures.marks import NORMAL, OUTLIER, UNDECIDED, css
+from standout.pictures.svg_bars import effort_bars
+from standout.pictures.svg_many import many
+from standout.pictures.svg_rows import MOST_ROWS, rows
+from standout.pictures.svg_trace import trace_pictures
+from standout.report import question, words
+from standout.report.facts import CITATIONS, Facts, gather
+from standout.report.table import table_rows
+from standout.study import Study
+from standout.text import BEGIN, END, Digits, count, moment, plural, printable, span
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
+_SIGNS = {FINE: "✓", WARNING: "!", NOTE: "i", SKIPPED: "–"}
+_LEVELS = {FINE: "fine", WARNING: "warning", NOTE: "worth knowing", SKIPPED: "not tested"}
+_ORDER = (WARNING, NOTE, FINE, SKIPPED)
+
+
+def render_report(study: Study, *, seed: int = 0) -> str:
+    """The whole page. It reads all rewards: give it a handle that nobody else waits for."""
+    return render(gather(study, seed=seed))
+
+
+def render(facts: Facts) -> str:
+    """The page of facts gathered before."""
+    seen = facts.seen
+    digits = Digits((seen.upper - seen.lower).tolist())
+    listed, left_out = table_rows(facts, digits)
+    return _template().render(
+        **_head(facts),
+        **_answer(facts),
+        **_pictures(facts, digits),
+        effort=words.effort(facts),
+        question=question.question(facts),
+        guarantee=question.guarantee(facts),
+        assumptions=question.assumptions(facts),
+        settings=question.settings(facts),
+        findings=sorted(facts.findings, key=lambda each: _ORDER.index(each.level)),
+        about_checks=_about_checks(facts),
+        rows=listed,
+        left_out=left_out,
+        citations=CITATIONS,
+        made=moment(facts.made),
+        command=_command(facts),
+    )
+
+
+@cache
+def _template() -> Template:
+    """The template; values are escaped, and one that is missing is an error."""
+    folder = files("standout.report")
+    here = Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+    )
+    here.filters |= {"whole": _whole, "chance": _chance}
+    here.globals |= {
+        "policy": _POLICY,
+        "version": __version__,
+        "signs": _SIGNS,
+        "levels": _LEVELS,
+        "style": Markup(_colours() + folder.joinpath("style.css").read_text("utf-8")),
+    }
+    return here.from_string(folder.joinpath("page.html").read_text("utf-8"))
+
+
+def _colours() -> str:
+    """The colours of verdicts and threshold; paper is light."""
+    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {css('dark')} }} }}"
+    return f":root {{ {css('light')} }}\n{dark}\n@media print {{ :root {{ {css('light')} }} }}\n"
+
+
+def _whole(text: str) -> Markup:
+    """Keep each marked name on one line."""
+    marked = str(escape(text))
+    return Markup(marked.replace(BEGIN, '<span class="whole">').replace(END, "</span>"))
+
+
+def _chance(p: float) -> str:
+    """A probability rounded up to one digit, so that it still is a bound."""
+    if p < 1e-6:
+        return "less than 1 in a million"
+    unit = 10.0 ** math.floor(math.log10(p))
+    return f"at most {math.ceil(p / unit) * unit:.1g}"
+
+
+def _head(facts: Facts) -> dict[str, Any]:
+    seen = facts.seen
+    when = f"begun {moment(seen.created)}"
+    if seen.stopped_at is not None:
+        took = span(max(0.0, seen.stopped_at - seen.created))
+        when += f", stopped {moment(seen.stopped_at)} (after {took})"
+    return {
+        "name": printable(seen.name, 80),
+        "state": "finished" if seen.stopped else "under way",
+        "when": when,
+    }
+
+
+def _answer(facts: Facts) -> dict[str, Any]:
+    counts, number = facts.seen.counts, len(facts.warnings)
+    give = "gives" if number == 1 else "give"
+    return {
+        "answer": words.answer(facts, marked=True),
+        "confidence": words.confidence(facts),
+        "guess": words.guess(facts),
+        "numbers": [
+            ("arms", count(counts.arms), ""),
+            (OUTLIER.many, count(counts.outliers), OUTLIER.name),
+            (NORMAL.name, count(counts.normal), NORMAL.name),
+            (UNDECIDED.name, count(counts.undecided), UNDECIDED.name),
+            ("pulls", count(counts.pulls), ""),
+        ],
+        "warnings": facts.warnings,
+        "doubt": f"{plural(number, 'data check')} {give} cause for doubt.",
+    }
+
+
+def _pictures(facts: Facts, digits: Digits) -> dict[str, Any]:
+    picture, pulls, uniform = facts.picture, facts.seen.counts.pulls, facts.uniform
+    draw = rows if len(picture.names) <= MOST_ROWS else many
+    return {
+        "arms_picture": Markup(draw(picture, digits) if pulls else ""),
+        "caption": words.caption(facts),
+        "legend": _legend(picture.side),
+        "undecided_reason": words.undecided_reason(facts),
+        "bars": Markup("" if uniform is None else effort_bars(pulls, uniform)),
+        "trace_picture": Markup(trace_pictures(facts.trace, digits)),
+    }
+
+
+def _legend(side: Side) -> list[tuple[str, str, str]]:
+    both = side is Side.BOTH
+    found = []
+    if side is not Side.LOW:
+        found.append((OUTLIER.name, OUTLIER.glyph.fine, ("high " if both else "") + OUTLIER.name))
+    if side is not Side.HIGH:
+        found.append((OUTLIER.name, OUTLIER.low.fine, ("low " if both else "") + OUTLIER.name))
+    return [*found, *((mark.name, mark.glyph.fine, mark.name) for mark in (UNDECIDED, NORMAL))]
+
+
+def _about_checks(facts: Facts) -> str:
+    tested = sum(finding.alpha is not None for finding in facts.findings)
+    if not tested:
+        return ""
+    often = count(round(1 / ALPHA))
+    return (
+        f"Each statistical check warns about a study without fault in at most 1 of {often} cases; "
+        f"all {tested} together in at most {tested} of {often}. No warning does not prove that "
+        "all is well."
+    )
+
+
+def _command(facts: Facts) -> str:
+    place = "ADDRESS" if facts.log.file is None else quote(printable(facts.log.file, 200))
+    name = quote(printable(facts.seen.name, 200))
+    seed = f" --seed {facts.seed}" if facts.seed else ""
+    return f"standout report {place} --study {name} -o report.html{seed}"

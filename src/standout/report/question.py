@@ -1,0 +1,141 @@
+"""What was asked, what is guaranteed and what is assumed, in plain words for a boss."""
+
+from __future__ import annotations
+
+import math
+
+from standout.core.kinds import RangeKind
+from standout.core.method import Method
+from standout.core.methods import parse_method
+from standout.core.noise import Bernoulli, Bounded, GaussianUnknown, HeavyTailed, Noise
+from standout.core.problem import MAD_SCALE, Problem, Side
+from standout.report.facts import Facts
+from standout.text import count
+
+INTERVALS = {
+    "hoeffding": "Hoeffding's inequality at every number of pulls (the paper's)",
+    "released": "Hoeffding's inequality, with the constants of the paper's code",
+    "zhuang": "that of Zhuang et al. (2017)",
+    "mixture": "a normal mixture for a known scale of the noise",
+    "bernoulli": "a beta-binomial mixture for rewards of 0 and 1",
+    "bernstein": "an empirical Bernstein bound, which learns the spread from the rewards",
+    "student": "a sequential t-interval, which learns each arm's scale from its rewards",
+    "heavy": "a Catoni-type bound for heavy tails",
+}
+
+
+def question(facts: Facts) -> list[str]:
+    """What was asked, in sentences."""
+    problem, n_arms = facts.seen.problem, facts.seen.counts.arms
+    method = parse_method(facts.seen.method)
+    lines = [
+        f"Each of the {count(n_arms)} arms has a mean: the average reward it would give if it "
+        "were pulled for ever. A pull is one measurement of one arm, a reward what came out.",
+        _threshold(problem, method),
+    ]
+    if facts.subset < n_arms:
+        lines.append(
+            f"The threshold is made from {count(facts.subset)} arms, which were drawn at random "
+            "before the first pull."
+        )
+    if problem.tolerance > 0:
+        lines.append(
+            f"Arms whose mean lies within {problem.tolerance:g} of the threshold may be called "
+            "either way: so small a difference was said not to matter."
+        )
+    return lines
+
+
+def _threshold(problem: Problem, method: Method) -> str:
+    if method.range is RangeKind.MEAN_STD:
+        middle, unit, words = "average", "standard deviation", ""
+        scale = ""
+    else:
+        middle, unit = "median", "MAD"
+        words = " The MAD is the median distance of the means from their median"
+        scale = f" × {problem.mad_scale:g}" if problem.mad_scale != 1 else ""
+        if math.isclose(problem.mad_scale, MAD_SCALE):
+            words += (
+                f"; times {MAD_SCALE} it corresponds to a standard deviation, but extreme arms "
+                "cannot inflate it"
+            )
+        words += "."
+    sides = []
+    for side in problem.sides():
+        k = problem.factor_of(side) / problem.mad_scale
+        sign, where = ("+", "above") if side is Side.HIGH else ("−", "below")
+        sides.append(f"{where} the {middle} of all means {sign} {k:g}{scale} × {unit}")
+    return f"An arm stands out when its mean lies {', or '.join(sides)}.{words}"
+
+
+def guarantee(facts: Facts) -> list[str]:
+    """What may be relied on."""
+    sure = f"{(1 - facts.seen.problem.delta) * 100:g} %"
+    return [
+        f"With a probability of at least {sure}, every arm called an outlier is one and every "
+        "arm called normal is normal, all of them together.",
+        "This holds however the pulls were chosen, whenever somebody looked, and whenever the "
+        "study was stopped: the intervals are made to be looked at all the time.",
+        "Nothing is claimed about undecided arms.",
+    ]
+
+
+def assumptions(facts: Facts) -> list[str]:
+    """What must be true for the guarantee to hold."""
+    lines = [
+        "An arm's rewards are independent of each other and have the same mean from the first "
+        "pull to the last.",
+        _noise_words(facts.seen.problem.noise),
+    ]
+    if facts.log.is_ordered:
+        lines.append("Rewards were counted in the order in which their pulls were handed out.")
+    else:
+        lines.append(
+            "How long a measurement takes has nothing to do with its value, or measurements "
+            "were made one after the other."
+        )
+    lines.append("No reward was left out, repeated or changed because of its value.")
+    return lines
+
+
+def _noise_words(noise: Noise) -> str:
+    if isinstance(noise, Bernoulli):
+        return "A reward is 0 or 1 (no or yes)."
+    if isinstance(noise, Bounded):
+        return f"A reward lies between {noise.low:g} and {noise.high:g}; nothing else is assumed."
+    if isinstance(noise, HeavyTailed):
+        return (
+            f"Around its arm's mean a reward has a standard deviation of at most {noise.sigma:g}, "
+            "whatever its distribution."
+        )
+    if isinstance(noise, GaussianUnknown):
+        return "Around its arm's mean a reward is Gaussian (bell-shaped), with any spread."
+    return (
+        f"Around its arm's mean a reward is Gaussian with a standard deviation of {noise.sigma:g}, "
+        "or less spread than that (sub-Gaussian)."
+    )
+
+
+def settings(facts: Facts) -> list[tuple[str, str]]:
+    """The question as a list of settings."""
+    seen = facts.seen
+    problem, method = seen.problem, parse_method(seen.method)
+    k = f"{problem.k:g}"
+    if problem.k_low is not None:
+        k += f" (low side {problem.k_low:g})"
+    sides = {Side.HIGH: "high", Side.LOW: "low", Side.BOTH: "high and low"}
+    rows = [
+        ("Outliers looked for", sides[problem.side]),
+        ("k", k),
+        ("Scale of the MAD", f"{problem.mad_scale:g}"),
+        ("Accepted probability of a wrong answer (δ)", f"{problem.delta:g}"),
+        ("Tolerance", f"{problem.tolerance:g}" if problem.tolerance else "none"),
+        ("Noise family", problem.noise.spec()),
+        ("Interval of an arm", INTERVALS.get(facts.interval, facts.interval)),
+        ("Method", f"{seen.method}: {method.summary} ({method.reference})"),
+        ("Budget", f"{count(seen.budget)} pulls" if seen.budget is not None else "none"),
+        ("Order of counting", "as handed out" if facts.log.is_ordered else "as told"),
+    ]
+    if method.range is RangeKind.MEAN_STD:
+        rows.pop(2)
+    return rows

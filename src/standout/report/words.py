@@ -1,0 +1,169 @@
+"""What a report says about the answer and the effort, in sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from standout.analysis.uniform import Uniform
+from standout.core.kinds import Verdict
+from standout.core.problem import Side
+from standout.results import Forecast
+from standout.text import count, listed, plural, rounded
+
+if TYPE_CHECKING:
+    from standout.report.facts import Facts
+
+MOST_NAMES = 6
+
+
+def answer(facts: Facts, *, marked: bool = False) -> str:
+    """The answer in a sentence or two; with `marked`, names stand between marks."""
+    seen = facts.seen
+    counts = seen.counts
+    if counts.pulls == 0:
+        return f"Nothing has been measured yet: {plural(counts.arms, 'arm')} wait for first pulls."
+    if counts.rounds == 0:
+        return (
+            f"Nothing can be said yet: measuring has begun with {plural(counts.pulls, 'pull')} "
+            f"of {plural(counts.arms, 'arm')}, and every arm needs a few."
+        )
+    if counts.undecided == 0:
+        return _standing_out(facts, "", marked)
+    spent = f"the budget of {plural(seen.budget or 0, 'pull')} is used up"
+    if counts.undecided == counts.arms:
+        why = f"{spent}, and " if seen.stopped else ""
+        return f"No arm is decided yet: {why}all intervals still touch the threshold's."
+    found = _standing_out(facts, " for certain", marked)
+    normal = ""
+    if counts.normal:
+        certainly = "" if counts.outliers else "certainly "
+        do = "does" if counts.normal == 1 else "do"
+        normal = f" {count(counts.normal)} {certainly}{do} not."
+    are = "is" if counts.undecided == 1 else "are"
+    left = f"{count(counts.undecided)} {are} {'left' if seen.stopped else 'still'} undecided"
+    return f"{found}{normal} {left}{f', because {spent}' if seen.stopped else ''}."
+
+
+def guess(facts: Facts) -> str:
+    """Who would be named if one had to now; nothing where all is decided."""
+    counts = facts.seen.counts
+    if counts.undecided == 0 or counts.rounds == 0:
+        return ""
+    certain, named = facts.seen.counts.outliers > 0, set(facts.guess)
+    undecided = [facts.seen.names[int(i)] for i in facts.positions(Verdict.UNDECIDED)]
+    more = [name for name in undecided if name in named]
+    if not more:
+        return "Best guess, without guarantee: none of the undecided arms stands out."
+    too = " too" if certain else ""
+    return f"Best guess, without guarantee: {listed(more, MOST_NAMES)} would stand out{too}."
+
+
+def _standing_out(facts: Facts, certain: str, marked: bool) -> str:
+    """`3 of 20 arms stand out: a, b and c`."""
+    total = f"the {count(facts.seen.counts.arms)} arms"
+    found = facts.positions(Verdict.OUTLIER)
+    names = [facts.seen.names[i] for i in found]
+    if not names:
+        return f"None of {total} stands out{certain}."
+    verb = "stands" if len(names) == 1 else "stand"
+    head = f"{count(len(names))} of {total} {verb} out{certain}"
+    if facts.seen.problem.side is not Side.BOTH:
+        return f"{head}: {listed(names, MOST_NAMES, marked=marked)}."
+    by_side = []
+    for side, word in (("high", "unusually high"), ("low", "unusually low")):
+        here = [facts.seen.names[i] for i in found if facts.side_of(int(i)) == side]
+        if here:
+            shown = listed(here, MOST_NAMES, marked=marked)
+            by_side.append(f"{word} {'is' if len(here) == 1 else 'are'} {shown}")
+    return f"{head}: {'; '.join(by_side)}."
+
+
+def confidence(facts: Facts) -> str:
+    """How sure the answer is, in one sentence."""
+    counts, problem = facts.seen.counts, facts.seen.problem
+    if counts.undecided == counts.arms:
+        return "No claim is made yet, so none can be wrong."
+    rest = " Undecided arms carry no claim." if counts.undecided else ""
+    near = ""
+    if problem.tolerance > 0:
+        near = f" (arms within {problem.tolerance:g} of the threshold may go either way)"
+    return (
+        f"The chance that any of this is wrong{near} is at most {problem.delta * 100:g} %, "
+        f"if the assumptions below hold.{rest}"
+    )
+
+
+def effort(facts: Facts) -> str:
+    """Pulls used against those that uniform sampling would have needed."""
+    seen, uniform = facts.seen, facts.uniform
+    pulls = seen.counts.pulls
+    used = f"This study {'used' if seen.stopped else 'has used'} {plural(pulls, 'pull')}"
+    if seen.budget is not None:
+        used += f" of a budget of {count(seen.budget)}"
+    used += "" if seen.stopped else " so far"
+    used += _left(facts.left)
+    if uniform is None:
+        reason = "no arm is decided" if pulls else "nothing has been measured"
+        return f"{used}. While {reason}, there is nothing to compare it with."
+    return f"{used}. {_uniform(uniform, pulls, len(seen.names))}"
+
+
+def _left(forecast: Forecast | None) -> str:
+    if forecast is None:
+        return ""
+    more = f"; about {rounded(forecast.pulls_left)} more would decide every arm"
+    if forecast.upper is None:
+        return f"{more}, or far more"
+    return f"{more} (likely {rounded(forecast.lower)} to {rounded(forecast.upper)})"
+
+
+def _uniform(uniform: Uniform, pulls: int, n_arms: int) -> str:
+    goal = "to decide every arm"
+    if uniform.undecided:
+        goal = f"to decide as many arms ({count(n_arms - uniform.undecided)})"
+    if uniform.is_capped:
+        return (
+            f"Pulling all arms equally often would have needed more than {rounded(uniform.pulls)} "
+            f"pulls {goal}; the simulation was ended there, because some arm lies so near the "
+            "threshold."
+        )
+    ratio = uniform.pulls / max(1, pulls)
+    compared = f"{ratio:.1f} times as many"
+    if ratio < 1.15:
+        compared = "about as many, so that choosing saved little here"
+        if ratio <= 0.87:
+            compared = "fewer, so that choosing saved nothing here"
+    between = ""
+    if rounded(uniform.low) != rounded(uniform.high):
+        between = f" (from {rounded(uniform.low)} to {rounded(uniform.high)} in "
+        between += f"{uniform.runs} simulated runs)"
+    return (
+        f"Pulling all arms equally often would have needed about {rounded(uniform.pulls)} pulls "
+        f"{goal}: {compared}{between}."
+    )
+
+
+def undecided_reason(facts: Facts) -> str:
+    """What keeps the arms that are left from being decided."""
+    seen = facts.seen
+    if seen.counts.undecided == 0 or seen.counts.rounds == 0:
+        return ""
+    if seen.note:
+        return seen.note[0].upper() + seen.note[1:] + "."
+    return (
+        "Undecided arms are those whose interval still touches the threshold's band; "
+        "more pulls would make both narrower."
+    )
+
+
+def caption(facts: Facts) -> str:
+    """What the picture of the arms shows."""
+    words = (
+        "Marks are estimates, lines the intervals in which the means lie. An arm is decided when "
+        "its interval lies clear of the threshold's band"
+    )
+    tolerance = facts.seen.problem.tolerance
+    words += f", up to the tolerance of {tolerance:g}." if tolerance else "."
+    if facts.picture.is_crowded:
+        words += " So many arms do not fit one by one: most are drawn as a band, the others apart."
+    return words

@@ -1,0 +1,164 @@
+"""The studies of one place, opened once per process and used again.
+
+Each has two handles: one for asking and telling, one for looking, so that a
+dashboard never keeps a worker waiting.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import Connection
+
+from standout.errors import NoStudyError, UnavailableError
+from standout.results import StudyList
+from standout.study import Study
+from standout.study.storage.catalogue import list_studies, study_names
+from standout.study.storage.database import Storage
+from standout.study.storage.tokens import Kept, read_all
+
+log = logging.getLogger("standout.service")
+
+PATIENCE = 20.0
+"""Seconds that a request waits for a lock or a database: less than a client waits for us."""
+PING_PATIENCE, CLOSING = 5.0, 0.5
+MOST_OPEN = 16
+"""Studies kept open; the one not used for longest makes room."""
+
+
+class Pair:
+    """A study's two handles, opened when first needed."""
+
+    def __init__(self, place: str, name: str) -> None:
+        self.place, self.name = place, name
+        self._lock = threading.Lock()
+        self._handles: dict[str, Study] = {}
+
+    def get(self, purpose: str) -> Study:
+        """The handle for `write` or `look`."""
+        with self._lock:
+            handle = self._handles.get(purpose)
+            if handle is None or not handle.is_current:
+                handle = self._handles[purpose] = Study.open(
+                    self.place, self.name, patience=PATIENCE
+                )
+            return handle
+
+
+class OpenStudies:
+    """Finds studies by name, lists them, and reads tokens."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self._lock = threading.Lock()
+        self._pairs: OrderedDict[str, Pair] = OrderedDict()
+        self._catalogue = threading.Lock()
+        self._pulse = threading.Lock()
+        self._pinged: Storage | None = None
+        self._storage = Storage(place, create=True, patience=PATIENCE)
+        if self._storage.remark is not None:
+            log.warning("%s", self._storage.remark)
+
+    @property
+    def shown(self) -> str:
+        """The place, without a password."""
+        return self._storage.shown
+
+    def _handle(self, name: str, purpose: str) -> Study:
+        with self._lock:
+            pair = self._pairs.get(name)
+            if pair is None:
+                pair = self._pairs[name] = Pair(self.place, name)
+            self._pairs.move_to_end(name)
+            while len(self._pairs) > MOST_OPEN:
+                # Whoever still uses it keeps it; its connection ends with the last use.
+                self._pairs.popitem(last=False)
+        try:
+            return pair.get(purpose)
+        except NoStudyError:
+            self.forget(name)
+            if not self._storage.is_current:
+                raise UnavailableError(f"{self.shown} is no longer there") from None
+            raise
+
+    def writer(self, name: str) -> Study:
+        """The handle for asking and telling."""
+        return self._handle(name, "write")
+
+    def reader(self, name: str) -> Study:
+        """The study, opened for looking; raises `NoStudyError` if there is none of that name."""
+        return self._handle(name, "look")
+
+    @contextmanager
+    def own(self, name: str) -> Iterator[Study]:
+        """A handle for something that takes long, closed afterwards."""
+        study = Study.open(self.place, name, patience=PATIENCE)
+        try:
+            yield study
+        finally:
+            study.close()
+
+    def forget(self, name: str) -> None:
+        """Drop what is open of a study: the next request opens it anew."""
+        with self._lock:
+            self._pairs.pop(name, None)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with self._catalogue:
+            if not self._storage.is_current:
+                # Another file has been put in its place: from now on that is the store.
+                try:
+                    found = Storage(self.place, patience=PATIENCE)
+                except NoStudyError:
+                    raise UnavailableError(f"{self.shown} is no longer there") from None
+                self._storage.close()
+                self._storage = found
+            with self._storage.read() as connection:
+                yield connection
+
+    def ping(self) -> None:
+        """See that the database answers, on a connection of its own; raises if it does not."""
+        with self._pulse:
+            if self._pinged is None or not self._pinged.is_current:
+                self._pinged = Storage(self.place, patience=PING_PATIENCE)
+            with self._pinged.read() as connection:
+                connection.exec_driver_sql("SELECT 1").scalar()
+
+    def names(self) -> list[str]:
+        """The names of all studies, oldest first."""
+        with self._reading() as connection:
+            return [name for _, name in study_names(connection)]
+
+    def page(self, limit: int, after: str | None, only: str | None) -> StudyList:
+        """Up to `limit` studies behind the one called `after`; `only` this one if given."""
+        with self._reading() as connection:
+            names = study_names(connection)
+            if only is not None:
+                names = [pair for pair in names if pair[1] == only]
+            if after is not None:
+                places = [i for i, (_, name) in enumerate(names) if name == after]
+                names = names[places[0] + 1 :] if places else []
+            chosen = names[:limit]
+            rows = list_studies(connection, [key for key, _ in chosen]) if chosen else []
+        return StudyList(tuple(rows), chosen[-1][1] if len(names) > limit else None)
+
+    def tokens(self) -> list[Kept]:
+        """Every token of the place, revoked ones too, with the hashes of their secrets."""
+        with self._reading() as connection:
+            return read_all(connection)
+
+    def close(self) -> None:
+        """Close every study and connection; one that hangs is left to the end of the process."""
+        with self._lock:
+            self._pairs.clear()
+        for lock, storage in ((self._catalogue, self._storage), (self._pulse, self._pinged)):
+            if storage is not None and lock.acquire(timeout=CLOSING):
+                try:
+                    storage.close()
+                finally:
+                    lock.release()

@@ -1,0 +1,148 @@
+"""What dashboards read. Nothing here changes a study or keeps a worker waiting."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Annotated
+
+import numpy as np
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from standout.core.kinds import Verdict
+from standout.pictures.arms import picture_of_view
+from standout.pictures.scale import scale, trace_range
+from standout.results import ArmList, FailureList, Forecast, NextList, StudyView, Trace, VerdictName
+from standout.service.answers import answer, model_of, sent, to_json
+from standout.service.cache import KeptForecast, state_of
+from standout.service.routes.studies import Limit
+from standout.service.schemas import BIGGEST
+from standout.service.security.auth import Looker
+from standout.service.service import Service, ServiceOf
+from standout.study.view import view as look_at
+
+router = APIRouter(prefix="/studies/{name}", tags=["looking"])
+
+FORECAST_SECONDS = 10.0
+"""How long a forecast is good for, while the study goes on."""
+
+Place = Annotated[int | None, Query(ge=0, le=BIGGEST, description="The `next` of the page before.")]
+
+
+@router.get("/view", responses=sent(StudyView, "All arms, or those that changed."))
+async def view(
+    service: ServiceOf,
+    who: Looker,
+    name: str,
+    since: Annotated[
+        int | None, Query(ge=0, le=BIGGEST, description="The `seq` of the view before.")
+    ] = None,
+) -> Response:
+    """Everything that a dashboard draws; with `since`, only what has changed."""
+    found = await service.queues.share((name, since), lambda: _view(service, name, since))
+    return Response(found, media_type="application/json")
+
+
+def _view(service: Service, name: str, since: int | None) -> bytes:
+    seen = look_at(service.studies.reader(name), since)
+    shown = picture_of_view(seen)
+    return to_json(replace(seen, scale=scale(shown.low, shown.high)))
+
+
+@router.get("/arms", responses=sent(ArmList, "Some arms."))
+async def arms(
+    service: ServiceOf,
+    who: Looker,
+    name: str,
+    limit: Limit = 100,
+    after: Place = None,
+    search: Annotated[
+        str | None, Query(max_length=200, description="Part of a name, in any case.")
+    ] = None,
+    verdict: Annotated[VerdictName | None, Query(description="Only these.")] = None,
+) -> Response:
+    """The arms as a table, in the order of the study, page by page."""
+    return await service.queues.look(_arms, service, name, limit, after, search, verdict)
+
+
+def _arms(
+    service: Service,
+    name: str,
+    limit: int,
+    after: int | None,
+    search: str | None,
+    verdict: VerdictName | None,
+) -> Response:
+    seen = look_at(service.studies.reader(name))
+    fits = np.ones(len(seen.names), dtype=np.bool_)
+    if verdict is not None:
+        fits &= seen.verdict == Verdict[verdict.upper()]
+    if search:
+        part = search.casefold()
+        fits &= np.fromiter((part in arm.casefold() for arm in seen.names), np.bool_, len(fits))
+    found = int(np.count_nonzero(fits))
+    if after is not None:
+        fits[: min(after, len(fits) - 1) + 1] = False
+    places = np.flatnonzero(fits).tolist()
+    following = places[limit - 1] if len(places) > limit else None
+    rows = tuple(seen.row(place) for place in places[:limit])
+    return answer(ArmList(rows, found, following))
+
+
+@router.get("/trace", responses=sent(Trace, "The threshold over the pulls."))
+async def trace(service: ServiceOf, who: Looker, name: str) -> Response:
+    """The threshold's interval and the undecided arms over the pulls."""
+    return answer(await service.queues.look(_trace, service, name))
+
+
+def _trace(service: Service, name: str) -> Trace:
+    found = service.studies.reader(name).trace()
+    return replace(found, scale=scale(*trace_range(found)))
+
+
+@router.get("/next", responses=sent(NextList, "What would be asked next."))
+async def following(service: ServiceOf, who: Looker, name: str) -> Response:
+    """What the method would ask next, and why."""
+    seen = await service.queues.look(lambda: look_at(service.studies.reader(name)))
+    return answer(NextList(seen.next))
+
+
+@router.get(
+    "/forecast",
+    response_model=model_of(Forecast) | None,
+    responses={200: {"description": "Pulls left; null when that cannot be told."}},
+)
+async def forecast(service: ServiceOf, who: Looker, name: str) -> Response:
+    """How many pulls are left, roughly, and between which numbers probably."""
+    return answer(await service.queues.slow(_forecast, service, name))
+
+
+def _forecast(service: Service, name: str) -> Forecast | None:
+    study = service.studies.reader(name)
+    state = state_of(study)
+    kept = service.cache.forecasts.get(name)
+    begin = time.monotonic()
+    if kept is not None and (kept.state == state or begin < kept.until):
+        return kept.found
+    found = study.forecast_range()
+    now = time.monotonic()
+    # That it is too early to tell costs nothing to find out, and may be over at once.
+    is_cheap = found is None and now - begin < 0.1
+    until = begin if is_cheap else now + FORECAST_SECONDS
+    service.cache.forecasts[name] = KeptForecast(state, until, found)
+    return found
+
+
+@router.get("/failures", responses=sent(FailureList, "Failures, newest first."))
+async def failures(
+    service: ServiceOf,
+    who: Looker,
+    name: str,
+    limit: Limit = 100,
+    after: Place = None,
+) -> Response:
+    """The tickets that were given back, and why."""
+    rows = await service.queues.look(lambda: service.studies.reader(name).failures(limit, after))
+    following = rows[-1].seq if len(rows) == limit and rows[-1].seq != 1 else None
+    return answer(FailureList(tuple(rows), following))

@@ -1,0 +1,80 @@
+"""Logging in with a token, for pages: the browser keeps it where scripts cannot read it."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from standout.service.answers import answer
+from standout.service.errors import ApiError
+from standout.service.security.auth import TOKEN_COOKIE, Identity
+from standout.service.security.limits import check_rate
+from standout.service.service import ServiceOf
+
+router = APIRouter(include_in_schema=False)
+
+_WEEKS = 4 * 7 * 86400
+
+
+async def _fields(request: Request) -> tuple[dict[str, str], bool]:
+    """What was sent, as JSON or by a form, and whether it was a form."""
+    body = await request.body()
+    is_form = "form" in request.headers.get("content-type", "")
+    try:
+        text = body.decode()
+        if is_form:
+            return {key: values[-1] for key, values in parse_qs(text).items()}, True
+        found = json.loads(text)
+    except ValueError:
+        raise ApiError(400, 'send {"token": "..."}') from None
+    if not isinstance(found, dict):
+        raise ApiError(400, 'send {"token": "..."}')
+    return {str(key): str(value) for key, value in found.items()}, False
+
+
+def _here(target: str) -> str:
+    """Where to go next: never to another site."""
+    is_path = target.startswith("/") and not target.startswith(("//", "/\\"))
+    return target if is_path and target.isprintable() and target.isascii() else "/"
+
+
+def is_secure(request: Request) -> bool:
+    """Whether the browser came by HTTPS, also through a proxy that is believed."""
+    return request.url.scheme == "https"
+
+
+@router.post("/login")
+async def login(request: Request, service: ServiceOf) -> Response:
+    """Take a token (`token`, as JSON or from a form; `next` is where to go) into a cookie."""
+    caller = request.client.host if request.client else "-"
+    check_rate((service.gate.logins, caller))
+    fields, is_form = await _fields(request)
+    found: Identity | None = await service.gate.find(fields.get("token", "").strip())
+    if found is None:
+        raise ApiError(401, "this token is not valid here, or was revoked")
+    response: Response = answer({"role": str(found.role), "study": found.study})
+    if is_form:
+        response = RedirectResponse(_here(fields.get("next", "/")), status_code=303)
+    response.set_cookie(
+        TOKEN_COOKIE,
+        fields["token"].strip(),
+        max_age=_WEEKS,
+        httponly=True,
+        samesite="strict",
+        secure=is_secure(request),
+    )
+    return response
+
+
+@router.post("/logout")
+async def logout(request: Request) -> Response:
+    """Forget the token."""
+    response: Response = answer({"done": True})
+    if "form" in request.headers.get("content-type", ""):
+        response = RedirectResponse("/", status_code=303)
+    response.delete_cookie(TOKEN_COOKIE, httponly=True, samesite="strict")
+    return response

@@ -1,0 +1,97 @@
+"""Numbers and lists as a person would write them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+
+LONGEST_NAME = 60
+WHOLE = 30
+"""Names up to this length fit on a line."""
+
+
+def printable(name: str, width: int = LONGEST_NAME) -> str:
+    """A name on one line of at most `width` characters, with nothing a terminal would obey."""
+    text = "".join(c if c.isprintable() else "\ufffd" for c in name)
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def count(number: float) -> str:
+    """12,345."""
+    return f"{number:,.0f}"
+
+
+def rounded(number: float) -> str:
+    """A number that is only roughly known: two figures, 12,345 as 12,000."""
+    if number <= 0 or not math.isfinite(number):
+        return f"{number:g}"
+    unit = 10 ** max(0, math.floor(math.log10(number)) - 1)
+    return f"{round(number / unit) * unit:,.0f}"
+
+
+def signed(number: float) -> str:
+    """With its sign, a real minus among them."""
+    return f"{number:+.2g}".replace("-", "\u2212")
+
+
+BEGIN, END = "\ue000", "\ue001"
+"""Stand around a name that a page must not break; `printable` lets no name contain them."""
+
+
+def listed(things: Sequence[str], most: int = 5, *, marked: bool = False) -> str:
+    """`a`, `a and b`, `a, b and c`, or `a, b and 7 more`."""
+    shown = [printable(thing) for thing in things]
+    if marked:
+        shown = [f"{BEGIN}{thing}{END}" if len(thing) <= WHOLE else thing for thing in shown]
+    if len(shown) > most:
+        shown = [*shown[: most - 1], f"{count(len(things) - most + 1)} more"]
+    if len(shown) < 2:
+        return "".join(shown)
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def plural(number: int, one: str, many: str = "") -> str:
+    """`1 arm`, `2 arms`."""
+    return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def moment(seconds: float) -> str:
+    """A time for people, in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def iso(seconds: float | None) -> str | None:
+    """A time for machines."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+def span(seconds: float) -> str:
+    """A duration in its largest fitting unit."""
+    for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= 2 * size:
+            return plural(round(seconds / size), unit)
+    return plural(round(seconds), "second")
+
+
+class Digits:
+    """One number of decimals for all values of a study: about a hundredth of an interval."""
+
+    def __init__(self, widths: Iterable[float]) -> None:
+        finite = [width for width in widths if math.isfinite(width) and width > 0]
+        width = float(np.median(finite)) if finite else 0.01
+        self.decimals = min(8, max(0, 1 - math.floor(math.log10(width))))
+
+    def __call__(self, value: float) -> str:
+        """The value, a dash if there is none."""
+        if not math.isfinite(value):
+            return "–" if math.isnan(value) else ("∞" if value > 0 else "\u2212∞")
+        return f"{value:,.{self.decimals}f}".replace("-", "\u2212")
+
+    def interval(self, lower: float, upper: float) -> str:
+        """`0.12 to 0.34`."""
+        if math.isinf(lower) and math.isinf(upper):
+            return "not known yet"
+        return f"{self(lower)} to {self(upper)}"
