@@ -15,7 +15,7 @@ from fastapi.testclient import TestClient
 
 from standout.service.app import create_app
 from standout.service.settings import Settings
-from standout.study.tokens import Role
+from standout.study.storage.tokens import Role
 from tests.service.conftest import BASE, bearer, new_token
 
 CALLERS = ("nobody", *(str(role) for role in (Role.RATER, Role.WORKER, Role.VIEWER, Role.OWNER)))

@@ -18,8 +18,8 @@ import standout as standout_package
 from standout import Client, Problem
 from standout.service.security.auth import FRESH
 from standout.study import Study
-from standout.study.storage import Storage
-from standout.study.tokens import revoke, split
+from standout.study.storage.database import Storage
+from standout.study.storage.tokens import revoke, split
 from tests.patience import HANGS
 from tests.service.conftest import API, ARMS, Connect, bearer, new_token
 from tests.service.live import Program, serving

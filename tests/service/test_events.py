@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from standout.study import Study
-from standout.study.storage import Storage
-from standout.study.tokens import revoke, split
+from standout.study.storage.database import Storage
+from standout.study.storage.tokens import revoke, split
 from tests.patience import HANGS, until
 from tests.service.conftest import ARMS, new_token
 from tests.service.live import serving

@@ -8,8 +8,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from standout.study import Study
-from standout.study.storage import Storage
-from standout.study.tokens import revoke, split
+from standout.study.storage.database import Storage
+from standout.study.storage.tokens import revoke, split
 from tests.service.access_table import CALLERS, DOCS, refreshed, routes_of
 from tests.service.conftest import API, Connect, bearer, begin, new_token
 

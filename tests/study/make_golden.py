@@ -6,7 +6,7 @@ from pathlib import Path
 
 from standout import Problem
 from standout.study import Study
-from standout.study.migrations import STEPS
+from standout.study.storage.migrations import STEPS
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from standout.study import Study
-from standout.study.tables import unguarded
+from standout.study.csv_files import unguarded
 from tests.study.cli import standout
 
 NASTY = [

@@ -13,9 +13,9 @@ import pytest
 from standout import Problem
 from standout.errors import NoStudyError, StorageError
 from standout.study import Study, backup, copying, restore
-from standout.study.storage import Storage
-from standout.study.tokens import create as create_token
-from standout.study.tokens import read_all
+from standout.study.storage.database import Storage
+from standout.study.storage.tokens import create as create_token
+from standout.study.storage.tokens import read_all
 from tests.study.cli import standout
 from tests.study.postgres import Server
 from tests.study.processes import killed_after
@@ -36,7 +36,7 @@ def rows(place: str | Path) -> dict[str, list[tuple[object, ...]]]:
     """Everything in a database, for comparison."""
     from sqlalchemy import select
 
-    from standout.study.schema import metadata
+    from standout.study.storage.schema import metadata
 
     storage = Storage(place)
     with storage.read() as connection:

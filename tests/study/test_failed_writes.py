@@ -11,7 +11,7 @@ from standout import Problem
 from standout.core.state import ROUNDS, TOUCHED
 from standout.errors import StorageError
 from standout.study import Study
-from standout.study.ledger import Ledger
+from standout.study.storage.mirror import Ledger
 from tests.study.test_conformance import ARMS
 
 TELLINGS = 4 * len(ARMS)

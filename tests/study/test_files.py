@@ -16,7 +16,8 @@ import pytest
 from standout import Problem
 from standout.errors import MovedError, NoStudyError, StorageError
 from standout.report.facts import gather
-from standout.study import Study, backup, restore, sqlite_file
+from standout.study import Study, backup, restore
+from standout.study.storage import sqlite_file
 from tests.study.cli import standout
 from tests.study.processes import as_nobody, in_child, killed_after
 

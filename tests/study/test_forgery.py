@@ -13,7 +13,7 @@ import pytest
 
 from standout import Problem
 from standout.study import Study
-from standout.study.versions import APPEND_ONLY, guards
+from standout.study.storage.versions import APPEND_ONLY, guards
 from tests.study.cli import standout
 from tests.study.postgres import Server
 from tests.study.test_conformance import ARMS, MEANS, SIGMA

@@ -14,7 +14,7 @@ from standout import Problem
 from standout.study import Study
 from standout.study.raters import read_record
 from standout.study.rounds import MANY, new_round
-from standout.study.statements import Statement, driver
+from standout.study.storage.statements import Statement, driver
 from tests.study.conftest import Clock
 from tests.study.postgres import Server
 

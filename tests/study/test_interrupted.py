@@ -12,7 +12,7 @@ import pytest
 
 from standout import Problem
 from standout.study import Study
-from standout.study.worker import Worker
+from standout.study.measuring.worker import Worker
 from tests.study.processes import in_child
 
 

@@ -12,7 +12,7 @@ import pytest
 from standout.study import Study
 from standout.study import moment as module
 from standout.study.moment import read_moment
-from standout.study.storage import Storage
+from standout.study.storage.database import Storage
 from tests.study.test_conformance import ARMS, make
 
 

@@ -20,10 +20,10 @@ from sqlalchemy import inspect
 from standout import Problem
 from standout.errors import NoStudyError, ProblemError, StandoutError, StorageError, StudyError
 from standout.study import Study
-from standout.study.migrations import STEPS, migrate, stored_version
-from standout.study.places import file_system, has_password, locate, shown
-from standout.study.schema import metadata
-from standout.study.storage import Storage
+from standout.study.storage.database import Storage
+from standout.study.storage.location import file_system, has_password, locate, shown
+from standout.study.storage.migrations import STEPS, migrate, stored_version
+from standout.study.storage.schema import metadata
 from tests.study.cli import standout
 from tests.study.postgres import PASSWORD, Server
 
@@ -255,7 +255,7 @@ def test_network_file_systems_are_refused(folder: Path, monkeypatch: pytest.Monk
     assert file_system(share, str(mounts)) == "nfs4"
     assert file_system(folder, str(mounts)) == "ext4"
     assert file_system(folder, str(folder / "none")) == ""
-    monkeypatch.setattr("standout.study.places.file_system", lambda _: "nfs4")
+    monkeypatch.setattr("standout.study.storage.location.file_system", lambda _: "nfs4")
     with pytest.raises(StorageError, match="network file system"):
         Study.create(share / "x.db", ARMS, PROBLEM)
     assert list(share.iterdir()) == []

@@ -17,8 +17,8 @@ import pytest
 from standout import Problem
 from standout.errors import StudyError, UncertainError
 from standout.study import Study
-from standout.study.measure import Command, MeasurementFailed, parse_command
-from standout.study.worker import Worker, is_gone, worker_name
+from standout.study.measuring.command import Command, MeasurementFailed, parse_command
+from standout.study.measuring.worker import Worker, is_gone, worker_name
 from standout.waiting import Patience
 from tests.patience import HANGS
 from tests.study.cli import standout
@@ -112,7 +112,7 @@ def test_bad_commands(command: str, message: str) -> None:
 
 
 def test_bad_words(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("standout.study.campaign.DASK_PATIENCE", 1.0)
+    monkeypatch.setattr("standout.study.measuring.campaign.DASK_PATIENCE", 1.0)
     arms = write_arms(here, ["a", "b", "c"])
     for words, message in (
         ((), "say how to measure"),

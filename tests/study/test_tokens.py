@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from standout.errors import StudyError
-from standout.study import tokens
-from standout.study.storage import Storage
+from standout.study.storage import tokens
+from standout.study.storage.database import Storage
 from tests.study.test_conformance import make
 
 

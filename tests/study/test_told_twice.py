@@ -17,7 +17,7 @@ from standout.errors import (
 )
 from standout.study import Receipt, Study
 from standout.study.chain import digest_request, read_places, write_places
-from standout.study.tables import fingerprint, read_results
+from standout.study.csv_files import fingerprint, read_results
 from standout.study.turn import Mark
 from tests.study.cli import standout
 from tests.study.conftest import Clock

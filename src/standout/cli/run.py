@@ -90,9 +90,9 @@ def run(
     """
     from standout.core.methods import DEFAULT_METHOD
     from standout.errors import StudyError
-    from standout.study.campaign import default_place, make_or_find
+    from standout.study.csv_files import read_arms
+    from standout.study.measuring.campaign import default_place, make_or_find
     from standout.study.options import read_text, typed_place
-    from standout.study.tables import read_arms
 
     function = _measure_of(measure, measure_python, timeout, is_remote=dask is not None)
     if server is not None:
@@ -141,7 +141,7 @@ def _measure_of(
     measure: str | None, measure_python: str | None, timeout: float | None, is_remote: bool
 ) -> Callable[[str], float]:
     from standout.errors import StudyError
-    from standout.study.measure import Function, load_function, parse_command
+    from standout.study.measuring.command import Function, load_function, parse_command
 
     if (measure is None) == (measure_python is None):
         raise StudyError(
@@ -159,7 +159,7 @@ def _measure_of(
 
 @contextmanager
 def _executor(address: str | None, jobs: int | None) -> Iterator[tuple[Executor, int]]:
-    from standout.study.campaign import dask, threads
+    from standout.study.measuring.campaign import dask, threads
 
     if address is None:
         with threads(jobs or 1) as executor:
@@ -180,8 +180,8 @@ def _run(
 ) -> Status:
     from standout.cli.run_server import say_waiting
     from standout.study import Study
-    from standout.study.measure import kill_running
-    from standout.study.worker import PATIENCE, Worker
+    from standout.study.measuring.command import kill_running
+    from standout.study.measuring.worker import PATIENCE, Worker
     from standout.waiting import Patience
 
     show = None if quiet or not sys.stderr.isatty() else _progress()

@@ -47,7 +47,7 @@ def open_remote(
     from standout.client import Client
     from standout.core.noise import parse_noise
     from standout.errors import StudyError
-    from standout.study.worker import PATIENCE
+    from standout.study.measuring.worker import PATIENCE
 
     client = Client(server, read_token(token_file), patience=PATIENCE, say=say_waiting)
     if study is None:

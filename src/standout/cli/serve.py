@@ -171,8 +171,8 @@ def _serve(
 def _check_tokens(place: str, settings: Settings) -> tuple[int, int]:
     """How many tokens can be used, and were ever made; refuses to serve the world without."""
     from standout.errors import StudyError
-    from standout.study.storage import Storage
-    from standout.study.tokens import count_tokens
+    from standout.study.storage.database import Storage
+    from standout.study.storage.tokens import count_tokens
 
     storage = Storage(place, create=True)
     with storage.read() as connection:
@@ -188,7 +188,7 @@ def _check_tokens(place: str, settings: Settings) -> tuple[int, int]:
 
 def _announce(place: str, settings: Settings, port: int, live: int, made: int) -> str:
     """Say where the server is, and who may use it; its address."""
-    from standout.study.places import locate, shown
+    from standout.study.storage.location import locate, shown
 
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     typer.echo(f"serving {shown(locate(place))}")

@@ -73,8 +73,8 @@ def create(
     """Begin a study."""
     from standout.core.methods import DEFAULT_METHOD
     from standout.study import Study
+    from standout.study.csv_files import read_arms, read_items, read_page
     from standout.study.options import read_text, seconds_of, typed_place
-    from standout.study.tables import read_arms, read_items, read_page
 
     listed = read_text(arms)
     with Study.create(
@@ -108,8 +108,8 @@ def ask(
 ) -> None:
     """Ask for pulls to measure."""
     from standout.results import Tickets
+    from standout.study.csv_files import guarded, quoted
     from standout.study.options import seconds_of
-    from standout.study.tables import guarded, quoted
     from standout.text import printable
 
     with open_study(place, name) as study:
@@ -204,8 +204,8 @@ def _tell_file(
     study: Study, path: str, skip_blank: bool, worker: str | None, key: str | None, again: bool
 ) -> Receipt:
     from standout.errors import BatchError, KeyUsedError, StudyError
+    from standout.study.csv_files import fingerprint, read_results
     from standout.study.options import read_text
-    from standout.study.tables import fingerprint, read_results
 
     text, label = read_text(path)
     rows = read_results(text, label, skip_blank=skip_blank)

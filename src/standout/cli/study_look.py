@@ -214,8 +214,8 @@ def list_studies(
 
 
 def _list_one(place: str) -> list[tuple[str, StudyRow]]:
-    from standout.study.setup import list_studies as read_list
-    from standout.study.storage import Storage
+    from standout.study.storage.catalogue import list_studies as read_list
+    from standout.study.storage.database import Storage
 
     storage = Storage(place)
     with storage.read() as connection:

@@ -12,7 +12,7 @@ from standout.cli.options import Json
 from standout.cli.study_options import Place
 
 if TYPE_CHECKING:
-    from standout.study.storage import Storage
+    from standout.study.storage.database import Storage
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -23,7 +23,7 @@ app = typer.Typer(
 
 def _storage(place: str, *, create: bool = False) -> Storage:
     from standout.study.options import typed_place
-    from standout.study.storage import Storage
+    from standout.study.storage.database import Storage
 
     return Storage(typed_place(place), create=create)
 
@@ -43,7 +43,7 @@ def create(
     as_json: Json = False,
 ) -> None:
     """Make a token and print it, this once: only a hash of it is kept."""
-    from standout.study import tokens
+    from standout.study.storage import tokens
 
     storage = _storage(place, create=True)
     token, text = tokens.create(storage, role, study, label)
@@ -59,7 +59,7 @@ def create(
 @app.command("list")
 def list_tokens(place: Place, as_json: Json = False) -> None:
     """The tokens, without their secrets."""
-    from standout.study.tokens import read_all
+    from standout.study.storage.tokens import read_all
     from standout.text import printable
 
     storage = _storage(place)
@@ -94,7 +94,7 @@ def revoke(
     Revoking the last one lets nobody in: where a token was ever made, one is
     asked for. `standout token create PATH --role owner` makes another.
     """
-    from standout.study import tokens
+    from standout.study.storage import tokens
 
     storage = _storage(place)
     token, left = tokens.revoke(storage, number)

@@ -17,9 +17,9 @@ from sqlalchemy import Connection
 from standout.errors import NoStudyError, UnavailableError
 from standout.results import StudyList
 from standout.study import Study
-from standout.study.setup import list_studies, study_names
-from standout.study.storage import Storage
-from standout.study.tokens import Kept, read_all
+from standout.study.storage.catalogue import list_studies, study_names
+from standout.study.storage.database import Storage
+from standout.study.storage.tokens import Kept, read_all
 
 log = logging.getLogger("standout.service")
 

@@ -28,7 +28,7 @@ from standout.service.rating.routes import router as rating
 from standout.service.schemas import Body
 from standout.service.security.auth import Owner, identify
 from standout.service.service import ServiceOf
-from standout.study.tables import read_arms, read_items
+from standout.study.csv_files import read_arms, read_items
 
 router = APIRouter(include_in_schema=False)
 

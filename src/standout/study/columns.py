@@ -10,10 +10,10 @@ import numpy as np
 from sqlalchemy import func, select
 
 from standout.core.typing import Floats, Ints
-from standout.study import schema
-from standout.study.bulk import without_collector
 from standout.study.history import batches
-from standout.study.schema import TicketStatus
+from standout.study.storage import schema
+from standout.study.storage.bulk import without_collector
+from standout.study.storage.schema import TicketStatus
 from standout.study.study import Study
 
 _TICKETS = schema.tickets

@@ -18,12 +18,12 @@ from urllib.parse import quote
 
 from standout.errors import NoStudyError, StorageError
 from standout.results import CopiedStudy, Copy
-from standout.study import sqlite_file
-from standout.study.copying_rows import copy_rows, empty_target
-from standout.study.places import check_file, locate
-from standout.study.setup import study_names
-from standout.study.sqlite_log import is_locked
-from standout.study.storage import Storage
+from standout.study.storage import sqlite_file
+from standout.study.storage.catalogue import study_names
+from standout.study.storage.database import Storage
+from standout.study.storage.location import check_file, locate
+from standout.study.storage.rows import copy_rows, empty_target
+from standout.study.storage.sqlite_log import is_locked
 from standout.study.study import Study
 
 Progress = Callable[[int, int], None]

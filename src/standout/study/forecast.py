@@ -11,10 +11,10 @@ from sqlalchemy import Connection, select
 from standout.core.state import PULLS, ROUNDS, UNDECIDED, State, means_of
 from standout.core.typing import Floats
 from standout.results import Forecast
-from standout.study import schema
 from standout.study.kernels import fast_forward
-from standout.study.ledger import Ledger
-from standout.study.memory import copy_state
+from standout.study.storage import schema
+from standout.study.storage.mirror import Ledger
+from standout.study.storage.packing import copy_state
 
 RECENT = 20_000
 """Rewards that stand for what is to come."""

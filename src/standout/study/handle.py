@@ -12,9 +12,9 @@ from sqlalchemy import Connection
 from standout.core.method import Method
 from standout.core.problem import Problem
 from standout.errors import StudyError
-from standout.study.bulk import FEW
-from standout.study.ledger import Ledger
-from standout.study.storage import Storage
+from standout.study.storage.bulk import FEW
+from standout.study.storage.database import Storage
+from standout.study.storage.mirror import Ledger
 
 
 class Handle:

@@ -12,9 +12,9 @@ import numpy as np
 from sqlalchemy import Connection
 
 from standout.extras import require
-from standout.study import schema
-from standout.study.ledger import Ledger
-from standout.study.tables import guarded, quoted
+from standout.study.csv_files import guarded, quoted
+from standout.study.storage import schema
+from standout.study.storage.mirror import Ledger
 
 COLUMNS = ("seq", "time", "arm", "reward", "ticket", "asked", "worker", "counted")
 FORMS = ("csv", "json", "parquet")

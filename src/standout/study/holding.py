@@ -25,10 +25,10 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from standout.study import open_tickets
 from standout.study.chain import Step
-from standout.study.ledger import Ledger
-from standout.study.open_tickets import NO_SLOT
+from standout.study.storage import open_tickets
+from standout.study.storage.mirror import Ledger
+from standout.study.storage.open_tickets import NO_SLOT
 
 
 class Waiting(NamedTuple):

@@ -9,8 +9,8 @@ import numpy as np
 from standout.core.noise import Noise
 from standout.errors import BatchError, RewardError, TicketError
 from standout.results import Ticket
-from standout.study.bulk import FEW
 from standout.study.desk import Desk
+from standout.study.storage.bulk import FEW
 from standout.study.tickets import ticket_id
 from standout.study.told import Item
 

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from standout.errors import StudyError
-from standout.study.places import has_password
-from standout.study.tables import decode
+from standout.study.csv_files import decode
+from standout.study.storage.location import has_password
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 

@@ -10,10 +10,10 @@ from sqlalchemy import Connection, bindparam, select
 
 from standout.core.noise import Noise
 from standout.errors import ProblemError, RewardError, shown
-from standout.study import schema
-from standout.study.bulk import insert_columns
 from standout.study.numbers import real
 from standout.study.scale import check_steps
+from standout.study.storage import schema
+from standout.study.storage.bulk import insert_columns
 
 PARTS = ("text", "image", "html")
 """What an item may consist of: plain text, the address of a picture, markup shown as such."""

@@ -16,8 +16,8 @@ from standout.core.state import CURSOR, ROUNDS, UNDECIDED, State, means_of
 from standout.core.typing import Ints
 from standout.study.desk import Desk
 from standout.study.kernels import observe_many
-from standout.study.memory import copy_state
 from standout.study.rounds import LiveRound, new_round
+from standout.study.storage.packing import copy_state
 
 CARRIED_FIELDS = ("quota",)
 """Where a rule stands in its schedule: planning ahead moves it on for good."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from standout.results import Ticket
 from standout.study import again
-from standout.study.statements import Statement
+from standout.study.storage.statements import Statement
 from standout.study.study import Study
 
 _ANSWERED = Statement(

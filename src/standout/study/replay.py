@@ -19,17 +19,17 @@ from standout.core.run import start_state
 from standout.core.state import PULLS, UNDECIDED, State
 from standout.core.typing import Floats
 from standout.results import StopReason
-from standout.study import schema
 from standout.study.chain import ENGINE, Kind, Logged, link, pack, read_places
-from standout.study.chain_start import drawn_bytes, settings_digest
 from standout.study.desk import Desk, split_verdicts
 from standout.study.history import read_part
 from standout.study.kernels import observe_many
-from standout.study.ledger import REASONS, Ledger
-from standout.study.memory import restore_derived
-from standout.study.step_log import Log, read_steps
+from standout.study.storage import schema
+from standout.study.storage.chain_start import drawn_bytes, settings_digest
+from standout.study.storage.mirror import REASONS, Ledger
+from standout.study.storage.packing import restore_derived
+from standout.study.storage.step_log import Log, read_steps
+from standout.study.storage.trace import is_due
 from standout.study.tickets import pause_if_often
-from standout.study.trace import is_due
 
 RULE_MEMORY = ("guesses", "quota", "active")
 MOST_PROBLEMS = 20

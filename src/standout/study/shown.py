@@ -13,11 +13,12 @@ from sqlalchemy import select
 from standout.core.undecidable import doubt
 from standout.errors import StudyError, shown
 from standout.results import Failure, Pending, Pulse, Trace
-from standout.study import numbers, schema
+from standout.study import numbers
 from standout.study.handle import Handle
 from standout.study.page import Parts, read_items
+from standout.study.storage import schema
+from standout.study.storage.trace import read_trace
 from standout.study.tickets import MOST, read_failures, read_pending
-from standout.study.trace import read_trace
 
 if TYPE_CHECKING:
     from standout.results import Forecast, Verification

@@ -9,10 +9,10 @@ from sqlalchemy import Connection, bindparam, func, select
 
 from standout.core.state import ROUNDS
 from standout.results import Status, Waiting
-from standout.study import schema
+from standout.study.storage import schema
 
 if TYPE_CHECKING:
-    from standout.study.ledger import Ledger
+    from standout.study.storage.mirror import Ledger
 
 _TICKETS = schema.tickets
 _PENDING = (

@@ -22,11 +22,12 @@ from standout.errors import (
     UncertainError,
 )
 from standout.results import Identification, Receipt, Status, Ticket
-from standout.study import again, setup
-from standout.study.bulk import without_collector
+from standout.study import again
 from standout.study.items import make_items, tickets_of
 from standout.study.status import read_status
-from standout.study.storage import PATIENCE, Storage
+from standout.study.storage import catalogue
+from standout.study.storage.bulk import without_collector
+from standout.study.storage.database import PATIENCE, Storage
 from standout.study.tending import Tending
 from standout.study.tickets import ticket_id
 from standout.study.turn import Mark, Turn, check_count, worker_of
@@ -64,7 +65,7 @@ class Study(Tending):
         name: str = "main",
         budget: int | None = None,
         seed: int | np.random.Generator = 0,
-        lease: float = setup.DAY,
+        lease: float = catalogue.DAY,
         pause_after: int | None = None,
         ordered: bool = True,
         costs: Mapping[str, float] | None = None,
@@ -94,13 +95,13 @@ class Study(Tending):
         >>> Study.create("peas.db", ["a", "b", "c"], Problem(noise="gaussian:0.1"), budget=50)
         Study('main' at '...peas.db')
         """
-        plan = setup.plan(
+        plan = catalogue.plan(
             arms, problem, method, name, budget, lease, pause_after, ordered, seed, costs,
             items, page,
         )  # fmt: skip
         storage = Storage(place, create=True, patience=patience, clock=clock)
         with storage.closed_on_error(), storage.write() as connection:
-            ledger = setup.create(connection, storage, plan)
+            ledger = catalogue.create(connection, storage, plan)
         return cls(storage, ledger, name, plan.lease)
 
     @classmethod
@@ -122,7 +123,7 @@ class Study(Tending):
         """
         storage = Storage(place, patience=patience, clock=clock)
         with storage.closed_on_error(), storage.read() as connection:
-            ledger, name, lease = setup.find(connection, storage, name)
+            ledger, name, lease = catalogue.find(connection, storage, name)
         study = cls(storage, ledger, name, lease)
         is_old = ledger.fields != ledger.layout.fields(ledger.desk.state)
         if is_old and not storage.is_read_only:

@@ -27,14 +27,14 @@ from collections.abc import Sequence
 from sqlalchemy import Connection
 
 from standout.results import Receipt
-from standout.study import open_tickets, schema, steps
-from standout.study.bulk import FEW, insert_columns
 from standout.study.chain import Logged, Step
 from standout.study.holding import Waiting, first_blocks, order_of, read_held
-from standout.study.ledger import Ledger
-from standout.study.open_tickets import HELD, PENDING, WAITING_COLUMNS, OpenTicket
-from standout.study.schema import TicketStatus
-from standout.study.statements import Statement
+from standout.study.storage import open_tickets, schema, steps
+from standout.study.storage.bulk import FEW, insert_columns
+from standout.study.storage.mirror import Ledger
+from standout.study.storage.open_tickets import HELD, PENDING, WAITING_COLUMNS, OpenTicket
+from standout.study.storage.schema import TicketStatus
+from standout.study.storage.statements import Statement
 from standout.study.told import Item, check, find_told, may_be_told
 
 _DROP_TOLD = Statement(

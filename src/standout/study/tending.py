@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from sqlalchemy import bindparam, update
 
 from standout.results import Ticket
-from standout.study import schema, setup, steps, tickets
+from standout.study import tickets
 from standout.study.chain import Kind, Step
 from standout.study.shown import Shown
+from standout.study.storage import catalogue, schema, steps
 from standout.study.tickets import ticket_id
 
 _TICKETS = schema.tickets
@@ -27,7 +28,7 @@ class Tending(Shown):
 
         >>> study.renew([study.ask(lease=1)], 3600)
         """
-        seconds = self.lease if lease is None else setup.check_lease(lease)
+        seconds = self.lease if lease is None else catalogue.check_lease(lease)
         self._set_expiry(given, seconds)
 
     def release(self, given: Iterable[Ticket | int]) -> None:

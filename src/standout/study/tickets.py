@@ -11,17 +11,18 @@ from sqlalchemy import Connection, select
 
 from standout.errors import TicketError, ToldError, shown
 from standout.results import Failure, Pending, Ticket
-from standout.study import numbers, open_tickets, schema, steps
-from standout.study.bulk import insert_columns
+from standout.study import numbers
 from standout.study.chain import Kind, Step
 from standout.study.desk import Desk
 from standout.study.holding import release_held
-from standout.study.ledger import Ledger
-from standout.study.ledger_sql import FIRST_DUE
-from standout.study.open_tickets import set_status
 from standout.study.planner import take_pulls
-from standout.study.schema import TicketStatus
-from standout.study.statements import Statement
+from standout.study.storage import open_tickets, schema, steps
+from standout.study.storage.bulk import insert_columns
+from standout.study.storage.mirror import Ledger
+from standout.study.storage.mirror_statements import FIRST_DUE
+from standout.study.storage.open_tickets import set_status
+from standout.study.storage.schema import TicketStatus
+from standout.study.storage.statements import Statement
 
 _TICKETS = schema.tickets
 _PENDING = int(TicketStatus.PENDING)

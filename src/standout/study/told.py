@@ -8,9 +8,9 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from standout.errors import BatchError, ToldError
-from standout.study.ledger import Ledger
-from standout.study.open_tickets import HELD, OpenTicket
-from standout.study.statements import Statement
+from standout.study.storage.mirror import Ledger
+from standout.study.storage.open_tickets import HELD, OpenTicket
+from standout.study.storage.statements import Statement
 
 _TOLD = "SELECT ticket, value FROM standout_rewards WHERE study = ? AND ticket "
 _TOLD_ONE, _TOLD_ANY = Statement(_TOLD + "= ?"), Statement(_TOLD + "= ANY(?)")

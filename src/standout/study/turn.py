@@ -12,9 +12,10 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from standout.results import Receipt, Ticket
-from standout.study import again, chain, numbers, setup, steps, telling, tickets
+from standout.study import again, chain, numbers, telling, tickets
 from standout.study.items import Key, make_items
-from standout.study.ledger import Ledger
+from standout.study.storage import catalogue, steps
+from standout.study.storage.mirror import Ledger
 from standout.study.tickets import ticket_id, worker_name
 from standout.study.told import Item
 
@@ -166,7 +167,7 @@ class Turn:
         return None if desk.budget is None else desk.budget - desk.totals.pulls
 
     def _seconds(self, lease: float | None) -> float:
-        return self._lease if lease is None else setup.check_lease(lease)
+        return self._lease if lease is None else catalogue.check_lease(lease)
 
     def _hand_out(self, count: int, who: str, seconds: float) -> list[Ticket]:
         if count < 1:

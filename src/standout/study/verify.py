@@ -11,13 +11,13 @@ from sqlalchemy import Connection, func, select
 
 from standout.core.state import PULLS, ROUNDS, UNDECIDED
 from standout.results import Verification
-from standout.study import schema
-from standout.study.check_tickets import check_tickets
-from standout.study.guards import check_guards
-from standout.study.ledger import Ledger
 from standout.study.replay import RULE_MEMORY, Replay, sums_of
-from standout.study.schema import TicketStatus
-from standout.study.trace import read_trace
+from standout.study.storage import schema
+from standout.study.storage.guards import check_guards
+from standout.study.storage.mirror import Ledger
+from standout.study.storage.schema import TicketStatus
+from standout.study.storage.ticket_checks import check_tickets
+from standout.study.storage.trace import read_trace
 
 _REWARDS, _TICKETS = schema.rewards, schema.tickets
 _NEAR = 1e-9

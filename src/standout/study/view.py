@@ -20,11 +20,11 @@ from standout.core.robust import median
 from standout.core.state import ROUNDS, SIZE, THRESHOLD, means_of
 from standout.core.typing import Codes, Ints
 from standout.results import Counts, Next, StudyView, Threshold
-from standout.study import schema
 from standout.study.desk import Changes, Desk
-from standout.study.ledger import Ledger
-from standout.study.memory import copy_state
 from standout.study.planner import take_pulls
+from standout.study.storage import schema
+from standout.study.storage.mirror import Ledger
+from standout.study.storage.packing import copy_state
 from standout.study.study import Study
 
 NEXT = 10

@@ -14,7 +14,7 @@ from standout.service.security.login import is_secure
 from standout.service.service import Service
 from standout.service.settings import Settings
 from standout.study.raters import Record, read_record
-from standout.study.tokens import Role
+from standout.study.storage.tokens import Role
 from standout.study.turn import Turn
 
 YEAR = 365 * 86400

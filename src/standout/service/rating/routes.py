@@ -25,7 +25,7 @@ from standout.service.security.auth import Answerer, Identity, check
 from standout.service.service import Service, ServiceOf
 from standout.study import Study
 from standout.study.raters import Record, held_ticket
-from standout.study.tokens import Role
+from standout.study.storage.tokens import Role
 
 router = APIRouter(prefix="/rate/{name}", include_in_schema=False)
 

@@ -18,7 +18,7 @@ from standout.service.schemas import NewStudy, PageBody
 from standout.service.security.auth import Anyone, Looker, Owner, Reader
 from standout.service.service import Service, ServiceOf
 from standout.study import Study
-from standout.study.setup import DAY
+from standout.study.storage.catalogue import DAY
 
 router = APIRouter(tags=["studies"])
 

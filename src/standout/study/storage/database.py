@@ -24,12 +24,12 @@ from sqlalchemy.pool import NullPool
 
 from standout.errors import NoStudyError, StorageError, UncertainError
 from standout.extras import require
-from standout.study import sqlite_file
-from standout.study.migrations import STEPS, check_version, migrate, stored_version
 from standout.study.numbers import seconds
-from standout.study.places import check_file, check_length, locate, shown
-from standout.study.sqlite_file import SqliteFile
-from standout.study.storage_errors import explain
+from standout.study.storage import sqlite_file
+from standout.study.storage.driver_errors import explain
+from standout.study.storage.location import check_file, check_length, locate, shown
+from standout.study.storage.migrations import STEPS, check_version, migrate, stored_version
+from standout.study.storage.sqlite_file import SqliteFile
 
 PATIENCE = 60.0
 """Seconds to wait for other processes before giving up."""
@@ -105,7 +105,7 @@ class Storage:
         if self.is_sqlite:
             event.listen(engine, "connect", sqlite_file.set_up)
         else:
-            from standout.study.postgres import connector
+            from standout.study.storage.postgres import connector
 
             event.listen(engine, "do_connect", connector(self.patience))
         self._driver_error: type[Exception] = engine.dialect.loaded_dbapi.Error
@@ -200,7 +200,7 @@ class Storage:
         file.check(is_done=True)
 
     def _write_server(self, connection: Connection, is_small: bool) -> Iterator[Connection]:
-        from standout.study.postgres import writing
+        from standout.study.storage.postgres import writing
 
         with writing(connection, is_small=is_small) as commit:
             yield connection
@@ -222,7 +222,7 @@ class Storage:
     @contextmanager
     def _reading(self, connection: Connection, is_long: bool) -> Iterator[None]:
         if self.file is None:
-            from standout.study.postgres import reading
+            from standout.study.storage.postgres import reading
 
             with reading(connection, is_long=is_long):
                 yield

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from standout.errors import StorageError, UnavailableError
-from standout.study.sqlite_log import LOCKED
+from standout.study.storage.sqlite_log import LOCKED
 
 if TYPE_CHECKING:
-    from standout.study.storage import Storage
+    from standout.study.storage.database import Storage
 
 SILENT = "has not answered for"
 """In the message of a connection on which nothing came for too long."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table
 
-from standout.study.statements import Statement, driver, insert_into
+from standout.study.storage.statements import Statement, driver, insert_into
 
 FEW = 50
 """Up to here, one statement per row is as quick as anything."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from standout.study.statements import Statement, insert_into
+from standout.study.storage.statements import Statement, insert_into
 
 COUNTERS = ("seq", "pulls", "surplus", "log", "tickets", "failed", "last_round", "steps")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, Table, func, select
 
-from standout.study import schema
-from standout.study.ledger import Ledger
-from standout.study.schema import TicketStatus
+from standout.study.storage import schema
+from standout.study.storage.mirror import Ledger
+from standout.study.storage.schema import TicketStatus
 
 _REWARDS, _TICKETS, _FAILURES = schema.rewards, schema.tickets, schema.failures
 _HELD, _PENDING = int(TicketStatus.HELD), int(TicketStatus.PENDING)

@@ -26,7 +26,7 @@ from psycopg.pq.abc import PGconn, PGresult
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from standout.study.storage_errors import SILENT
+from standout.study.storage.driver_errors import SILENT
 
 Call = tuple[str, Sequence[Any]]
 """A statement and its parameters."""

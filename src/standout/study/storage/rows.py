@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sqlalchemy import Connection, Table, func, insert, select
 
 from standout.errors import StorageError
-from standout.study.schema import metadata, schema
+from standout.study.storage.schema import metadata, schema
 
 _ROWS = 5_000
 

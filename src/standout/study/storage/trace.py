@@ -13,8 +13,8 @@ import numpy as np
 from sqlalchemy import Connection, bindparam, select
 
 from standout.results import Trace
-from standout.study import schema
-from standout.study.statements import Statement, insert_into
+from standout.study.storage import schema
+from standout.study.storage.statements import Statement, insert_into
 
 GROWTH = 1.02
 """The pulls of a row over those of the row before, at least."""

@@ -8,8 +8,8 @@ from sqlalchemy import Connection
 
 from standout.errors import KeyUsedError
 from standout.study.chain import COVERED, Step
-from standout.study.ledger import Ledger
-from standout.study.statements import Statement, insert_into
+from standout.study.storage.mirror import Ledger
+from standout.study.storage.statements import Statement, insert_into
 
 _ADD = insert_into("standout_steps", ("study", *COVERED, "digest"))
 _FIND = Statement(

@@ -15,10 +15,11 @@ from standout.core.state import PULLS
 from standout.core.typing import Floats, Ints
 from standout.errors import NoStudyError, StorageError, StudyError
 from standout.results import StopReason
-from standout.study import schema
-from standout.study.bulk import insert_columns
 from standout.study.desk import Changes, Desk, Totals
-from standout.study.ledger_sql import (
+from standout.study.rounds import LiveRound, new_round
+from standout.study.storage import schema
+from standout.study.storage.bulk import insert_columns
+from standout.study.storage.mirror_statements import (
     ADD_ROUND,
     ADD_RUN,
     ARM_VALUES,
@@ -35,11 +36,10 @@ from standout.study.ledger_sql import (
     WRITE_RUN,
     RunRow,
 )
-from standout.study.memory import Layout, restore_derived, restore_touched
-from standout.study.open_tickets import Looked
-from standout.study.rounds import LiveRound, new_round
-from standout.study.statements import Statement, read_together
-from standout.study.trace import TraceLog
+from standout.study.storage.open_tickets import Looked
+from standout.study.storage.packing import Layout, restore_derived, restore_touched
+from standout.study.storage.statements import Statement, read_together
+from standout.study.storage.trace import TraceLog
 
 REASONS = {str(reason): reason for reason in StopReason}
 _OWN = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, text
 
-from standout.study.versions import APPEND_ONLY, guard_body, guards
+from standout.study.storage.versions import APPEND_ONLY, guard_body, guards
 
 _TABLES = tuple(table for tables in APPEND_ONLY.values() for table in tables)
 _SQLITE = text("SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from sqlalchemy import Connection, inspect, text
 
 from standout.errors import StorageError
-from standout.study import chain_start
-from standout.study.schema import schema
-from standout.study.versions import (
+from standout.study.storage import chain_start
+from standout.study.storage.schema import schema
+from standout.study.storage.versions import (
     APPEND_ONLY,
     FIRST,
     FOURTH,

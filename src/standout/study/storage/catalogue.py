@@ -24,11 +24,12 @@ from standout.errors import (
     shown,
 )
 from standout.results import StopReason, StudyRow
-from standout.study import chain_start, numbers, schema
+from standout.study import numbers
 from standout.study.desk import Desk
-from standout.study.ledger import UNREADABLE, Ledger
 from standout.study.page import Parts, check_items, check_page, write_items
-from standout.study.storage import Storage
+from standout.study.storage import chain_start, schema
+from standout.study.storage.database import Storage
+from standout.study.storage.mirror import UNREADABLE, Ledger
 
 DAY = 86400.0
 SMALLEST_COST = 1e-9

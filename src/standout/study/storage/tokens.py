@@ -20,8 +20,8 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from standout.errors import StudyError
 from standout.results import Result
-from standout.study import schema
-from standout.study.storage import Storage
+from standout.study.storage import schema
+from standout.study.storage.database import Storage
 
 _TOKENS = schema.tokens
 _FORM = re.compile(r"standout_([0-9a-f]{12})_([0-9A-Za-z_-]{43})")
