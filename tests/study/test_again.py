@@ -14,7 +14,7 @@ import pytest
 from standout import Problem
 from standout.errors import BatchError, StandoutError, StudyError, ToldError
 from standout.study import Study, Ticket
-from standout.study.turn import Turn
+from standout.study.transaction import Transaction
 from tests.study.conftest import Clock
 from tests.study.test_conformance import ARMS, MEANS, SIGMA, finish, make
 
@@ -85,7 +85,7 @@ def test_together_is_one_after_the_other(place: str) -> None:
     held = {name: one.ask(1, worker=name) for name in "abc"}
     also = {name: two.ask(1, worker=name) for name in "abc"}
 
-    def request(name: str, reward: float) -> Callable[[Turn], list[Ticket]]:
+    def request(name: str, reward: float) -> Callable[[Transaction], list[Ticket]]:
         ticket = held[name][0]
         return lambda turn: turn.tell_and_ask([(ticket, reward)], worker=name)[1]
 

@@ -18,7 +18,7 @@ from standout.errors import (
 from standout.study import Receipt, Study
 from standout.study.chain import digest_request, read_places, write_places
 from standout.study.csv_files import fingerprint, read_results
-from standout.study.turn import Mark
+from standout.study.transaction import Mark, insist
 from tests.study.cli import standout
 from tests.study.conftest import Clock
 from tests.study.cut import cutting
@@ -228,7 +228,7 @@ def test_what_cannot_be_known_is_said_with_the_key(server: Server) -> None:
 
 
 @pytest.mark.parametrize("third", [None, UnavailableError("recovering"), UncertainError("broken")])
-def test_a_second_break_at_the_commit(tmp_path: Path, third: Exception | None) -> None:
+def test_a_second_break_at_the_commit(third: Exception | None) -> None:
     """The first try finds no connection, the second loses its own at the end."""
     errors = iter([UnavailableError("gone"), UncertainError("broken; may have been done"), third])
     tried: list[bool] = []
@@ -239,13 +239,12 @@ def test_a_second_break_at_the_commit(tmp_path: Path, third: Exception | None) -
             raise error
         return "done"
 
-    with make(str(tmp_path / "study.db")) as study:
-        if third is None:
-            assert study._insist(attempt, Mark.of(None)) == "done"
-        else:
-            with pytest.raises(UncertainError, match="may have been done") as caught:
-                study._insist(attempt, Mark.of("plate 12"))
-            assert caught.value.key == "plate 12"
+    if third is None:
+        assert insist(attempt, Mark.of(None)) == "done"
+    else:
+        with pytest.raises(UncertainError, match="may have been done") as caught:
+            insist(attempt, Mark.of("plate 12"))
+        assert caught.value.key == "plate 12"
     # The third time round the key may have been used: it is looked up.
     assert (tried[0], tried[2]) == (third is None, False)
 

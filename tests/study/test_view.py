@@ -146,7 +146,7 @@ def test_a_note_is_looked_into_now_and_then(folder: Path, monkeypatch: pytest.Mo
     """Many arms make it slow: it is kept until the pulls have grown by a fiftieth."""
     looks: list[int] = []
     monkeypatch.setattr(
-        "standout.study.shown.doubt", lambda *_: looks.append(1) or f"look {len(looks)}"
+        "standout.study.study.doubt", lambda *_: looks.append(1) or f"look {len(looks)}"
     )
     with make(str(folder / "x.db")) as study:
         study.tell_many([("ash", 0.0)] * 1000)

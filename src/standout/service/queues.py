@@ -18,7 +18,7 @@ import anyio
 
 from standout.errors import StandoutError
 from standout.study import Study
-from standout.study.turn import Turn
+from standout.study.transaction import Transaction
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -35,7 +35,7 @@ QUICK, LOOKING, SLOW = 4, 2, 2
 
 @dataclass
 class _Waiting:
-    request: Callable[[Study, Turn], Any]
+    request: Callable[[Study, Transaction], Any]
     size: int
     future: asyncio.Future[Any]
 
@@ -110,7 +110,7 @@ class Queues:
         self,
         name: str,
         find: Callable[[], Study],
-        request: Callable[[Study, Turn], T],
+        request: Callable[[Study, Transaction], T],
         size: int = 1,
     ) -> tuple[Study, T]:
         """Ask or tell, in one transaction with others that wait; the study, and what came of it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from standout.results import Ticket
-from standout.study import again
+from standout.study import lost_answers
 from standout.study.storage.statements import Statement
 from standout.study.study import Study
 
@@ -48,5 +48,5 @@ def read_record(study: Study, worker: str) -> Record:
 def held_ticket(study: Study, worker: str) -> Ticket | None:
     """The ticket that a rater was given and has not answered, if its lease has not run out."""
     with study._reading() as (connection, now):
-        held = again.lost(connection, study._ledger, worker, (), 1, now)
+        held = lost_answers.lost(connection, study._ledger, worker, (), 1, now)
     return held[0] if held else None

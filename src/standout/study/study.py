@@ -3,42 +3,48 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar, overload
+from dataclasses import replace
+from typing import IO, TYPE_CHECKING, Any, NoReturn, Self, TypeVar, overload
 
 import numpy as np
 
 from standout.core.method import Method
 from standout.core.methods import DEFAULT_METHOD
 from standout.core.problem import Problem
+from standout.core.undecidable import doubt
 from standout.errors import (
     BatchError,
     RewardError,
     StandoutError,
-    StorageError,
+    StudyError,
     TicketError,
-    UnavailableError,
-    UncertainError,
+    shown,
 )
-from standout.results import Identification, Receipt, Status, Ticket
-from standout.study import again
-from standout.study.items import make_items, tickets_of
+from standout.results import Failure, Identification, Pending, Pulse, Receipt, Status, Ticket, Trace
+from standout.study import lost_answers, numbers, tickets
+from standout.study.page import Parts, read_items
+from standout.study.rewards import make_items, tickets_of
 from standout.study.status import read_status
-from standout.study.storage import catalogue
-from standout.study.storage.bulk import without_collector
-from standout.study.storage.database import PATIENCE, Storage
-from standout.study.tending import Tending
-from standout.study.tickets import ticket_id
-from standout.study.turn import Mark, Turn, check_count, worker_of
+from standout.study.storage import catalogue, open_tickets
+from standout.study.storage.bulk import FEW, without_collector
+from standout.study.storage.database import PATIENCE, Connection, Storage
+from standout.study.storage.mirror import Ledger
+from standout.study.storage.trace import read_trace
+from standout.study.tickets import MOST, read_failures, read_pending, ticket_id
+from standout.study.transaction import Mark, Transaction, carry_out, check_count, insist, worker_of
+
+if TYPE_CHECKING:
+    from standout.results import Forecast, Verification
+    from standout.study.history import History
 
 Clock = Callable[[], float]
 T = TypeVar("T")
-MOMENT = 1e-6
-"""Seconds between two requests of one transaction, so that their tickets can be told apart."""
 
 
-class Study(Tending):
+class Study:
     """One study in a database; make it with `Study.create`, find it with `Study.open`.
 
     Any number of processes and threads may use the same study at once. A
@@ -53,6 +59,55 @@ class Study(Tending):
     >>> Study.open("bags.db").status().pulls
     30
     """
+
+    _page: tuple[dict[str, Any] | None] | None = None
+    _created: float | None = None
+    _noted: tuple[int, str | None] | None = None
+
+    def __init__(self, storage: Storage, ledger: Ledger, name: str, lease: float) -> None:
+        self.name = name
+        self.lease = lease
+        self._storage = storage
+        self._ledger = ledger
+        self._lock = threading.RLock()
+        self._reader: Connection | None = None
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The arms' names."""
+        return self._ledger.desk.arms
+
+    @property
+    def problem(self) -> Problem:
+        """What is asked."""
+        return self._ledger.desk.problem
+
+    @property
+    def budget(self) -> int | None:
+        """The largest number of pulls, if there is one."""
+        return self._ledger.desk.budget
+
+    @property
+    def ordered(self) -> bool:
+        """Whether an arm's rewards are counted in the order of asking."""
+        return self._ledger.desk.ordered
+
+    @property
+    def method(self) -> Method:
+        """How pulls are chosen."""
+        return self._ledger.desk.method
+
+    @property
+    def remark(self) -> str | None:
+        """What is to be known about the study's file: that it may lack rewards, say."""
+        return self._storage.remark
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the study's file is still the one that was opened."""
+        return self._storage.is_current
+
+    # Making and finding ----------------------------------------------------------
 
     @classmethod
     def create(
@@ -179,17 +234,17 @@ class Study(Tending):
         ['elm', 'fir', 'ash']
         """
         count = check_count(1 if n is None else n)
-        with without_collector(count), self._turn(count) as turn:
-            found = turn.ask(count, worker=worker, lease=lease, known=known)
+        with without_collector(count), self._transaction(count) as one:
+            found = one.ask(count, worker=worker, lease=lease, known=known)
         if n is not None:
             return found
         return found[0] if found else None
 
     @contextmanager
-    def _turn(self, size: int = 1, tickets: Sequence[int] = ()) -> Iterator[Turn]:
+    def _transaction(self, size: int = 1, tickets: Sequence[int] = ()) -> Iterator[Transaction]:
         """A transaction for one request, that writes about `size` rows and tells of `tickets`."""
         with self._writing(size, tickets) as (connection, now):
-            yield Turn(connection, self._ledger, self.lease, now)
+            yield Transaction(connection, self._ledger, self.lease, now)
 
     def tell(
         self,
@@ -254,29 +309,10 @@ class Study(Tending):
                 return Receipt()
 
             def attempt(mark: Mark) -> Receipt:
-                with self._turn(len(items), tickets_of(items)) as turn:
-                    return turn.tell_items(items, who, mark)
+                with self._transaction(len(items), tickets_of(items)) as one:
+                    return one.tell_items(items, who, mark)
 
-            return self._insist(attempt, mark)
-
-    def _insist(self, attempt: Callable[[Mark], T], mark: Mark) -> T:
-        """Try once more if the connection breaks; the key shows whether it had been done.
-
-        A second break, at the end of the second try, is no other matter than one at the end
-        of the first.
-        """
-        try:
-            try:
-                return attempt(mark)
-            except UnavailableError as error:
-                if error.has_waited:
-                    raise
-                return attempt(mark)
-        except UncertainError as error:
-            try:
-                return attempt(mark._replace(is_new=False))
-            except StorageError:
-                raise UncertainError(str(error), mark.key) from None
+            return insist(attempt, mark)
 
     @overload
     def tell_and_ask(
@@ -329,16 +365,16 @@ class Study(Tending):
             size = count + len(items)
 
             def attempt(mark: Mark) -> tuple[Receipt, list[Ticket]]:
-                with self._turn(size, tickets_of(items)) as turn:
-                    return turn.tell_items_and_ask(items, count, who, lease, known, mark)
+                with self._transaction(size, tickets_of(items)) as one:
+                    return one.tell_items_and_ask(items, count, who, lease, known, mark)
 
-            receipt, found = self._insist(attempt, Mark.of(key))
+            receipt, found = insist(attempt, Mark.of(key))
         if n is not None:
             return receipt, found
         return receipt, found[0] if found else None
 
     def together(
-        self, requests: Sequence[Callable[[Turn], T]], size: int
+        self, requests: Sequence[Callable[[Transaction], T]], size: int
     ) -> list[T | StandoutError]:
         """Carry out several requests in one transaction: one wait for the disk for all.
 
@@ -346,17 +382,8 @@ class Study(Tending):
         has then changed nothing. Each has a moment of its own. All of them
         write about `size` rows.
         """
-        done: list[T | StandoutError] = []
         with self._writing(size) as (connection, now):
-            for number, request in enumerate(requests):
-                turn = Turn(connection, self._ledger, self.lease, now + number * MOMENT)
-                try:
-                    done.append(request(turn))
-                except StorageError:
-                    raise
-                except StandoutError as error:
-                    done.append(error)
-        return done
+            return carry_out(connection, self._ledger, self.lease, now, requests)
 
     def holder(self, ticket: Ticket | int) -> str | None:
         """Who was given a ticket (or told it, once it is told); None if there is no such ticket.
@@ -365,7 +392,7 @@ class Study(Tending):
         'lab 3'
         """
         with self._reading() as (connection, _):
-            return again.holder(connection, self._ledger, ticket_id(ticket))
+            return lost_answers.holder(connection, self._ledger, ticket_id(ticket))
 
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
         """Give a ticket back without a reward, and say why; its pull is handed out again.
@@ -377,8 +404,8 @@ class Study(Tending):
         >>> study.status().failures
         {'ash': 1}
         """
-        with self._turn() as turn:
-            turn.fail(ticket, reason, worker=worker)
+        with self._transaction() as one:
+            one.fail(ticket, reason, worker=worker)
 
     def status(self) -> Status:
         """How the study stands; costs O(arms), whatever the number of rewards.
@@ -399,3 +426,346 @@ class Study(Tending):
         """
         with self._reading():
             return self._ledger.desk.identification()
+
+    # Leases and pauses -----------------------------------------------------------
+
+    def renew(self, given: Iterable[Ticket | int], lease: float | None = None) -> None:
+        """Begin the leases of pending tickets anew: `lease` seconds, the study's unless given.
+
+        Tickets that are not pending are passed over. Raises `StudyError` for a
+        lease that is no positive number.
+
+        >>> study.renew([study.ask(lease=1)], 3600)
+        """
+        seconds = self.lease if lease is None else catalogue.check_lease(lease)
+        self._set_expiry(given, seconds)
+
+    def release(self, given: Iterable[Ticket | int]) -> None:
+        """End the leases of pending tickets now: the next to ask gets their pulls.
+
+        >>> first = study.ask()
+        >>> study.release([first])
+        >>> study.ask().arm == first.arm
+        True
+        """
+        self._set_expiry(given, 0.0)
+
+    def _set_expiry(self, given: Iterable[Ticket | int], seconds: float) -> None:
+        numbers = [ticket_id(ticket) for ticket in given]
+        if not numbers:
+            return
+        with self._writing() as (connection, now):
+            until = now + seconds
+            self._ledger.first_due = min(self._ledger.first_due, until)
+            open_tickets.set_expiry(connection, self._ledger.key, numbers, until)
+
+    def pause(self, arm: str, reason: str = "paused by hand") -> None:
+        """Hand out no more pulls of `arm`, until `resume`; `reason` is shown to people.
+
+        Raises `StudyError` if there is no such arm.
+
+        >>> study.pause("ash", "out of stock")
+        >>> study.ask().arm, study.status().paused
+        ('elm', {'ash': 'out of stock'})
+        """
+        position = self._position(arm)
+        why = tickets.clean(reason)
+        with self._writing() as (connection, now):
+            tickets.pause(connection, self._ledger, position, why, now)
+
+    def resume(self, arm: str) -> None:
+        """Hand out pulls of a paused arm again; raises `StudyError` if there is no such arm.
+
+        >>> study.pause("ash")
+        >>> study.resume("ash")
+        >>> study.ask().arm
+        'ash'
+        """
+        position = self._position(arm)
+        with self._writing() as (connection, now):
+            tickets.resume(connection, self._ledger, position, now)
+
+    # Looking ---------------------------------------------------------------------
+
+    @property
+    def page(self) -> dict[str, Any] | None:
+        """How the rating page asks people, as given when the study was created."""
+        if self._page is None:
+            self._read_row()
+        assert self._page is not None
+        return self._page[0]
+
+    @property
+    def created(self) -> float:
+        """When the study was created, in seconds since 1970."""
+        if self._created is None:
+            self._read_row()
+        assert self._created is not None
+        return self._created
+
+    def _read_row(self) -> None:
+        """What never changes is read once."""
+        with self._reading() as (connection, _):
+            page, self._created = catalogue.read_page(connection, self._ledger.key)
+        self._page = (page,)
+
+    def _note(self) -> str | None:
+        """Why what is left may never be decided, for who looks often.
+
+        To look into it takes a while with many arms: so it is said again until
+        the pulls have grown by a fiftieth. Called inside a transaction.
+        """
+        desk = self._ledger.desk
+        if desk.is_stopped:
+            return None
+        pulls = desk.totals.pulls
+        if self._noted is None or not self._noted[0] <= pulls < 1.02 * self._noted[0] + 1:
+            self._noted = (pulls, doubt(desk.spec, desk.state, desk.arms))
+        return self._noted[1]
+
+    def items(self, arms: Iterable[str] | None = None) -> dict[str, Parts]:
+        """What a rating page shows for these arms (all unless given), where there is something.
+
+        By arm: `text`, `image` or `html`. Raises `StudyError` for an arm that
+        is not of this study.
+
+        >>> study.items(["ash"])
+        {}
+        """
+        desk = self._ledger.desk
+        positions = None if arms is None else [self._position(arm) for arm in arms]
+        with self._reading() as (connection, _):
+            found = read_items(connection, self._ledger.key, positions)
+        return {desk.arms[place]: parts for place, parts in found.items()}
+
+    def trace(self) -> Trace:
+        """The threshold's interval and the number of undecided arms over the pulls, as arrays.
+
+        Not every pull is kept: from one entry to the next they grow by 2 % or more.
+
+        >>> len(study.trace())
+        0
+        """
+        with self._reading() as (connection, _):
+            return read_trace(connection, self._ledger.key)
+
+    def failures(self, limit: int = 100, before: int | None = None) -> list[Failure]:
+        """Up to `limit` tickets that were given back, newest first, from before a `seq` on.
+
+        >>> study.fail(study.ask(), "dropped")
+        >>> [(failure.arm, failure.reason) for failure in study.failures()]
+        [('ash', 'dropped')]
+        """
+        limit = numbers.whole("limit", limit, 1, numbers.MOST_TICKETS)
+        if before is not None:
+            before = numbers.whole("before", before, 0, MOST)
+        with self._reading() as (connection, _):
+            return read_failures(connection, self._ledger, limit, before)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the study had stopped when this handle last looked."""
+        return self._ledger.desk.is_stopped
+
+    def pulse(self) -> Pulse:
+        """The little that shows whether anything has changed, as cheap as can be.
+
+        >>> before = study.pulse()
+        >>> _ = study.ask()
+        >>> study.pulse().seq > before.seq
+        True
+        """
+        with self._reading():
+            desk = self._ledger.desk
+            undecided = np.count_nonzero((desk.certified == 0) & (desk.state.verdict == 0))
+            return Pulse(desk.totals.seq, desk.totals.pulls, int(undecided), desk.is_stopped)
+
+    def pending(self) -> list[Pending]:
+        """The tickets that are out, oldest first, with whom and until when (seconds since 1970).
+
+        >>> _ = study.ask(worker="lab 3")
+        >>> [(one.ticket, one.arm, one.worker) for one in study.pending()]
+        [(1, 'ash', 'lab 3')]
+        """
+        with self._reading() as (connection, _):
+            return read_pending(connection, self._ledger)
+
+    def forecast(self) -> int | None:
+        """How many pulls are left, roughly; None when that cannot be told (too early, no end).
+
+        The method is played on with rewards like those told so far, which
+        takes half a second.
+
+        >>> print(study.forecast())
+        None
+        """
+        from standout.study.forecast import forecast
+
+        with self._reading() as (connection, _):
+            return forecast(connection, self._ledger)
+
+    def forecast_range(self, seed: int = 0) -> Forecast | None:
+        """How many pulls are left, and between which numbers probably; None as in `forecast`.
+
+        Played on several times, with random choices that `seed` drives.
+        """
+        from standout.study.forecast import Outlook
+
+        with self._reading() as (connection, _):
+            outlook = Outlook(connection, self._ledger)
+        # Others may use the study meanwhile.
+        return outlook.forecast(seed)
+
+    def history(self) -> History:
+        """Every reward ever told, in the order of telling; one array per column.
+
+        >>> _ = study.tell(arm="fir", reward=1.0)
+        >>> log = study.history()
+        >>> len(log), float(log["reward"][0])
+        (1, 1.0)
+        """
+        from standout.study.history import read_history
+
+        with self._reading() as (connection, _):
+            return read_history(connection, self._ledger)
+
+    def export(self, file: IO[Any], form: str = "csv", *, raw: bool = False) -> int:
+        """Write the history as `csv`, `json` (text files) or `parquet` (a binary one); its length.
+
+        CSV and JSON are written as they are read, whatever the history's size. In
+        a CSV, names that a spreadsheet would run as formulas get a `'` in front,
+        unless `raw`. Raises `StudyError` for another form, `MissingExtraError` if
+        Parquet's package is not installed.
+
+        >>> import io
+        >>> file = io.StringIO()
+        >>> study.export(file), file.getvalue().strip()
+        (0, 'seq,time,arm,reward,ticket,asked,worker,counted')
+        """
+        from standout.study.history import FORMS, write_history
+
+        if form not in FORMS:
+            raise StudyError(f"no format {shown(form)}; there are {', '.join(FORMS)}")
+        with self._reading() as (connection, _):
+            return write_history(connection, self._ledger, file, form, raw)
+
+    def verify(self, head: str | None = None) -> Verification:
+        """Work everything out anew from the log, and compare with what is stored.
+
+        It also sees that the file is whole.
+
+        `head` is a digest that was noted earlier (`Status.head`, in hex): one of
+        the steps must have it.
+
+        >>> bool(study.verify()), study.verify().problems
+        (True, ())
+        """
+        from standout.study.verify import verify
+
+        if head is not None:
+            numbers.text("head", head)
+        with self._lock:
+            self._ledger.forget()
+            with self._reading(is_long=True) as (connection, _):
+                found = verify(connection, self._ledger, head)
+        if self.remark is None:
+            return found
+        return replace(found, problems=(*found.problems, self.remark))
+
+    def export_parts(self, form: str = "csv", *, raw: bool = False) -> Iterator[str]:
+        """The history as it is now, as `csv` or `json`, in parts of some thousand rewards.
+
+        `raw`: as in `export`.
+
+        Between two parts no transaction is open, so that a slow reader
+        keeps nobody waiting; the log only grows, and so they fit together.
+        """
+        from standout.study.history import TEXTS, read_part, text_of
+
+        if form not in TEXTS:
+            raise StudyError(f"no format {shown(form)}; there are {', '.join(TEXTS)}")
+        text = text_of(form, self.arms, raw)
+        with self._reading():
+            last = self._ledger.desk.totals.log
+        yield text.head()
+        done = 0
+        while done < last:
+            with self._reading() as (connection, _):
+                rows = read_part(connection, self._ledger.key, done, last)
+            done = rows[-1][0] if rows else last
+            yield text.rows(rows)
+        yield text.tail()
+
+    def _position(self, arm: str) -> int:
+        position = self._ledger.desk.index.get(numbers.text("an arm", arm))
+        if position is None:
+            raise StudyError(f"no arm {shown(arm)} in this study")
+        return position
+
+    # Transactions ----------------------------------------------------------------
+
+    @contextmanager
+    def _writing(
+        self, size: int = 1, tickets: Sequence[int] = ()
+    ) -> Iterator[tuple[Connection, float]]:
+        """A transaction on the study as it is now, that writes about `size` rows.
+
+        `tickets` are those that it is going to tell of, if that is known.
+        """
+        with self._lock:
+            try:
+                with self._storage.write(is_small=size <= FEW) as connection:
+                    now = self._ledger.sync(connection, lock=True, tickets=tickets)
+                    yield connection, self._storage.clock() if self._storage.clock else now
+                    self._ledger.flush(connection)
+            except BaseException:
+                self._ledger.forget()
+                raise
+
+    @contextmanager
+    def _reading(self, *, is_long: bool = False) -> Iterator[tuple[Connection, float]]:
+        """A transaction that sees the study at one moment; inside another one, that one.
+
+        So several looks are of the same moment if they stand in one block.
+        """
+        with self._lock:
+            try:
+                with self._snapshot(is_long) as connection:
+                    now = self._ledger.sync(connection, lock=False)
+                    yield connection, self._storage.clock() if self._storage.clock else now
+            except BaseException:
+                self._ledger.forget()
+                raise
+
+    @contextmanager
+    def _snapshot(self, is_long: bool) -> Iterator[Connection]:
+        if self._reader is not None:
+            yield self._reader
+            return
+        with self._storage.read(is_long=is_long) as connection:
+            self._reader = connection
+            try:
+                yield connection
+            finally:
+                self._reader = None
+
+    def close(self) -> None:
+        """Close the connection to the database; the study itself stays.
+
+        Every method opens another if it is used afterwards. Leaving a `with`
+        closes, too.
+        """
+        with self._lock:
+            self._storage.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r} at {self._storage.shown!r})"
+
+    def __reduce__(self) -> NoReturn:
+        raise StudyError("a Study cannot be sent to another process; open it there by its place")

@@ -16,7 +16,7 @@ pulls counted + pulls pending never exceed the budget.
 In an ordered study the rewards of an arm are counted in the order in which its
 pulls were handed out: one that overtakes an earlier pull of the same arm is
 logged at once, but waits until that one is told or given back. A reward that
-fills no pull waits for those of its arm that are out (see `holding`).
+fills no pull waits for those of its arm that are out (see `order`).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from sqlalchemy import Connection
 
 from standout.results import Receipt
 from standout.study.chain import Logged, Step
-from standout.study.holding import Waiting, first_blocks, order_of, read_held
+from standout.study.order import Waiting, first_blocks, order_of, read_held
+from standout.study.rewards import Item, check_told, find_told, may_be_told
 from standout.study.storage import open_tickets, schema, steps
 from standout.study.storage.bulk import FEW, insert_columns
 from standout.study.storage.mirror import Ledger
 from standout.study.storage.open_tickets import HELD, PENDING, WAITING_COLUMNS, OpenTicket
 from standout.study.storage.schema import TicketStatus
 from standout.study.storage.statements import Statement
-from standout.study.told import Item, check, find_told, may_be_told
 
 _DROP_TOLD = Statement(
     "DELETE FROM standout_tickets WHERE study = ? AND status <> 1 AND id IN "
@@ -51,7 +51,7 @@ def tell(
     asked = [item.ticket for item in items if item.ticket is not None]
     rows = open_tickets.find(connection, ledger.key, asked, ledger.tickets)
     told = find_told(connection, ledger.key, [t for t in asked if may_be_told(rows.get(t))])
-    fresh = check(ledger, items, rows, told)
+    fresh = check_told(ledger, items, rows, told)
     step.first, step.repeated = ledger.desk.totals.log + 1, len(items) - len(fresh)
     receipt = Receipt(repeated=step.repeated)
     if fresh:

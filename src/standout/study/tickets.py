@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import socket
@@ -14,7 +15,7 @@ from standout.results import Failure, Pending, Ticket
 from standout.study import numbers
 from standout.study.chain import Kind, Step
 from standout.study.desk import Desk
-from standout.study.holding import release_held
+from standout.study.order import release_held
 from standout.study.planner import take_pulls
 from standout.study.storage import open_tickets, schema, steps
 from standout.study.storage.bulk import insert_columns
@@ -180,6 +181,27 @@ def fail(
         close_slot(connection, ledger, row.arm, row.round, step)
         desk.settle(step)
     steps.write(connection, ledger, step)
+
+
+def pause(connection: Connection, ledger: Ledger, arm: int, why: str, now: float) -> None:
+    """Hand out no more pulls of an arm."""
+    desk = ledger.desk
+    step = Step(Kind.PAUSE, now, first=desk.totals.log + 1)
+    step.note = json.dumps([arm, why])
+    desk.pause(arm, why)
+    desk.settle(step)
+    steps.write(connection, ledger, step)
+
+
+def resume(connection: Connection, ledger: Ledger, arm: int, now: float) -> None:
+    """Hand out pulls of a paused arm again."""
+    desk = ledger.desk
+    step = Step(Kind.RESUME, now, first=desk.totals.log + 1)
+    step.note = json.dumps([arm])
+    steps.write(connection, ledger, step)
+    desk.paused.pop(arm, None)
+    desk.streak[arm] = 0
+    desk.changes.arms.add(arm)
 
 
 def pause_if_often(desk: Desk, arm: int, reason: str) -> None:

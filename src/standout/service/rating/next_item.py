@@ -10,7 +10,7 @@ from standout.service.rating.rater import Rater, may_hold_more
 from standout.service.settings import Settings
 from standout.study import Study, Ticket
 from standout.study.raters import Record
-from standout.study.turn import Turn
+from standout.study.transaction import Transaction
 
 CHOICE = 4
 """Tickets among which the item is looked for that a rater has not seen, or not for longest."""
@@ -48,7 +48,7 @@ def hand_out(
     lease = min(study.lease, settings.rater_lease)
     worker = rater.worker
 
-    def first(turn: Turn) -> tuple[list[Ticket], bool]:
+    def first(turn: Transaction) -> tuple[list[Ticket], bool]:
         held = turn.held(worker)
         if held or not may_hold_more(settings, turn, rater.who):
             return held, True

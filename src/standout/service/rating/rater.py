@@ -15,12 +15,12 @@ from standout.service.service import Service
 from standout.service.settings import Settings
 from standout.study.raters import Record, read_record
 from standout.study.storage.tokens import Role
-from standout.study.turn import Turn
+from standout.study.transaction import Transaction
 
 YEAR = 365 * 86400
 
 
-def may_hold_more(settings: Settings, turn: Turn, who: Identity) -> bool:
+def may_hold_more(settings: Settings, turn: Transaction, who: Identity) -> bool:
     """Whether the raters of this token, together, may be given one more ticket.
 
     Told apart by a cookie of their own making, they could otherwise be as many

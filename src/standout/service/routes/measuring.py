@@ -34,7 +34,7 @@ from standout.service.security.auth import Answerer, Identity, Measurer, Reader
 from standout.service.service import Service, ServiceOf
 from standout.study import Study, Ticket
 from standout.study.storage.tokens import Role
-from standout.study.turn import Mark, Turn
+from standout.study.transaction import Mark, Transaction
 
 router = APIRouter(prefix="/studies/{name}", tags=["measuring"], route_class=LongRoute)
 T = TypeVar("T")
@@ -52,7 +52,7 @@ def _lease(service: Service, study: Study, who: Identity, given: float | None) -
     return min(given or study.lease, study.lease, service.settings.rater_lease)
 
 
-def _one(service: Service, turn: Turn, who: Identity, lease: float | None) -> list[Ticket]:
+def _one(service: Service, turn: Transaction, who: Identity, lease: float | None) -> list[Ticket]:
     """A rater's one ticket: the one it has comes again; a new one if its token has room."""
     held = turn.held(who.name)
     if held or not may_hold_more(service.settings, turn, who):
@@ -60,7 +60,7 @@ def _one(service: Service, turn: Turn, who: Identity, lease: float | None) -> li
     return turn.ask(1, worker=who.name, lease=lease)
 
 
-def _check_own(turn: Turn, who: Identity, tickets: Sequence[int | None]) -> None:
+def _check_own(turn: Transaction, who: Identity, tickets: Sequence[int | None]) -> None:
     """A rater answers what it was handed, nothing else."""
     if who.role is not Role.RATER:
         return
@@ -81,7 +81,7 @@ async def _tickets(
 
 
 async def _change(
-    service: Service, name: str, request: Callable[[Study, Turn], T], size: int = 1
+    service: Service, name: str, request: Callable[[Study, Transaction], T], size: int = 1
 ) -> tuple[Study, T]:
     """Carry out a request; the study that it changed, and what came of it."""
     return await service.queues.change(name, lambda: service.studies.writer(name), request, size)
@@ -92,7 +92,7 @@ async def ask(service: ServiceOf, who: Answerer, name: str, body: Ask) -> Respon
     """Ask for pulls to measure; a rater gets one at a time."""
     count = 1 if who.role is Role.RATER else body.n
 
-    def request(study: Study, turn: Turn) -> list[Ticket]:
+    def request(study: Study, turn: Transaction) -> list[Ticket]:
         lease = _lease(service, study, who, body.lease)
         if who.role is Role.RATER:
             return _one(service, turn, who, lease)
@@ -120,7 +120,7 @@ async def tell(service: ServiceOf, who: Answerer, name: str, body: Tell) -> Resp
     count = min(body.ask, 1) if who.role is Role.RATER else body.ask
     mark = Mark.of(body.key)
 
-    def request(study: Study, turn: Turn) -> tuple[Receipt, list[Ticket]]:
+    def request(study: Study, turn: Transaction) -> tuple[Receipt, list[Ticket]]:
         _check_own(turn, who, [reward.ticket for reward in rewards])
         if not count:
             return turn.tell_many(pairs, worker=worker, mark=mark), []
@@ -141,7 +141,7 @@ async def tell(service: ServiceOf, who: Answerer, name: str, body: Tell) -> Resp
 async def fail(service: ServiceOf, who: Answerer, name: str, body: Fail) -> Response:
     """Give a ticket back without a reward; its pull is handed out again."""
 
-    def request(study: Study, turn: Turn) -> None:
+    def request(study: Study, turn: Transaction) -> None:
         _check_own(turn, who, [body.ticket])
         turn.fail(body.ticket, body.reason, worker=_worker(who, body.worker))
 

@@ -214,6 +214,13 @@ def choose(connection: Connection, storage: Storage, name: str | None) -> Any:
     raise NoStudyError(f"{storage.shown} holds no study {name!r}")
 
 
+def read_page(connection: Connection, key: int) -> tuple[dict[str, Any] | None, float]:
+    """How the rating page of a study asks, and when the study was created (since 1970)."""
+    query = select(_STUDIES.c.page, _STUDIES.c.created).where(_STUDIES.c.id == key)
+    row = connection.execute(query).one()
+    return None if row.page is None else json.loads(row.page), float(row.created)
+
+
 def study_names(connection: Connection) -> list[tuple[int, str]]:
     """Key and name of every study, oldest first."""
     rows = connection.execute(select(_STUDIES.c.id, _STUDIES.c.name).order_by(_STUDIES.c.id))

@@ -31,6 +31,8 @@ from standout.study.storage.location import check_file, check_length, locate, sh
 from standout.study.storage.migrations import STEPS, check_version, migrate, stored_version
 from standout.study.storage.sqlite_file import SqliteFile
 
+__all__ = ["PATIENCE", "Connection", "Storage"]
+
 PATIENCE = 60.0
 """Seconds to wait for other processes before giving up."""
 _SQLITE_IO = 10

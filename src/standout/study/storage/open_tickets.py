@@ -73,6 +73,9 @@ _HOLD = Statement(
     "UPDATE standout_tickets SET status = 1, value = ?, logged = ? WHERE study = ? AND id = ?"
 )
 _SET_STATUS = Statement("UPDATE standout_tickets SET status = ? WHERE study = ? AND id = ?")
+_SET_EXPIRY = Statement(
+    "UPDATE standout_tickets SET expires = ? WHERE study = ? AND id = ? AND status = 0"
+)
 WAITING_COLUMNS = (
     "study", "id", "arm", "slot", "round", "status", "worker", "asked", "expires", "value",
     "logged",
@@ -202,3 +205,8 @@ def set_status(
     """Move tickets to another status."""
     if numbers:
         _SET_STATUS.many(connection, [(int(status), key, number) for number in numbers])
+
+
+def set_expiry(connection: Connection, key: int, numbers: Sequence[int], until: float) -> None:
+    """Let leases end at another moment, as far as the tickets are pending."""
+    _SET_EXPIRY.many(connection, [(until, key, number) for number in numbers])

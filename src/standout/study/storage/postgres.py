@@ -97,7 +97,10 @@ class Watched(psycopg.Connection[Any]):
         Raises the error of the first that fails.
         """
         fresh = {text for text, _ in calls}.difference(self.prepared)
-        self.prepared.update((text, b"standout_%d" % next(self._numbers)) for text in fresh)
+        # With its first word, for whoever reads the server's log.
+        self.prepared.update(
+            (text, f"standout_{next(self._numbers)}_{text.split()[0]}".encode()) for text in fresh
+        )
         try:
             with self.lock:
                 results = self._pipeline_of(fresh, calls)

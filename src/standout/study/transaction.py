@@ -6,18 +6,21 @@ request among several in a transaction leaves the others as they are.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import NamedTuple, TypeVar
 
-from sqlalchemy import Connection
-
+from standout.errors import StandoutError, StorageError, UnavailableError, UncertainError
 from standout.results import Receipt, Ticket
-from standout.study import again, chain, numbers, telling, tickets
-from standout.study.items import Key, make_items
+from standout.study import chain, lost_answers, numbers, telling, tickets
+from standout.study.rewards import Item, Key, make_items
 from standout.study.storage import catalogue, steps
+from standout.study.storage.database import Connection
 from standout.study.storage.mirror import Ledger
 from standout.study.tickets import ticket_id, worker_name
-from standout.study.told import Item
+
+T = TypeVar("T")
+MOMENT = 1e-6
+"""Seconds between two requests of one transaction, so that their tickets can be told apart."""
 
 
 def check_count(n: int) -> int:
@@ -47,7 +50,7 @@ class Mark(NamedTuple):
         return cls(chain.check_key(key), is_given=True, is_new=False)
 
 
-class Turn:
+class Transaction:
     """One request's part of a transaction; `now` is its moment."""
 
     def __init__(self, connection: Connection, ledger: Ledger, lease: float, now: float) -> None:
@@ -69,7 +72,7 @@ class Turn:
         count, who, seconds = check_count(n), worker_of(worker), self._seconds(lease)
         found: list[Ticket] = []
         if known is not None:
-            found = again.lost(self._connection, self._ledger, who, known, count, self._now)
+            found = lost_answers.lost(self._connection, self._ledger, who, known, count, self._now)
         return found + self._hand_out(count - len(found), who, seconds)
 
     def tell_many(
@@ -132,15 +135,15 @@ class Turn:
         count, seconds = check_count(n), self._seconds(lease)
         receipt, moment = self._tell(items, who, mark)
         if receipt.again:
-            found = again.given_at(self._connection, self._ledger, moment, who, count)
+            found = lost_answers.given_at(self._connection, self._ledger, moment, who, count)
             return receipt, found or self._hand_out(count, who, seconds)
         if items and receipt.repeated == len(items):
             # What was told again brings no more than it brought the first time.
-            found = again.same(self._connection, self._ledger, items, who, count)
+            found = lost_answers.same(self._connection, self._ledger, items, who, count)
             return receipt, found or self._hand_out(count, who, seconds)
         found = []
         if known is not None:
-            found = again.lost(self._connection, self._ledger, who, known, count, self._now)
+            found = lost_answers.lost(self._connection, self._ledger, who, known, count, self._now)
         return receipt, found + self._hand_out(count - len(found), who, seconds)
 
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
@@ -150,15 +153,15 @@ class Turn:
 
     def holder(self, ticket: Ticket | int) -> str | None:
         """Who was given a ticket, or told it; None if there is no such ticket."""
-        return again.holder(self._connection, self._ledger, ticket_id(ticket))
+        return lost_answers.holder(self._connection, self._ledger, ticket_id(ticket))
 
     def held(self, worker: str) -> list[Ticket]:
         """The first ticket that a worker has and has not answered, if there is one."""
-        return again.lost(self._connection, self._ledger, worker, (), 1, self._now)
+        return lost_answers.lost(self._connection, self._ledger, worker, (), 1, self._now)
 
     def pending_of(self, prefix: str) -> int:
         """How many tickets are out with workers whose names begin with `prefix`."""
-        return again.pending_of(self._connection, self._ledger, prefix, self._now)
+        return lost_answers.pending_of(self._connection, self._ledger, prefix, self._now)
 
     @property
     def left(self) -> int | None:
@@ -173,3 +176,42 @@ class Turn:
         if count < 1:
             return []
         return tickets.hand_out(self._connection, self._ledger, count, who, seconds, self._now)
+
+
+def insist(attempt: Callable[[Mark], T], mark: Mark) -> T:
+    """Try once more if the connection breaks; the key shows whether it had been done.
+
+    A second break, at the end of the second try, is no other matter than one at the end
+    of the first.
+    """
+    try:
+        try:
+            return attempt(mark)
+        except UnavailableError as error:
+            if error.has_waited:
+                raise
+            return attempt(mark)
+    except UncertainError as error:
+        try:
+            return attempt(mark._replace(is_new=False))
+        except StorageError:
+            raise UncertainError(str(error), mark.key) from None
+
+
+def carry_out(
+    connection: Connection,
+    ledger: Ledger,
+    lease: float,
+    now: float,
+    requests: Sequence[Callable[[Transaction], T]],
+) -> list[T | StandoutError]:
+    """Let requests share a database's transaction: the result or the error of each, in order."""
+    done: list[T | StandoutError] = []
+    for number, request in enumerate(requests):
+        try:
+            done.append(request(Transaction(connection, ledger, lease, now + number * MOMENT)))
+        except StorageError:
+            raise
+        except StandoutError as error:
+            done.append(error)
+    return done

@@ -8,10 +8,10 @@ from sqlalchemy import Connection, func, select
 
 from standout.errors import StudyError
 from standout.results import Ticket
+from standout.study.rewards import Item
 from standout.study.storage import schema
 from standout.study.storage.mirror import Ledger
 from standout.study.storage.statements import Row, Statement
-from standout.study.told import Item
 
 _TICKETS = schema.tickets
 _PENDING = (
