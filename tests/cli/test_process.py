@@ -148,3 +148,35 @@ def test_colour_only_where_it_is_wanted() -> None:
     assert "\x1b" not in output()
     assert "\x1b" in output(FORCE_COLOR="1", TERM="xterm-256color")
     assert "\x1b[3" not in output(FORCE_COLOR="1", NO_COLOR="1", TERM="xterm-256color")
+
+
+_AMID_C = """
+import logging
+from standout.cli import frame
+
+def app(**_):
+    try:
+        raise frame.{signal}
+    except BaseException as error:
+        logging.getLogger("a.library").error("Exception during close", exc_info=True)
+        raise SystemError("returned a result with an exception set") from error
+
+frame.run(app)
+"""
+
+
+def test_a_signal_amid_c_code() -> None:
+    """Its exception comes out as another one, and closing libraries log what they see."""
+    done = subprocess.run(
+        [sys.executable, "-c", _AMID_C.format(signal="Terminated")],
+        capture_output=True, text=True, timeout=HANGS, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (143, "")
+    # Any other is an error as ever.
+    code = _AMID_C.format(signal="StandoutError")
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=HANGS, check=False
+    )
+    assert done.returncode == 1
+    assert "Exception during close" in done.stderr
+    assert "SystemError" in done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -55,7 +56,9 @@ class Commands(TyperGroup):
         """Run the command; Ctrl-C ends it in one line."""
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemError) as error:
+            if not _is_from(error, KeyboardInterrupt):
+                raise
             print("standout: interrupted", file=sys.stderr)
             raise Exit(INTERRUPTED) from None
 
@@ -106,6 +109,16 @@ class Terminated(BaseException):
     """SIGTERM as an exception, so that worker processes are ended on the way out."""
 
 
+def _is_from(error: BaseException, kind: type[BaseException]) -> bool:
+    """Whether a signal ended the command; amid C code its exception comes as a `SystemError`."""
+    return isinstance(error, kind) or isinstance(error.__cause__, kind)
+
+
+def _is_worth_saying(record: logging.LogRecord) -> bool:
+    """Libraries log, with a traceback, that their closing was interrupted; that was our wish."""
+    return record.exc_info is None or not isinstance(record.exc_info[1], Terminated)
+
+
 def _terminate(signum: int, frame: FrameType | None) -> None:
     raise Terminated
 
@@ -113,13 +126,17 @@ def _terminate(signum: int, frame: FrameType | None) -> None:
 def run(app: Any) -> NoReturn:
     """Run `app` as the program of this process."""
     signal.signal(signal.SIGTERM, _terminate)
+    if logging.lastResort is not None:
+        logging.lastResort.addFilter(_is_worth_saying)
     if isinstance(sys.stdout, TextIOWrapper):
         # A terminal that lacks a character shows a question mark instead of a traceback.
         sys.stdout.reconfigure(errors="replace")
     try:
         app(prog_name="standout")
-    except Terminated:
-        sys.exit(TERMINATED)
     except BrokenPipeError:
         leave_broken_pipe()
+    except (Terminated, SystemError) as error:
+        if not _is_from(error, Terminated):
+            raise
+        sys.exit(TERMINATED)
     sys.exit(0)
