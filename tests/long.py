@@ -21,15 +21,15 @@ APART = (
     "tests/service/test_access.py::test_nothing_is_imported_from_the_current_folder",
     "tests/service/test_access.py::test_a_pool_imports_nothing_from_the_current_folder",
     "tests/service/test_slow_clients.py::test_with_few_files",
-    "tests/report/test_check_rates.py",
-    "tests/report/test_findings.py",
-    "tests/report/test_reorder.py",
+    "tests/analysis/test_check_rates.py",
+    "tests/analysis/test_findings.py",
+    "tests/analysis/test_reorder.py",
     "tests/attack/test_noise.py",
     "tests/attack/test_studies.py",
-    "tests/test_cli_process.py",
-    "tests/test_outside_rule.py",
-    "tests/test_paper.py::test_processes_make_no_difference",
-    "tests/test_simulate.py::test_one_process_or_two",
+    "tests/cli/test_process.py",
+    "tests/core/test_outside_rule.py",
+    "tests/paper/test_claims.py::test_processes_make_no_difference",
+    "tests/simulation/test_simulate.py::test_one_process_or_two",
 )
 """How their names begin; each of these tests may run beside the others of its file."""
 
@@ -37,11 +37,11 @@ TOGETHER = (
     "tests/attack/test_logic.py",
     "tests/browser/",
     "tests/study/test_executor.py",
-    "tests/test_focus_guarantee.py",
-    "tests/test_guarantee.py",
+    "tests/core/test_focus_guarantee.py",
+    "tests/core/test_guarantee.py",
     "tests/test_install.py",
-    "tests/test_intervals_coverage.py",
-    "tests/test_paper_figures.py",
+    "tests/core/intervals/test_coverage.py",
+    "tests/paper/test_figures.py",
 )
 """Files whose tests share something costly: a kernel, a browser, a cluster, cached runs, an
 environment."""

@@ -1,4 +1,4 @@
-"""A long list of rewards in parts that a server takes."""
+"""Rewards as they are sent: checked, and a long list in parts that a server takes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from standout.errors import BatchError
+from standout.errors import BatchError, RewardError, TicketError
+from standout.results import Receipt, Ticket, Told
+
+Key = Ticket | int | str
+"""What a reward is of: a ticket, its number, or an arm by name."""
 
 MOST_REWARDS = 20_000
 """Rewards of one request: a server takes 50,000, and others wait while it does."""
@@ -42,3 +46,53 @@ def counted_from(before: int) -> Iterator[None]:
         )
         found.__cause__ = error.__cause__
         raise found from error.__cause__
+
+
+def ticket_number(ticket: Ticket | int) -> int:
+    """The number of a ticket; raises `TicketError` for anything else."""
+    number = getattr(ticket, "id", ticket)
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise TicketError(f"{ticket!r} is not a ticket")
+    return number
+
+
+def rows_of(pairs: list[tuple[Key, float]]) -> list[dict[str, Any]]:
+    """Rewards as they are sent; raises `BatchError` for the first that cannot be."""
+    rows: list[dict[str, Any]] = []
+    for place, (key, reward) in enumerate(pairs):
+        try:
+            value = _reward(reward)
+            if isinstance(key, str):
+                rows.append({"arm": key, "reward": value})
+            elif isinstance(key, int):
+                rows.append({"ticket": ticket_number(key), "reward": value})
+            else:
+                rows.append({"ticket": ticket_number(key), "arm": key.arm, "reward": value})
+        except (RewardError, TicketError) as error:
+            raise BatchError(str(error), place) from error
+    return rows
+
+
+def _reward(value: object) -> float:
+    """A number that JSON can carry; whether it fits the noise, the server says."""
+    if isinstance(value, str | bytes | complex):
+        raise RewardError(f"reward {value!r} is not a number")
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise RewardError(f"reward {value!r} is not a number") from None
+    if number != number or number in (float("inf"), float("-inf")):
+        raise RewardError(f"reward {number} is not finite")
+    return number
+
+
+def whole_receipt(last: Told, before: Sequence[Told] = ()) -> Receipt:
+    """What became of all parts."""
+    told = (*before, last)
+    return Receipt(
+        counted=sum(one.counted for one in told),
+        repeated=sum(one.repeated for one in told),
+        surplus=sum(one.surplus for one in told),
+        again=all(one.again for one in told),
+        time=last.time,
+    )

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import secrets
 import socket
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, overload
 from urllib.parse import quote
 
-from standout.client.batches import counted_from, parts
+from standout.client.batches import (
+    Key,
+    counted_from,
+    parts,
+    rows_of,
+    ticket_number,
+    whole_receipt,
+)
 from standout.client.transport import Transport
 from standout.errors import BatchError, RewardError, StudyError, TicketError, UncertainError
 from standout.results import (
@@ -23,8 +31,6 @@ from standout.results import (
     Tickets,
     Told,
 )
-
-Key = Ticket | int | str
 
 
 class _Hand:
@@ -191,7 +197,7 @@ class RemoteStudy:
         hand = self._hand(worker)
         with hand.lock:
             *before, last = self._tell_in_parts({"worker": hand.who}, {}, pairs, hand, key)
-            return _receipt(last, before)
+            return whole_receipt(last, before)
 
     @overload
     def tell_and_ask(
@@ -246,7 +252,7 @@ class RemoteStudy:
             asking = _given(ask=count, lease=lease, items=items or None)
             with hand.lock:
                 *before, last = self._tell_in_parts({"worker": hand.who}, asking, pairs, hand, key)
-                receipt, found = _receipt(last, before), hand.take(last)
+                receipt, found = whole_receipt(last, before), hand.take(last)
         if n is not None:
             return receipt, found
         return receipt, found[0] if found else None
@@ -265,7 +271,7 @@ class RemoteStudy:
         a call that is made again are recognised one by one.
         """
         key = key or secrets.token_urlsafe(16)
-        rows = _rewards(pairs)
+        rows = rows_of(pairs)
         answers = []
         for part in parts(rows):
             sent = {**body, **(last if part.stop == len(rows) else {}), "rewards": rows[part]}
@@ -280,7 +286,7 @@ class RemoteStudy:
             data = self._transport.post(f"{self._path}/tell", body)
         except UncertainError as error:
             raise UncertainError(f"{error}; its key is {body['key']!r}", body["key"]) from None
-        hand.tickets.difference_update(_number(k) for k, _ in pairs if not isinstance(k, str))
+        hand.tickets.difference_update(ticket_number(k) for k, _ in pairs if not isinstance(k, str))
         return Told.from_dict(data)
 
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
@@ -294,17 +300,17 @@ class RemoteStudy:
         {'ash': 1}
         """
         hand = self._hand(worker)
-        body = {"ticket": _number(ticket), "reason": reason[:2000], "worker": hand.who}
+        body = {"ticket": ticket_number(ticket), "reason": reason[:2000], "worker": hand.who}
         with hand.lock:
             self._transport.post(f"{self._path}/fail", body)
-            hand.tickets.discard(_number(ticket))
+            hand.tickets.discard(ticket_number(ticket))
 
     def renew(self, given: Iterable[Ticket | int], lease: float | None = None) -> None:
         """Begin the leases of pending tickets anew: `lease` seconds, the study's unless given.
 
         >>> study.renew([study.ask(lease=1)], 3600)
         """
-        numbers = [_number(ticket) for ticket in given]
+        numbers = [ticket_number(ticket) for ticket in given]
         if numbers:
             self._transport.post(f"{self._path}/renew", _given(tickets=numbers, lease=lease))
 
@@ -316,7 +322,7 @@ class RemoteStudy:
         >>> study.ask().arm == first.arm
         True
         """
-        numbers = [_number(ticket) for ticket in given]
+        numbers = [ticket_number(ticket) for ticket in given]
         if numbers:
             self._transport.post(f"{self._path}/release", {"tickets": numbers})
 
@@ -372,60 +378,14 @@ class RemoteStudy:
 
 
 def _count(n: int | None) -> int:
-    if n is None:
-        return 1
-    if n != int(n) or n < 1:
+    try:
+        count = 1 if n is None else operator.index(n)
+    except TypeError:
+        count = 0
+    if count < 1:
         raise StudyError(f"ask for a whole number of at least 1 ticket, not {n}")
-    return int(n)
+    return count
 
 
 def _given(**values: Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
-
-
-def _number(ticket: Ticket | int) -> int:
-    number = getattr(ticket, "id", ticket)
-    if isinstance(number, bool) or not isinstance(number, int):
-        raise TicketError(f"{ticket!r} is not a ticket")
-    return number
-
-
-def _rewards(pairs: list[tuple[Key, float]]) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    for place, (key, reward) in enumerate(pairs):
-        try:
-            value = _reward(reward)
-            if isinstance(key, str):
-                rows.append({"arm": key, "reward": value})
-            elif isinstance(key, int):
-                rows.append({"ticket": _number(key), "reward": value})
-            else:
-                rows.append({"ticket": _number(key), "arm": key.arm, "reward": value})
-        except (RewardError, TicketError) as error:
-            raise BatchError(str(error), place) from error
-    return rows
-
-
-def _reward(value: object) -> float:
-    """A number that JSON can carry; whether it fits the noise, the server says."""
-    if isinstance(value, str | bytes | complex):
-        raise RewardError(f"reward {value!r} is not a number")
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise RewardError(f"reward {value!r} is not a number") from None
-    if number != number or number in (float("inf"), float("-inf")):
-        raise RewardError(f"reward {number} is not finite")
-    return number
-
-
-def _receipt(last: Told, before: Sequence[Told] = ()) -> Receipt:
-    """What became of all parts."""
-    told = (*before, last)
-    return Receipt(
-        counted=sum(one.counted for one in told),
-        repeated=sum(one.repeated for one in told),
-        surplus=sum(one.surplus for one in told),
-        again=all(one.again for one in told),
-        time=last.time,
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections import Counter, deque
 from collections.abc import Sequence
 from typing import overload
@@ -125,12 +126,16 @@ class Run:
         >>> print(run.ask())
         None
         """
-        if n is not None and (n != int(n) or n < 1):
+        try:
+            count = 1 if n is None else operator.index(n)
+        except TypeError:
+            count = 0
+        if count < 1:
             raise ProblemError(f"ask for a whole number of at least 1 pull, not {n}")
         if not self._planned and not self._owed:
             for arm, amount in self.choose():
                 self._planned.extend([arm] * amount)
-        found = [self._planned.popleft() for _ in range(min(n or 1, len(self._planned)))]
+        found = [self._planned.popleft() for _ in range(min(count, len(self._planned)))]
         self._owed.update(found)
         if n is not None:
             return found

@@ -71,7 +71,7 @@ def test_mistakes_count_nothing() -> None:
     run = new_run()
     arm = run.ask()
     assert arm is not None
-    for bad in (0, -1, 1.5):
+    for bad in (0, -1, 1.5, float("inf"), float("nan"), "2"):
         with pytest.raises(ProblemError, match="at least 1 pull"):
             run.ask(bad)  # type: ignore[arg-type]
     with pytest.raises(ProblemError, match="no arm 'z'"):

@@ -10,8 +10,8 @@ from standout.core.noise import GaussianUnknown
 from standout.core.problem import Problem, Side
 from standout.core.run import Run
 from standout.simulation import simulate
-from tests.test_focus_guarantee import CASES, DELTA, play_once
-from tests.test_intervals_coverage import FIXED
+from tests.core.intervals.test_coverage import FIXED
+from tests.core.test_focus_guarantee import CASES, DELTA, play_once
 
 RUNS = 20
 

@@ -14,9 +14,9 @@ from standout.analysis.checks import ranks as checks
 from standout.analysis.checks import reorder
 from standout.analysis.checks import workers as worker_checks
 from standout.analysis.checks.ranks import ALPHA, Arms, sort_rewards
+from tests.analysis.measure_checks import p_values
 from tests.naive import checks as naive
 from tests.report.corners import CORNERS, log_of
-from tests.report.measure_checks import p_values
 
 DRAWS = 20_000
 ONE_ARM = [0, 0, 0, 0, 1, 0]

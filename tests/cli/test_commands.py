@@ -17,9 +17,9 @@ from standout.core.problem import Problem
 from standout.errors import ProblemError
 from standout.simulation.instances import FixedFamily, make_instance
 from standout.study import Study
-from tests.command_line import FIVE, run
+from tests.cli.command_line import FIVE, run
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def imported(names: set[str], words: list[str]) -> str:

@@ -28,8 +28,8 @@ from standout.core.run import start_state
 from standout.core.state import PULLS, UNDECIDED
 from standout.errors import MethodError
 from standout.simulation.instances import make_instance
-from tests.test_intervals_coverage import BERNOULLI, BETA, FIXED, GAUSSIAN, HEAVY, SKEWED
-from tests.test_intervals_coverage import draw_reward as draw
+from tests.core.intervals.test_coverage import BERNOULLI, BETA, FIXED, GAUSSIAN, HEAVY, SKEWED
+from tests.core.intervals.test_coverage import draw_reward as draw
 
 RUNS = 200
 FEWER = 40

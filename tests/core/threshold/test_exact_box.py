@@ -8,11 +8,11 @@ import pytest
 from standout.core.methods import parse_method
 from standout.core.problem import Problem, Side
 from standout.core.run import Run
+from tests.core.threshold.test_exact import Ends, exact_range
 from tests.driving import Tape, spread_means
 from tests.naive.exact import corners
 from tests.naive.order import median
 from tests.naive.threshold import algorithm1
-from tests.test_exact import Ends, exact_range
 
 pytestmark = pytest.mark.kernel
 

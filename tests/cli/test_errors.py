@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import FIVE, refused, run
+from tests.cli.command_line import FIVE, refused, run
 
 
 class TestErrors:
