@@ -12,7 +12,8 @@ import pytest
 
 from standout import Problem
 from standout.errors import NoStudyError, StorageError
-from standout.study import Study, backup, copying, restore
+from standout.study import Study, backup, restore
+from standout.study.storage import copying
 from standout.study.storage.database import Storage
 from standout.study.storage.tokens import create as create_token
 from standout.study.storage.tokens import read_all

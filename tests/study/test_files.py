@@ -82,7 +82,7 @@ def test_moved_while_a_transaction_is_written(folder: Path, place: Path) -> None
     study = make(place)
 
     def tell_while_it_moves() -> None:
-        with study._turn() as turn:
+        with study._transaction() as turn:
             turn.tell_many([("a", 1.0)])
             place.rename(folder / "away.db")
 
@@ -186,7 +186,7 @@ def test_whole_files_raise_no_alarm(folder: Path, place: Path) -> None:
 def test_many_that_come_and_go_raise_no_alarm(place: Path) -> None:
     make(place).close()
     code = (
-        "import sys; from standout.study.storage import Storage\n"
+        "import sys; from standout.study.storage.database import Storage\n"
         "for _ in range(40):\n"
         "    s = Storage(sys.argv[1])\n"
         "    assert s.remark is None, s.remark\n"

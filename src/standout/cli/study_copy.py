@@ -35,8 +35,8 @@ def backup(
       standout study backup beans.db copies/beans-monday.db
       standout study backup env:PLACE monday.db --force --json
     """
-    from standout.study.copying import backup as copy
     from standout.study.options import typed_place
+    from standout.study.storage.copying import backup as copy
 
     with _progress(as_json) as show:
         done = copy(typed_place(place), file, force=force, progress=show)
@@ -59,8 +59,8 @@ def restore(
       standout study restore copies/beans-monday.db beans.db
       standout study restore monday.db env:PLACE
     """
-    from standout.study.copying import restore as copy
     from standout.study.options import typed_place
+    from standout.study.storage.copying import restore as copy
 
     with _progress(as_json) as show:
         done = copy(file, typed_place(place), force=force, progress=show)

@@ -12,13 +12,11 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy import Connection
-
 from standout.errors import NoStudyError, UnavailableError
 from standout.results import StudyList
 from standout.study import Study
 from standout.study.storage.catalogue import list_studies, study_names
-from standout.study.storage.database import Storage
+from standout.study.storage.database import Connection, Storage
 from standout.study.storage.tokens import Kept, read_all
 
 log = logging.getLogger("standout.service")
@@ -126,8 +124,7 @@ class OpenStudies:
         with self._pulse:
             if self._pinged is None or not self._pinged.is_current:
                 self._pinged = Storage(self.place, patience=PING_PATIENCE)
-            with self._pinged.read() as connection:
-                connection.exec_driver_sql("SELECT 1").scalar()
+            self._pinged.ping()
 
     def names(self) -> list[str]:
         """The names of all studies, oldest first."""

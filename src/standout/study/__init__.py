@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from standout.results import Copy, Receipt, Status, Ticket, Verification
-from standout.study.copying import backup, restore
 from standout.study.history import History
+from standout.study.storage.copying import backup, restore
 from standout.study.study import Study
 
 __all__ = [

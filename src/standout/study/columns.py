@@ -7,16 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sqlalchemy import func, select
 
 from standout.core.typing import Floats, Ints
-from standout.study.history import batches
-from standout.study.storage import schema
+from standout.study.storage import ticket_list
 from standout.study.storage.bulk import without_collector
+from standout.study.storage.reward_log import batches
 from standout.study.storage.schema import TicketStatus
 from standout.study.study import Study
-
-_TICKETS = schema.tickets
 
 
 @dataclass(frozen=True)
@@ -55,12 +52,7 @@ def read_columns(study: Study) -> Columns:
         with without_collector(ledger.desk.totals.log):
             for rows in batches(connection, ledger.key):
                 parts.append(_arrays(rows, codes))
-        query = (
-            select(_TICKETS.c.status, func.count())
-            .where(_TICKETS.c.study == ledger.key)
-            .group_by(_TICKETS.c.status)
-        )
-        by_status = {int(status): int(number) for status, number in connection.execute(query)}
+        by_status = ticket_list.count_by_status(connection, ledger.key)
     return _columns(study, parts, codes, by_status)
 
 

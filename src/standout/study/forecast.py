@@ -6,13 +6,13 @@ import math
 import time
 
 import numpy as np
-from sqlalchemy import Connection, select
 
 from standout.core.state import PULLS, ROUNDS, UNDECIDED, State, means_of
 from standout.core.typing import Floats
 from standout.results import Forecast
 from standout.study.kernels import fast_forward
-from standout.study.storage import schema
+from standout.study.storage import reward_log
+from standout.study.storage.database import Connection
 from standout.study.storage.mirror import Ledger
 from standout.study.storage.packing import copy_state
 
@@ -24,8 +24,6 @@ SECONDS = 0.5
 PLAYS = 11
 """How often a range plays on, time allowing; fewer than `FEWEST` make no range."""
 FEWEST = 3
-
-_REWARDS = schema.rewards
 
 
 def forecast(connection: Connection, ledger: Ledger) -> int | None:
@@ -51,12 +49,7 @@ class Outlook:
         if self.is_stopped or self.is_early:
             return
         self.state = copy_state(state)
-        query = (
-            select(_REWARDS.c.arm, _REWARDS.c.value)
-            .where(_REWARDS.c.study == ledger.key, _REWARDS.c.seq > desk.totals.log - RECENT)
-            .order_by(_REWARDS.c.seq)
-        )
-        rows = connection.execute(query).all()
+        rows = reward_log.latest(connection, ledger.key, desk.totals.log - RECENT)
         arms = np.array([row[0] for row in rows], dtype=np.int64)
         values = np.array([row[1] for row in rows], dtype=np.float64)
         n_arms = len(desk.arms)

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
 import numpy as np
-from sqlalchemy import Connection
 
 from standout.extras import require
 from standout.study.csv_files import guarded, quoted
-from standout.study.storage import schema
+from standout.study.storage.database import Connection
 from standout.study.storage.mirror import Ledger
+from standout.study.storage.reward_log import batches
 
 COLUMNS = ("seq", "time", "arm", "reward", "ticket", "asked", "worker", "counted")
 FORMS = ("csv", "json", "parquet")
-_PART = 20_000
-_SELECT = f"SELECT seq, time, arm, value, ticket, asked, worker, counted FROM {schema.rewards.name}"
 
 
 @dataclass(frozen=True)
@@ -72,35 +70,6 @@ def read_history(connection: Connection, ledger: Ledger) -> History:
     named["arm"] = names[named["arm"]]
     named["ticket"] = np.nan_to_num(named["ticket"]).astype(np.int64)
     return History(named)
-
-
-def batches(connection: Connection, key: int) -> Iterator[list[Any]]:
-    """The rows of the log, straight from the driver, some at a time."""
-    driver: Any = connection.connection
-    is_sqlite = connection.dialect.name == "sqlite"
-    # PostgreSQL would send everything at once; a named cursor stays on the server.
-    cursor = driver.cursor() if is_sqlite else driver.driver_connection.cursor(name="standout_log")
-    try:
-        cursor.execute(f"{_SELECT} WHERE study = {'?' if is_sqlite else '%s'} ORDER BY seq", (key,))
-        while rows := cursor.fetchmany(_PART):
-            yield rows
-    finally:
-        cursor.close()
-
-
-def read_part(connection: Connection, key: int, after: int, last: int) -> list[Any]:
-    """Some rows of the log behind place `after`, up to place `last`."""
-    mark = "?" if connection.dialect.name == "sqlite" else "%s"
-    cursor: Any = connection.connection.cursor()
-    try:
-        cursor.execute(
-            f"{_SELECT} WHERE study = {mark} AND seq > {mark} AND seq <= {mark} "
-            f"ORDER BY seq LIMIT {_PART}",
-            (key, after, last),
-        )
-        return list(cursor.fetchall())
-    finally:
-        cursor.close()
 
 
 def write_history(

@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from sqlalchemy import Connection, func, select
-
 from standout.errors import StudyError
 from standout.results import Ticket
 from standout.study.rewards import Item
-from standout.study.storage import schema
+from standout.study.storage import reward_log, ticket_list
+from standout.study.storage.database import Connection
 from standout.study.storage.mirror import Ledger
-from standout.study.storage.statements import Row, Statement
-
-_TICKETS = schema.tickets
-_PENDING = (
-    "SELECT id, arm, expires FROM standout_tickets INDEXED BY standout_tickets_holder "
-    "WHERE study = ? AND status = 0 AND worker = ? "
-)
-_OF_WORKER = Statement(_PENDING + "AND expires > ? ORDER BY id")
-_OF_MOMENT = Statement(_PENDING + "AND asked = ? ORDER BY id")
-_TOLD = Statement("SELECT time, worker FROM standout_rewards WHERE study = ? AND ticket = ?")
-_HOLDER = Statement("SELECT worker FROM standout_tickets WHERE study = ? AND id = ?")
+from standout.study.storage.statements import Row
 
 
 def lost(
@@ -30,7 +19,7 @@ def lost(
     """Up to `n` pending tickets of a worker, without those that it knows of."""
     if ledger.desk.is_stopped:
         return []
-    rows = _OF_WORKER(connection, ledger.key, who, now)
+    rows = ticket_list.held_by(connection, ledger.key, who, now)
     try:
         seen = set(known)
     except TypeError:
@@ -40,17 +29,7 @@ def lost(
 
 def pending_of(connection: Connection, ledger: Ledger, prefix: str, now: float) -> int:
     """How many tickets are out with workers whose names begin with `prefix`."""
-    query = (
-        select(func.count())
-        .select_from(_TICKETS)
-        .where(
-            _TICKETS.c.study == ledger.key,
-            schema.IS_PENDING,
-            _TICKETS.c.expires > now,
-            _TICKETS.c.worker.startswith(prefix, autoescape=True),
-        )
-    )
-    return int(connection.execute(query).scalar_one())
+    return ticket_list.count_of_prefix(connection, ledger.key, prefix, now)
 
 
 def same(
@@ -61,10 +40,10 @@ def same(
     That transaction stamped both with the same moment.
     """
     number = next((item.ticket for item in items if item.ticket is not None), None)
-    told = _TOLD(connection, ledger.key, number)
-    if not told or told[0][1] != who:
+    told = reward_log.told_by(connection, ledger.key, number)
+    if told is None or told[1] != who:
         return []
-    return given_at(connection, ledger, told[0][0], who, n)
+    return given_at(connection, ledger, told[0], who, n)
 
 
 def given_at(
@@ -73,13 +52,16 @@ def given_at(
     """Up to `n` tickets that a worker was given at a moment and that are still pending."""
     if ledger.desk.is_stopped:
         return []
-    return _tickets(ledger, _OF_MOMENT(connection, ledger.key, who, moment)[:n])
+    return _tickets(ledger, ticket_list.given_at(connection, ledger.key, who, moment)[:n])
 
 
 def holder(connection: Connection, ledger: Ledger, number: int) -> str | None:
     """The worker of a ticket, pending or told."""
-    rows = _HOLDER(connection, ledger.key, number) or _TOLD(connection, ledger.key, number)
-    return str(rows[0][-1]) if rows else None
+    found = ticket_list.holder(connection, ledger.key, number)
+    if found is None:
+        told = reward_log.told_by(connection, ledger.key, number)
+        found = None if told is None else told[1]
+    return found
 
 
 def _tickets(ledger: Ledger, rows: Sequence[Row]) -> list[Ticket]:

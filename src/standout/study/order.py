@@ -23,10 +23,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from sqlalchemy import Connection
-
 from standout.study.chain import Step
 from standout.study.storage import open_tickets
+from standout.study.storage.database import Connection
 from standout.study.storage.mirror import Ledger
 from standout.study.storage.open_tickets import NO_SLOT
 

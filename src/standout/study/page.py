@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
-
-from sqlalchemy import Connection, bindparam, select
 
 from standout.core.noise import Noise
 from standout.errors import ProblemError, RewardError, shown
 from standout.study.numbers import real
 from standout.study.scale import check_steps
-from standout.study.storage import schema
-from standout.study.storage.bulk import insert_columns
 
 PARTS = ("text", "image", "html")
 """What an item may consist of: plain text, the address of a picture, markup shown as such."""
@@ -24,9 +19,6 @@ IMAGE_STARTS = ("https://", "http://", "data:image/", "/")
 _PAGE_KEYS = ("question", "buttons", "scale", "consent", "end")
 _BUTTON_KEYS = ("label", "value", "key")
 _SCALE_KEYS = ("min", "max", "steps", "step", "low_label", "high_label")
-_ITEMS = schema.items
-_READ = select(_ITEMS.c.position, _ITEMS.c.content).where(_ITEMS.c.study == bindparam("key"))
-_PART = 500
 
 Parts = dict[str, str]
 
@@ -157,25 +149,3 @@ def _check_keys(where: str, given: Mapping[str, Any], known: Sequence[str]) -> N
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names)
-
-
-def write_items(connection: Connection, key: int, items: Mapping[int, Parts]) -> None:
-    """Keep the items of a new study."""
-    rows = [(key, place, json.dumps(parts)) for place, parts in items.items()]
-    if rows:
-        insert_columns(connection, _ITEMS, ("study", "position", "content"), rows, len(rows))
-
-
-def read_items(
-    connection: Connection, key: int, positions: Sequence[int] | None
-) -> dict[int, Parts]:
-    """The items at these positions (all if None), where there are any."""
-    if positions is None:
-        rows = connection.execute(_READ, {"key": key}).all()
-        return {row.position: json.loads(row.content) for row in rows}
-    found: dict[int, Parts] = {}
-    for start in range(0, len(positions), _PART):
-        part = list(positions[start : start + _PART])
-        for row in connection.execute(_READ.where(_ITEMS.c.position.in_(part)), {"key": key}):
-            found[row.position] = json.loads(row.content)
-    return found

@@ -6,17 +6,8 @@ from dataclasses import dataclass, field
 
 from standout.results import Ticket
 from standout.study import lost_answers
-from standout.study.storage.statements import Statement
+from standout.study.storage import reward_log
 from standout.study.study import Study
-
-_ANSWERED = Statement(
-    "SELECT arm FROM standout_rewards INDEXED BY standout_rewards_worker "
-    "WHERE study = ? AND worker = ? ORDER BY seq"
-)
-_SKIPPED = Statement(
-    "SELECT DISTINCT arm FROM standout_failures INDEXED BY standout_failures_worker "
-    "WHERE study = ? AND worker = ?"
-)
 
 
 @dataclass
@@ -39,9 +30,10 @@ def read_record(study: Study, worker: str) -> Record:
     names = study.arms
     with study._reading() as (connection, _):
         key = study._ledger.key
-        for (arm,) in _ANSWERED(connection, key, worker):
+        for arm in reward_log.arms_told(connection, key, worker):
             record.add(names[arm])
-        record.skipped.update(names[arm] for (arm,) in _SKIPPED(connection, key, worker))
+        skipped = reward_log.arms_given_back(connection, key, worker)
+        record.skipped.update(names[arm] for arm in skipped)
     return record
 
 

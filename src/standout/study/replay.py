@@ -12,7 +12,6 @@ import json
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, select
 
 from standout.core import engine
 from standout.core.run import start_state
@@ -21,12 +20,13 @@ from standout.core.typing import Floats
 from standout.results import StopReason
 from standout.study.chain import ENGINE, Kind, Logged, link, pack, read_places
 from standout.study.desk import Desk, split_verdicts
-from standout.study.history import read_part
 from standout.study.kernels import observe_many
-from standout.study.storage import schema
+from standout.study.storage import audit
 from standout.study.storage.chain_start import drawn_bytes, settings_digest
+from standout.study.storage.database import Connection
 from standout.study.storage.mirror import REASONS, Ledger
 from standout.study.storage.packing import restore_derived
+from standout.study.storage.reward_log import read_part
 from standout.study.storage.step_log import Log, read_steps
 from standout.study.storage.trace import is_due
 from standout.study.tickets import pause_if_often
@@ -54,7 +54,7 @@ class Replay:
         self.begun: list[tuple[int, float]] = []
         """Per arm, pulls and sum of rewards when the steps began."""
         self.is_exact = True
-        self.base = _read_base(connection, ledger.key)
+        self.base = audit.read_base(connection, ledger.key)
         self._last_trace = 0
         self._rewards: list[tuple[int, float]] = []
         if self.base is not None:
@@ -62,9 +62,8 @@ class Replay:
 
     def _begin_from_base(self) -> None:
         """Stand as the study stood when its steps began to be kept."""
-        desk, base, table = self.desk, self.base, schema.base_arms
-        query = select(table).where(table.c.study == self.ledger.key).order_by(table.c.position)
-        rows = self.connection.execute(query).all()
+        desk, base = self.desk, self.base
+        rows = audit.read_base_arms(self.connection, self.ledger.key)
         if len(rows) != len(desk.arms):
             self.problems.append("how the study stood when its steps began is incomplete")
             return
@@ -85,11 +84,7 @@ class Replay:
         desk.totals.pulls, desk.totals.surplus = base.pulls, base.surplus
         desk.totals.log, desk.totals.failed = base.log, base.failed
         desk.reason, desk.stopped_at = REASONS[base.reason], base.stopped
-        kept = schema.trace
-        before = (kept.c.study == self.ledger.key, kept.c.pulls <= base.pulls)
-        self._last_trace = max(
-            self.connection.execute(select(kept.c.pulls).where(*before)).scalars(), default=0
-        )
+        self._last_trace = audit.last_trace(self.connection, self.ledger.key, base.pulls)
 
     def run(self) -> None:
         """Go through all steps."""
@@ -122,12 +117,7 @@ class Replay:
     def _detail(self, row: dict[str, Any], rewards: list[Any]) -> Any:
         """What a step's digest covers besides its row and its rewards."""
         if row["kind"] == Kind.FAIL:
-            table = schema.failures
-            query = select(table).where(
-                table.c.study == self.ledger.key, table.c.seq == self.desk.totals.failed + 1
-            )
-            found = self.connection.execute(query).one_or_none()
-            return None if found is None else list(found)[1:]
+            return audit.read_failure(self.connection, self.ledger.key, self.desk.totals.failed + 1)
         for place, reward in enumerate(rewards, row["first"]):
             alike = reward[1] == row["time"] and reward[6] == rewards[0][6]
             if reward[0] != place or not alike:
@@ -238,11 +228,6 @@ class Replay:
         if row["ended"] and is_due(desk.totals.pulls, self._last_trace, desk.is_stopped):
             self._last_trace = desk.totals.pulls
             self.trace.append(desk.moment(row["time"]))
-
-
-def _read_base(connection: Connection, key: int) -> Any:
-    query = select(schema.bases).where(schema.bases.c.study == key)
-    return connection.execute(query).one_or_none()
 
 
 def _twin(ledger: Ledger) -> Desk:

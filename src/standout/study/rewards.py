@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection
 
 from standout.core.noise import Noise
 from standout.errors import BatchError, RewardError, TicketError, ToldError
@@ -18,11 +17,7 @@ from standout.study.desk import Desk
 from standout.study.storage.bulk import FEW
 from standout.study.storage.mirror import Ledger
 from standout.study.storage.open_tickets import HELD, OpenTicket
-from standout.study.storage.statements import Statement
 from standout.study.tickets import ticket_id
-
-_TOLD = "SELECT ticket, value FROM standout_rewards WHERE study = ? AND ticket "
-_TOLD_ONE, _TOLD_ANY = Statement(_TOLD + "= ?"), Statement(_TOLD + "= ANY(?)")
 
 
 class Item(NamedTuple):
@@ -36,17 +31,6 @@ class Item(NamedTuple):
 def may_be_told(row: OpenTicket | None) -> bool:
     """Whether the log may have a reward of this ticket: it is held, or not in the table."""
     return row is None or row.status == HELD
-
-
-def find_told(connection: Connection, key: int, numbers: Sequence[int]) -> dict[int, float]:
-    """Values of tickets that are in the log."""
-    if not numbers:
-        return {}
-    if connection.dialect.name == "sqlite" or len(numbers) == 1:
-        rows = [row for number in numbers for row in _TOLD_ONE(connection, key, number)]
-    else:
-        rows = _TOLD_ANY(connection, key, list(numbers))
-    return {ticket: value for ticket, value in rows}  # noqa: C416
 
 
 def check_told(

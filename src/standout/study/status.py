@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlalchemy import Connection, bindparam, func, select
 
 from standout.core.state import ROUNDS
 from standout.results import Status, Waiting
-from standout.study.storage import schema
+from standout.study.storage import ticket_list
+from standout.study.storage.database import Connection
 
 if TYPE_CHECKING:
     from standout.study.storage.mirror import Ledger
-
-_TICKETS = schema.tickets
-_PENDING = (
-    _TICKETS.c.study == bindparam("key"),
-    schema.IS_PENDING,
-)
-_EXPIRED = (
-    select(func.count())
-    .select_from(_TICKETS)
-    .where(*_PENDING, _TICKETS.c.expires <= bindparam("now"))
-)
-_FIRST_OUT = (
-    select(_TICKETS.c.arm, _TICKETS.c.id, _TICKETS.c.worker, _TICKETS.c.expires)
-    .where(*_PENDING)
-    .order_by(_TICKETS.c.slot)
-)
 
 
 def read_status(
@@ -37,7 +21,7 @@ def read_status(
     """The status at a moment; costs O(arms), whatever the number of rewards."""
     desk = ledger.desk
     found = desk.identification()
-    expired = connection.execute(_EXPIRED, {"key": ledger.key, "now": now}).scalar_one()
+    expired = ticket_list.count_overdue(connection, ledger.key, now)
     return Status(
         name=name,
         created=created,
@@ -47,7 +31,7 @@ def read_status(
         arms=len(desk.arms),
         pulls=desk.totals.pulls,
         pending=desk.out,
-        expired=int(expired),
+        expired=expired,
         surplus=desk.totals.surplus,
         budget=desk.budget,
         outliers=found.outliers,
@@ -72,15 +56,15 @@ def _waiting(connection: Connection, ledger: Ledger, now: float) -> tuple[Waitin
     arms = set(np.flatnonzero(desk.held).tolist())
     if not arms:
         return ()
-    first: dict[int, Any] = {}
-    for row in connection.execute(_FIRST_OUT, {"key": ledger.key}):
-        if row.arm in arms:
-            first.setdefault(row.arm, row)
+    first: dict[int, tuple[int, str, float]] = {}
+    for arm, *ticket in ticket_list.pending_by_slot(connection, ledger.key):
+        if arm in arms:
+            first.setdefault(arm, tuple(ticket))
     order = sorted(first, key=lambda arm: (-int(desk.held[arm]), arm))
     return tuple(
         Waiting(
-            desk.arms[arm], int(desk.held[arm]), first[arm].id, first[arm].worker,
-            bool(first[arm].expires <= now),
+            desk.arms[arm], int(desk.held[arm]), first[arm][0], first[arm][1],
+            bool(first[arm][2] <= now),
         )
         for arm in order
     )  # fmt: skip

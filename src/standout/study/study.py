@@ -25,12 +25,13 @@ from standout.errors import (
 )
 from standout.results import Failure, Identification, Pending, Pulse, Receipt, Status, Ticket, Trace
 from standout.study import lost_answers, numbers, tickets
-from standout.study.page import Parts, read_items
+from standout.study.page import Parts
 from standout.study.rewards import make_items, tickets_of
 from standout.study.status import read_status
 from standout.study.storage import catalogue, open_tickets
 from standout.study.storage.bulk import FEW, without_collector
 from standout.study.storage.database import PATIENCE, Connection, Storage
+from standout.study.storage.items import read_items
 from standout.study.storage.mirror import Ledger
 from standout.study.storage.trace import read_trace
 from standout.study.tickets import MOST, read_failures, read_pending, ticket_id
@@ -680,7 +681,8 @@ class Study:
         Between two parts no transaction is open, so that a slow reader
         keeps nobody waiting; the log only grows, and so they fit together.
         """
-        from standout.study.history import TEXTS, read_part, text_of
+        from standout.study.history import TEXTS, text_of
+        from standout.study.storage.reward_log import read_part
 
         if form not in TEXTS:
             raise StudyError(f"no format {shown(form)}; there are {', '.join(TEXTS)}")

@@ -24,24 +24,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from sqlalchemy import Connection
-
 from standout.results import Receipt
 from standout.study.chain import Logged, Step
 from standout.study.order import Waiting, first_blocks, order_of, read_held
-from standout.study.rewards import Item, check_told, find_told, may_be_told
-from standout.study.storage import open_tickets, schema, steps
-from standout.study.storage.bulk import FEW, insert_columns
+from standout.study.rewards import Item, check_told, may_be_told
+from standout.study.storage import open_tickets, reward_log, steps
+from standout.study.storage.bulk import FEW
+from standout.study.storage.database import Connection
 from standout.study.storage.mirror import Ledger
-from standout.study.storage.open_tickets import HELD, PENDING, WAITING_COLUMNS, OpenTicket
+from standout.study.storage.open_tickets import HELD, PENDING, OpenTicket
 from standout.study.storage.schema import TicketStatus
-from standout.study.storage.statements import Statement
-
-_DROP_TOLD = Statement(
-    "DELETE FROM standout_tickets WHERE study = ? AND status <> 1 AND id IN "
-    "(SELECT ticket FROM standout_rewards WHERE study = ? AND seq > ?)"
-)
-_LOG = ("study", "seq", "time", "arm", "value", "ticket", "asked", "worker", "counted")
 
 
 def tell(
@@ -50,7 +42,9 @@ def tell(
     """Count all items or, with one bad one among them, none; keeps the `step`."""
     asked = [item.ticket for item in items if item.ticket is not None]
     rows = open_tickets.find(connection, ledger.key, asked, ledger.tickets)
-    told = find_told(connection, ledger.key, [t for t in asked if may_be_told(rows.get(t))])
+    told = reward_log.values_told(
+        connection, ledger.key, [t for t in asked if may_be_told(rows.get(t))]
+    )
     fresh = check_told(ledger, items, rows, told)
     step.first, step.repeated = ledger.desk.totals.log + 1, len(items) - len(fresh)
     receipt = Receipt(repeated=step.repeated)
@@ -221,7 +215,7 @@ class _Telling:
             if one.ticket < 0
         ]  # fmt: skip
         if rows:
-            insert_columns(self.connection, schema.tickets, WAITING_COLUMNS, rows, len(rows))
+            open_tickets.add_waiting(self.connection, rows)
 
     def _write(self) -> None:
         key, step = self.ledger.key, self.step
@@ -229,11 +223,11 @@ class _Telling:
             (key, place, step.time, arm, value, ticket, asked, self.worker, counted)
             for place, (arm, value, ticket, asked, counted) in enumerate(step.rewards, step.first)
         ]
-        insert_columns(self.connection, schema.rewards, _LOG, rows, len(rows))
+        reward_log.add(self.connection, rows)
         open_tickets.set_status(self.connection, key, self.cancelled, TicketStatus.CANCELLED)
         gone = self.gone
         if len(gone) > FEW:
-            _DROP_TOLD.run(self.connection, key, key, step.first - 1)
+            open_tickets.drop_told(self.connection, key, step.first - 1)
             kept = set(self.released)
             gone = [number for number in gone if number in kept]
         open_tickets.drop(self.connection, key, gone)

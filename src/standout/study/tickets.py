@@ -8,7 +8,6 @@ import os
 import socket
 
 import numpy as np
-from sqlalchemy import Connection, select
 
 from standout.errors import TicketError, ToldError, shown
 from standout.results import Failure, Pending, Ticket
@@ -17,37 +16,24 @@ from standout.study.chain import Kind, Step
 from standout.study.desk import Desk
 from standout.study.order import release_held
 from standout.study.planner import take_pulls
-from standout.study.storage import open_tickets, schema, steps
-from standout.study.storage.bulk import insert_columns
+from standout.study.storage import open_tickets, reward_log, steps, ticket_list
+from standout.study.storage.database import Connection
 from standout.study.storage.mirror import Ledger
 from standout.study.storage.mirror_statements import FIRST_DUE
 from standout.study.storage.open_tickets import set_status
 from standout.study.storage.schema import TicketStatus
-from standout.study.storage.statements import Statement
 
-_TICKETS = schema.tickets
 _PENDING = int(TicketStatus.PENDING)
 MOST = 2**62
 """No study gets so far; databases hold no larger numbers."""
-_NAMES = ("study", "id", "arm", "slot", "round", "status", "worker", "asked", "expires")
-_EXPIRED = Statement(
-    "SELECT id, arm, slot, round FROM standout_tickets INDEXED BY standout_tickets_due "
-    "WHERE study = ? AND status = 0 AND expires <= ? ORDER BY expires, id LIMIT ?"
-)
 
 
 def read_pending(connection: Connection, ledger: Ledger) -> list[Pending]:
     """The tickets that are owed a reward, oldest first."""
     names = ledger.desk.arms
-    query = (
-        select(_TICKETS.c.id, _TICKETS.c.arm, _TICKETS.c.worker, _TICKETS.c.asked,
-               _TICKETS.c.expires)
-        .where(_TICKETS.c.study == ledger.key, schema.IS_PENDING)
-        .order_by(_TICKETS.c.id)
-    )  # fmt: skip
     return [
-        Pending(row.id, names[row.arm], row.worker, row.asked, row.expires)
-        for row in connection.execute(query)
+        Pending(number, names[arm], worker, asked, expires)
+        for number, arm, worker, asked, expires in ticket_list.pending(connection, ledger.key)
     ]
 
 
@@ -55,14 +41,13 @@ def read_failures(
     connection: Connection, ledger: Ledger, limit: int, before: int | None
 ) -> list[Failure]:
     """The newest failures, or those before a `seq`, newest first."""
-    log = schema.failures
-    query = select(log).where(log.c.study == ledger.key).order_by(log.c.seq.desc()).limit(limit)
-    if before is not None:
-        query = query.where(log.c.seq < before)
     names = ledger.desk.arms
+    rows = reward_log.newest_failures(
+        connection, ledger.key, limit, MOST if before is None else before
+    )
     return [
-        Failure(row.seq, row.time, names[row.arm], row.ticket, row.worker, row.reason)
-        for row in connection.execute(query)
+        Failure(seq, time, names[arm], ticket, worker, reason)
+        for seq, time, arm, ticket, worker, reason in rows
     ]
 
 
@@ -113,7 +98,7 @@ def hand_out(
         slot = number if slot is None else slot
         rows.append((ledger.key, number, arm, slot, live_id, _PENDING, worker, now, expires))
     if rows:
-        insert_columns(connection, _TICKETS, _NAMES, rows, len(rows))
+        open_tickets.add(connection, rows)
     return made
 
 
@@ -122,7 +107,7 @@ def _take_expired(
 ) -> list[tuple[int, int | None, int]]:
     """Pulls whose lease has run out; those of a paused arm are given up."""
     desk = ledger.desk
-    found = _EXPIRED(connection, ledger.key, now, count)
+    found = ticket_list.first_overdue(connection, ledger.key, now, count)
     set_status(connection, ledger.key, [row[0] for row in found], TicketStatus.EXPIRED)
     due = FIRST_DUE(connection, ledger.key)
     ledger.first_due = due[0][0] if due else math.inf
@@ -166,8 +151,7 @@ def fail(
     set_status(connection, ledger.key, [number], TicketStatus.FAILED)
     desk.totals.failed += 1
     values = (ledger.key, desk.totals.failed, now, row.arm, number, worker, clean(reason))
-    names = ("study", "seq", "time", "arm", "ticket", "worker", "reason")
-    insert_columns(connection, schema.failures, names, [values], 1)
+    reward_log.add_failure(connection, values)
     step = Step(Kind.FAIL, now, detail=list(values[1:]), first=desk.totals.log + 1)
     desk.failures[row.arm] += 1
     desk.streak[row.arm] += 1

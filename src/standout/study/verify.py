@@ -7,19 +7,17 @@ import struct
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, func, select
 
 from standout.core.state import PULLS, ROUNDS, UNDECIDED
 from standout.results import Verification
 from standout.study.replay import RULE_MEMORY, Replay, sums_of
-from standout.study.storage import schema
+from standout.study.storage import audit
+from standout.study.storage.database import Connection
 from standout.study.storage.guards import check_guards
 from standout.study.storage.mirror import Ledger
-from standout.study.storage.schema import TicketStatus
 from standout.study.storage.ticket_checks import check_tickets
 from standout.study.storage.trace import read_trace
 
-_REWARDS, _TICKETS = schema.rewards, schema.tickets
 _NEAR = 1e-9
 """Machines may differ in the last digits of the same sum."""
 _COUNTERS = {"pulls of all arms": PULLS, "rounds": ROUNDS, "undecided arms": UNDECIDED}
@@ -95,25 +93,17 @@ class _Checks:
         if found != expected:
             self.problems.append(f"{what}: {found}, but {expected} by the log")
 
-    def _scalar(self, what: Any, table: Any, *where: Any) -> int:
-        query = select(what).where(table.c.study == self.ledger.key, *where)
-        return int(self.connection.execute(query).scalar() or 0)
-
     def integrity(self) -> None:
         """SQLite's own check of the file."""
-        if self.connection.dialect.name == "sqlite":
-            rows = self.connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
-            if rows != ["ok"]:
-                self.problems.extend(f"SQLite: {row}" for row in rows)
+        found = audit.complaints_of_sqlite(self.connection)
+        self.problems.extend(f"SQLite: {row}" for row in found)
 
     def log(self) -> None:
         """The log is gapless and as long as the counters say."""
         totals = self.desk.totals
-        count = self._scalar(func.count(), _REWARDS)
+        count, last = audit.size_of_log(self.connection, self.ledger.key)
         self._expect("rewards logged", totals.log, count)
-        self._expect(
-            "last place in the log", self._scalar(func.max(_REWARDS.c.seq), _REWARDS), count
-        )
+        self._expect("last place in the log", last, count)
         budget = self.desk.budget
         if budget is not None and totals.pulls + self.desk.out > budget:
             self.problems.append(
@@ -182,20 +172,11 @@ class _Checks:
         if base is None:
             return
         counts, sums = np.zeros(len(self.desk.arms), int), np.zeros(len(self.desk.arms))
-        query = (
-            select(_REWARDS.c.arm, func.count(), func.sum(_REWARDS.c.value))
-            .where(_REWARDS.c.study == self.ledger.key, _REWARDS.c.counted.is_(True))
-            .where(_REWARDS.c.seq <= base.log)
-            .group_by(_REWARDS.c.arm)
-        )
-        for arm, count, total in self.connection.execute(query):
+        key = self.ledger.key
+        for arm, count, total in audit.counted_until(self.connection, key, base.log):
             counts[arm], sums[arm] = count, total
-        held = select(_TICKETS.c.arm, _TICKETS.c.value).where(
-            _TICKETS.c.study == self.ledger.key,
-            _TICKETS.c.status == int(TicketStatus.HELD),
-            _TICKETS.c.logged <= base.log,
-        )
-        waited = [*replay.taken.values(), *self.connection.execute(held)]
+        waiting = audit.waiting_until(self.connection, key, base.log)
+        waited = [*replay.taken.values(), *waiting]
         for arm, value in waited:
             counts[arm] -= 1
             sums[arm] -= value

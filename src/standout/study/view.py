@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, bindparam, func, select
 
 from standout.core.kinds import Verdict
 from standout.core.robust import median
@@ -22,8 +21,10 @@ from standout.core.typing import Codes, Ints
 from standout.results import Counts, Next, StudyView, Threshold
 from standout.study.desk import Changes, Desk
 from standout.study.planner import take_pulls
-from standout.study.storage import schema
+from standout.study.storage import ticket_list
+from standout.study.storage.database import Connection
 from standout.study.storage.mirror import Ledger
+from standout.study.storage.mirror_statements import changed_since
 from standout.study.storage.packing import copy_state
 from standout.study.study import Study
 
@@ -35,20 +36,6 @@ UNDECIDED = "undecided"
 MOVES_THRESHOLD = "moves the threshold"
 OVERDUE = "overdue"
 
-_ARMS, _TICKETS = schema.arms, schema.tickets
-_CHANGED = select(_ARMS.c.position).where(
-    _ARMS.c.study == bindparam("key"), _ARMS.c.seq > bindparam("since")
-)
-_OVERDUE = (
-    _TICKETS.c.study == bindparam("key"),
-    schema.IS_PENDING,
-    _TICKETS.c.expires <= bindparam("now"),
-)
-_COUNT_OVERDUE = select(func.count()).select_from(_TICKETS).where(*_OVERDUE)
-_FIRST_OVERDUE = (
-    select(_TICKETS.c.arm).where(*_OVERDUE).order_by(_TICKETS.c.expires, _TICKETS.c.id).limit(NEXT)
-)
-
 
 def view(study: Study, since: int | None = None) -> StudyView:
     """Look at a study; costs O(arms), whatever the number of rewards."""
@@ -56,8 +43,7 @@ def view(study: Study, since: int | None = None) -> StudyView:
     with study._reading() as (connection, now):
         ledger = study._ledger
         desk = ledger.desk
-        key = {"key": ledger.key}
-        expired = int(connection.execute(_COUNT_OVERDUE, {**key, "now": now}).scalar_one())
+        expired = ticket_list.count_overdue(connection, ledger.key, now)
         verdict = np.where(desk.certified != 0, desk.certified, desk.state.verdict)
         return StudyView(
             name=study.name,
@@ -136,8 +122,7 @@ def _changed(connection: Connection, ledger: Ledger, since: int | None) -> Ints 
     # A `since` from the future belongs to another copy of the database.
     if since is None or since > ledger.desk.totals.seq:
         return None
-    found = connection.execute(_CHANGED, {"key": ledger.key, "since": since})
-    return np.sort(np.array(found.scalars().all(), dtype=np.int64))
+    return np.sort(np.array(changed_since(connection, ledger.key, since), dtype=np.int64))
 
 
 def _next(connection: Connection, ledger: Ledger, now: float, expired: int) -> tuple[Next, ...]:
@@ -147,8 +132,8 @@ def _next(connection: Connection, ledger: Ledger, now: float, expired: int) -> t
         return ()
     wanted: Counter[tuple[int, str]] = Counter()
     if expired:
-        rows = connection.execute(_FIRST_OVERDUE, {"key": ledger.key, "now": now})
-        wanted.update((arm, OVERDUE) for arm in rows.scalars() if arm not in desk.paused)
+        rows = ticket_list.first_overdue(connection, ledger.key, now, NEXT)
+        wanted.update((arm, OVERDUE) for _, arm, *_ in rows if arm not in desk.paused)
     for _, arm in take_pulls(_twin(desk), NEXT - wanted.total()):
         wanted[arm, _why(desk, arm)] += 1
     return tuple(Next(desk.arms[arm], count, why) for (arm, why), count in wanted.items())

@@ -26,9 +26,10 @@ from standout.errors import (
 from standout.results import StopReason, StudyRow
 from standout.study import numbers
 from standout.study.desk import Desk
-from standout.study.page import Parts, check_items, check_page, write_items
+from standout.study.page import Parts, check_items, check_page
 from standout.study.storage import chain_start, schema
 from standout.study.storage.database import Storage
+from standout.study.storage.items import write_items
 from standout.study.storage.mirror import UNREADABLE, Ledger
 
 DAY = 86400.0

@@ -303,6 +303,11 @@ class Storage:
             else:
                 sqlite_file.keep_for_ever(connection)
 
+    def ping(self) -> None:
+        """See that the database answers; raises if it does not."""
+        with self.read() as connection:
+            connection.exec_driver_sql("SELECT 1").scalar()
+
     def now(self, connection: Connection) -> float:
         """Seconds since 1970: the server's clock where machines may differ."""
         if self.clock is not None:

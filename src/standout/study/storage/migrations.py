@@ -14,7 +14,6 @@ from sqlalchemy import Connection, inspect, text
 
 from standout.errors import StorageError
 from standout.study.storage import chain_start
-from standout.study.storage.schema import schema
 from standout.study.storage.versions import (
     APPEND_ONLY,
     FIRST,
@@ -80,9 +79,9 @@ STEPS: tuple[Step, ...] = (_first, _second, _third, _fourth)
 
 def stored_version(connection: Connection) -> int:
     """The version of the database; 0 when it holds nothing of ours."""
-    if not inspect(connection).has_table(schema.name):
+    if not inspect(connection).has_table("standout_schema"):
         return 0
-    version = connection.execute(text(f"SELECT max(version) FROM {schema.name}")).scalar()
+    version = connection.execute(text("SELECT max(version) FROM standout_schema")).scalar()
     return int(version or 0)
 
 
@@ -102,6 +101,6 @@ def migrate(connection: Connection, place: str, steps: tuple[Step, ...] = STEPS)
     for number in range(version, len(steps)):
         steps[number](connection)
     if version == 0:
-        connection.execute(schema.insert().values(version=len(steps)))
+        connection.exec_driver_sql(f"INSERT INTO standout_schema (version) VALUES ({len(steps)})")
     elif version < len(steps):
-        connection.execute(schema.update().values(version=len(steps)))
+        connection.exec_driver_sql(f"UPDATE standout_schema SET version = {len(steps)}")

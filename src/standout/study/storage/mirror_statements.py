@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from sqlalchemy import Connection
+
 from standout.study.storage.statements import Statement, insert_into
 
 COUNTERS = ("seq", "pulls", "surplus", "log", "tickets", "failed", "last_round", "steps")
@@ -71,3 +73,9 @@ FIRST_DUE = Statement(
     "WHERE study = ? AND status = 0 ORDER BY expires LIMIT 1"
 )
 DROP_ROUND = Statement("DELETE FROM standout_rounds WHERE study = ? AND id = ?")
+_CHANGED = Statement("SELECT position FROM standout_arms WHERE study = ? AND seq > ?")
+
+
+def changed_since(connection: Connection, key: int, seq: int) -> list[int]:
+    """The positions of the arms that have changed since a study was at `seq`."""
+    return [position for (position,) in _CHANGED(connection, key, seq)]

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from standout.study.storage import schema
+from standout.study.storage.bulk import insert_columns
 from standout.study.storage.schema import TicketStatus
 from standout.study.storage.statements import Row, Statement, insert_into
 
@@ -80,6 +82,11 @@ WAITING_COLUMNS = (
     "study", "id", "arm", "slot", "round", "status", "worker", "asked", "expires", "value",
     "logged",
 )  # fmt: skip
+_DROP_TOLD = Statement(
+    "DELETE FROM standout_tickets WHERE study = ? AND status <> 1 AND id IN "
+    "(SELECT ticket FROM standout_rewards WHERE study = ? AND seq > ?)"
+)
+_NEW_COLUMNS = WAITING_COLUMNS[:-2]
 ADD_WAITING = insert_into("standout_tickets", WAITING_COLUMNS)
 
 
@@ -210,3 +217,18 @@ def set_status(
 def set_expiry(connection: Connection, key: int, numbers: Sequence[int], until: float) -> None:
     """Let leases end at another moment, as far as the tickets are pending."""
     _SET_EXPIRY.many(connection, [(until, key, number) for number in numbers])
+
+
+def add(connection: Connection, rows: Sequence[Row]) -> None:
+    """Keep new tickets: study, id, arm, slot, round, status, worker, asked, expires of each."""
+    insert_columns(connection, schema.tickets, _NEW_COLUMNS, rows, len(rows))
+
+
+def add_waiting(connection: Connection, rows: Sequence[Row]) -> None:
+    """Keep told rewards that wait and have no ticket: the same, then value and place."""
+    insert_columns(connection, schema.tickets, WAITING_COLUMNS, rows, len(rows))
+
+
+def drop_told(connection: Connection, key: int, after: int) -> None:
+    """Remove the tickets of what the log has behind a place, but for those that wait."""
+    _DROP_TOLD.run(connection, key, key, after)

@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, select
 
-from standout.study.history import read_part
 from standout.study.storage import schema
+from standout.study.storage.reward_log import read_part
 
 _STEPS = schema.steps
 _PART = 20_000

@@ -1,0 +1,107 @@
+"""The log of rewards and the log of failures: adding to them, and reading them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Connection
+
+from standout.study.storage import schema
+from standout.study.storage.bulk import insert_columns
+from standout.study.storage.statements import Row, Statement
+
+PART = 20_000
+"""Rows that are read at once."""
+_REWARDS = ("study", "seq", "time", "arm", "value", "ticket", "asked", "worker", "counted")
+_FAILURES = ("study", "seq", "time", "arm", "ticket", "worker", "reason")
+_TOLD = "SELECT ticket, value FROM standout_rewards WHERE study = ? AND ticket "
+_TOLD_ONE, _TOLD_ANY = Statement(_TOLD + "= ?"), Statement(_TOLD + "= ANY(?)")
+_TOLD_BY = Statement("SELECT time, worker FROM standout_rewards WHERE study = ? AND ticket = ?")
+_ANSWERED = Statement(
+    "SELECT arm FROM standout_rewards INDEXED BY standout_rewards_worker "
+    "WHERE study = ? AND worker = ? ORDER BY seq"
+)
+_GIVEN_BACK = Statement(
+    "SELECT DISTINCT arm FROM standout_failures INDEXED BY standout_failures_worker "
+    "WHERE study = ? AND worker = ?"
+)
+_LATEST = Statement(
+    "SELECT arm, value FROM standout_rewards WHERE study = ? AND seq > ? ORDER BY seq"
+)
+_SELECT = (
+    "SELECT seq, time, arm, value, ticket, asked, worker, counted FROM standout_rewards "
+    "WHERE study = ? "
+)
+_ALL = Statement(_SELECT + "ORDER BY seq")
+_SOME = Statement(_SELECT + "AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?")
+_NEWEST_FAILURES = Statement(
+    f"SELECT {', '.join(_FAILURES[1:])} FROM standout_failures WHERE study = ? AND seq < ? "
+    "ORDER BY seq DESC LIMIT ?"
+)
+
+
+def add(connection: Connection, rows: Sequence[Row]) -> None:
+    """Log rewards: study, place, time, arm, value, ticket, asked, worker, counted of each."""
+    insert_columns(connection, schema.rewards, _REWARDS, rows, len(rows))
+
+
+def add_failure(connection: Connection, row: Row) -> None:
+    """Log a failure: study, number, time, arm, ticket, worker, reason."""
+    insert_columns(connection, schema.failures, _FAILURES, [row], 1)
+
+
+def values_told(connection: Connection, key: int, numbers: Sequence[int]) -> dict[int, float]:
+    """Values of tickets that are in the log."""
+    if not numbers:
+        return {}
+    if connection.dialect.name == "sqlite" or len(numbers) == 1:
+        rows = [row for number in numbers for row in _TOLD_ONE(connection, key, number)]
+    else:
+        rows = _TOLD_ANY(connection, key, list(numbers))
+    return {ticket: value for ticket, value in rows}  # noqa: C416
+
+
+def told_by(connection: Connection, key: int, ticket: int | None) -> tuple[float, str] | None:
+    """When a ticket was told, and by whom; None if it was not."""
+    rows = _TOLD_BY(connection, key, ticket)
+    return (rows[0][0], rows[0][1]) if rows else None
+
+
+def arms_told(connection: Connection, key: int, worker: str) -> list[int]:
+    """The arms of all rewards that a worker told, in the order of telling."""
+    return [arm for (arm,) in _ANSWERED(connection, key, worker)]
+
+
+def arms_given_back(connection: Connection, key: int, worker: str) -> set[int]:
+    """The arms of which a worker gave a ticket back."""
+    return {arm for (arm,) in _GIVEN_BACK(connection, key, worker)}
+
+
+def latest(connection: Connection, key: int, after: int) -> list[Row]:
+    """Arm and value of the rewards behind place `after`, in the order of telling."""
+    return _LATEST(connection, key, after)
+
+
+def batches(connection: Connection, key: int) -> Iterator[list[Any]]:
+    """The rows of the log, straight from the driver, some at a time."""
+    driver: Any = connection.connection
+    is_sqlite = connection.dialect.name == "sqlite"
+    # PostgreSQL would send everything at once; a named cursor stays on the server.
+    cursor = driver.cursor() if is_sqlite else driver.driver_connection.cursor(name="standout_log")
+    try:
+        cursor.execute(_ALL.texts[connection.dialect.name], (key,))
+        while rows := cursor.fetchmany(PART):
+            yield rows
+    finally:
+        cursor.close()
+
+
+def read_part(connection: Connection, key: int, after: int, last: int) -> list[Any]:
+    """Some rows of the log behind place `after`, up to place `last`."""
+    return _SOME(connection, key, after, last, PART)
+
+
+def newest_failures(connection: Connection, key: int, limit: int, before: int) -> list[Row]:
+    """Up to `limit` failures before number `before`, newest first, without the study's key."""
+    return _NEWEST_FAILURES(connection, key, before, limit)

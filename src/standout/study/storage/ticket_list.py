@@ -1,0 +1,74 @@
+"""Tickets that are out, as lists: for handing out again, for giving again, and for looking."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from standout.study.storage.statements import Row, Statement
+
+_OUT = "FROM standout_tickets INDEXED BY standout_tickets_due WHERE study = ? AND status = 0 "
+_HELD_BY = (
+    "FROM standout_tickets INDEXED BY standout_tickets_holder "
+    "WHERE study = ? AND status = 0 AND worker = ? "
+)
+_OVERDUE = _OUT + "AND expires <= ? "
+_COUNT_OVERDUE = Statement("SELECT count(*) " + _OVERDUE)
+_FIRST_OVERDUE = Statement(f"SELECT id, arm, slot, round {_OVERDUE} ORDER BY expires, id LIMIT ?")
+_ALL = Statement(f"SELECT id, arm, worker, asked, expires {_OUT} ORDER BY id")
+_BY_SLOT = Statement(f"SELECT arm, id, worker, expires {_OUT} ORDER BY slot")
+_OF_WORKER = Statement(f"SELECT id, arm, expires {_HELD_BY} AND expires > ? ORDER BY id")
+_OF_MOMENT = Statement(f"SELECT id, arm, expires {_HELD_BY} AND asked = ? ORDER BY id")
+_COUNT_OF_PREFIX = Statement(
+    f"SELECT count(*) {_OUT} AND expires > ? AND instr(worker, ?) = 1",
+    f"SELECT count(*) {_OUT} AND expires > ? AND starts_with(worker, ?)",
+)
+_HOLDER = Statement("SELECT worker FROM standout_tickets WHERE study = ? AND id = ?")
+_BY_STATUS = Statement(
+    "SELECT status, count(*) FROM standout_tickets WHERE study = ? GROUP BY status"
+)
+
+
+def count_overdue(connection: Connection, key: int, now: float) -> int:
+    """How many leases have run out."""
+    return int(_COUNT_OVERDUE(connection, key, now)[0][0])
+
+
+def first_overdue(connection: Connection, key: int, now: float, count: int) -> list[Row]:
+    """Up to `count` tickets whose leases have run out, the longest first: id, arm, slot, round."""
+    return _FIRST_OVERDUE(connection, key, now, count)
+
+
+def pending(connection: Connection, key: int) -> list[Row]:
+    """All that are out, oldest first: id, arm, worker, asked, expires."""
+    return _ALL(connection, key)
+
+
+def pending_by_slot(connection: Connection, key: int) -> list[Row]:
+    """All that are out, in the order of their pulls: arm, id, worker, expires."""
+    return _BY_SLOT(connection, key)
+
+
+def held_by(connection: Connection, key: int, worker: str, now: float) -> list[Row]:
+    """What a worker has, with leases beyond `now`, oldest first: id, arm, expires."""
+    return _OF_WORKER(connection, key, worker, now)
+
+
+def given_at(connection: Connection, key: int, worker: str, moment: float) -> list[Row]:
+    """What a worker was given at a moment and still has: id, arm, expires."""
+    return _OF_MOMENT(connection, key, worker, moment)
+
+
+def count_of_prefix(connection: Connection, key: int, prefix: str, now: float) -> int:
+    """How many are out with workers whose names begin with `prefix`, leases beyond `now`."""
+    return int(_COUNT_OF_PREFIX(connection, key, now, prefix)[0][0])
+
+
+def holder(connection: Connection, key: int, number: int) -> str | None:
+    """The worker of a ticket that is not told; None if there is no such ticket."""
+    rows = _HOLDER(connection, key, number)
+    return str(rows[0][0]) if rows else None
+
+
+def count_by_status(connection: Connection, key: int) -> dict[int, int]:
+    """How many tickets have each `TicketStatus`."""
+    return {int(status): int(count) for status, count in _BY_STATUS(connection, key)}
