@@ -14,6 +14,7 @@ from standout.errors import RewardError
 from standout.service.rating.questions import check_answer, image_policy, question_of
 from standout.study import Study
 from standout.study.scale import scale_of, value_at
+from standout.study.storage.database import Storage
 from tests.service.conftest import ARMS, Connect, bearer, new_token
 
 COIN = Problem(noise="bernoulli", k=2)
@@ -68,6 +69,31 @@ def test_items_are_new_to_a_rater_while_there_are_any(
     status = study.status()
     assert status.pulls == 10
     assert status.pending - status.expired == 1
+    assert study.verify().problems == ()
+
+
+def test_an_answer_is_one_transaction(
+    connect: Connect, file: str, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the next item, even where others have to be looked through for it."""
+    client = connect(file)
+    found = ask(client)
+    for _ in ARMS:
+        found = tell(client, found["ticket"], 1).json()
+    written: list[bool] = []
+    write = Storage.write
+
+    def counted(self: Storage, **options: Any) -> Any:
+        written.append(True)
+        return write(self, **options)
+
+    monkeypatch.setattr(Storage, "write", counted)
+    for _ in range(3):
+        found = tell(client, found["ticket"], 1).json()
+        assert (found["state"], found["counted"]) == ("item", True)
+    assert len(written) == 3
+    skipped = client.post("/rate/trees/skip", json={"ticket": found["ticket"]})
+    assert (skipped.status_code, len(written)) == (200, 4)
     assert study.verify().problems == ()
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from standout.results import Ticket
-from standout.study import lost_answers
 from standout.study.storage import reward_log
 from standout.study.study import Study
 
@@ -35,10 +33,3 @@ def read_record(study: Study, worker: str) -> Record:
         skipped = reward_log.arms_given_back(connection, key, worker)
         record.skipped.update(names[arm] for arm in skipped)
     return record
-
-
-def held_ticket(study: Study, worker: str) -> Ticket | None:
-    """The ticket that a rater was given and has not answered, if its lease has not run out."""
-    with study._reading() as (connection, now):
-        held = lost_answers.lost(connection, study._ledger, worker, (), 1, now)
-    return held[0] if held else None

@@ -13,7 +13,7 @@ from standout.errors import StandoutError, StorageError, UnavailableError, Uncer
 from standout.results import Receipt, Ticket
 from standout.study import chain, lost_answers, numbers, telling, tickets
 from standout.study.rewards import Item, Key, make_items
-from standout.study.storage import catalogue, steps
+from standout.study.storage import catalogue, open_tickets, steps
 from standout.study.storage.database import Connection
 from standout.study.storage.mirror import Ledger
 from standout.study.tickets import ticket_id, worker_name
@@ -150,6 +150,13 @@ class Transaction:
         """Take a ticket back without a reward; raises `TicketError` if it cannot be."""
         who = worker_of(worker)
         tickets.fail(self._connection, self._ledger, ticket_id(ticket), reason, who, self._now)
+
+    def release(self, given: Sequence[Ticket | int]) -> None:
+        """As `Study.release`: end leases now."""
+        numbers = [ticket_id(ticket) for ticket in given]
+        if numbers:
+            self._ledger.first_due = min(self._ledger.first_due, self._now)
+            open_tickets.set_expiry(self._connection, self._ledger.key, numbers, self._now)
 
     def holder(self, ticket: Ticket | int) -> str | None:
         """Who was given a ticket, or told it; None if there is no such ticket."""

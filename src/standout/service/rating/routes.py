@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Annotated, Any
+from copy import deepcopy
+from functools import partial
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from standout.errors import NoStudyError, NotYoursError, ToldError
+from standout.errors import BatchError, NoStudyError, NotYoursError, ToldError
 from standout.service.answers import answer
 from standout.service.errors import ApiError
 from standout.service.rating import next_item
@@ -23,12 +25,14 @@ from standout.service.rating.rater import Rater
 from standout.service.schemas import Body, TicketNumber
 from standout.service.security.auth import Answerer, Identity, check
 from standout.service.service import Service, ServiceOf
-from standout.study import Study
-from standout.study.raters import Record, held_ticket
+from standout.study import Study, Ticket
+from standout.study.raters import Record
 from standout.study.storage.tokens import Role
+from standout.study.transaction import Transaction
 
 router = APIRouter(prefix="/rate/{name}", include_in_schema=False)
 
+T = TypeVar("T")
 _PART = 500
 Again = Annotated[bool, Field(description="Show skipped items again.")]
 
@@ -92,10 +96,24 @@ def _read_sources(service: Service, name: str) -> str:
     return image_policy(addresses())
 
 
-def _show(
-    service: Service, study: Study, rater: Rater, record: Record, again: bool
-) -> dict[str, Any]:
-    return next_item.show(study, rater, record, service.settings, again)
+Seen = tuple[str, Ticket | None]
+
+
+async def _show(service: Service, name: str, seen: Seen, **more: Any) -> Response:
+    """What the page is to show now, as an answer."""
+
+    def look() -> dict[str, Any]:
+        return next_item.show(service.studies.reader(name), *seen)
+
+    return answer({**await service.queues.quick(look), **more})
+
+
+async def _change(
+    service: Service, name: str, request: Callable[[Study, Transaction], T], size: int = 1
+) -> T:
+    """Carry out a request, in one transaction with whatever else waits to change the study."""
+    find = partial(service.studies.writer, name)
+    return (await service.queues.change(name, find, request, size))[1]
 
 
 @router.post("/next")
@@ -107,16 +125,20 @@ async def following(
     if body.consent:
         rater.agree()
     record = await rater.record(service, is_fresh=True)
-
-    def call() -> dict[str, Any]:
-        shown = _show(service, service.studies.writer(name), rater, record, body.again)
-        return {**shown, "answered": record.answers}
-
-    content = await service.queues.write(name, call)
-    if content["state"] == "consent":
+    if not rater.has_agreed and await service.queues.quick(_asks_for_consent, service, name):
         # Nothing is kept of someone who has not agreed.
-        return answer(content)
-    return rater.keep(answer(content))
+        return await _show(service, name, ("consent", None), answered=record.answers)
+
+    def call(study: Study, turn: Transaction) -> Seen:
+        skipped = set() if body.again else record.skipped
+        return next_item.choose(study, turn, rater, record, service.settings, skipped)
+
+    seen = await _change(service, name, call)
+    return rater.keep(await _show(service, name, seen, answered=record.answers))
+
+
+def _asks_for_consent(service: Service, name: str) -> bool:
+    return bool((service.studies.reader(name).page or {}).get("consent"))
 
 
 @router.post("/answer")
@@ -125,14 +147,19 @@ async def answered(
 ) -> Response:
     """Take an answer, once, and say what to show next."""
 
-    def call(study: Study, worker: str) -> bool:
-        check_answer(study, body.value)
-        try:
-            return study.tell(body.ticket, body.value, worker=worker).repeated == 0
-        except ToldError:
-            return False  # Answered before, with another button: the first answer holds.
+    def check_it() -> None:
+        check_answer(service.studies.reader(name), body.value)
 
-    return await _act(service, Rater(request, who, name), body, call)
+    def tell(turn: Transaction, worker: str) -> bool:
+        try:
+            return turn.tell_many([(body.ticket, body.value)], worker=worker).repeated == 0
+        except BatchError as error:
+            if isinstance(error.__cause__, ToldError):
+                return False  # Answered before, with another button: the first answer holds.
+            raise (error.__cause__ or error) from None
+
+    await service.queues.quick(check_it)
+    return await _act(service, Rater(request, who, name), body, tell)
 
 
 @router.post("/skip")
@@ -142,34 +169,49 @@ async def skip(
     """Give an item back, and say what to show next."""
     reason = body.reason.strip()
 
-    def call(study: Study, worker: str) -> bool:
+    def give_back(turn: Transaction, worker: str) -> bool:
         with suppress(ToldError):  # Answered in another window.
-            study.fail(body.ticket, f"skipped: {reason}" if reason else "skipped", worker=worker)
+            turn.fail(body.ticket, f"skipped: {reason}" if reason else "skipped", worker=worker)
         return False
 
-    return await _act(service, Rater(request, who, name), body, call)
+    return await _act(service, Rater(request, who, name), body, give_back)
 
 
 async def _act(
-    service: Service, rater: Rater, body: Answer | Skip, act: Callable[[Study, str], bool]
+    service: Service, rater: Rater, body: Answer | Skip, act: Callable[[Transaction, str], bool]
 ) -> Response:
-    """Do something with the rater's own ticket, and say what to show next."""
+    """Do something with the rater's own ticket, and say what to show next: one transaction."""
     record = await rater.record(service)
+    needs_consent = not rater.has_agreed and await service.queues.quick(
+        _asks_for_consent, service, rater.study
+    )
 
-    def call() -> dict[str, Any]:
-        study = service.studies.writer(rater.study)
-        if study.holder(body.ticket) != rater.worker:
+    def call(study: Study, turn: Transaction) -> tuple[bool, str | None, Seen]:
+        if turn.holder(body.ticket) != rater.worker:
             raise NotYoursError("this item was not given to you")
-        held = held_ticket(study, rater.worker)
-        counted = act(study, rater.worker)
-        if held is not None and held.id == body.ticket:
-            if isinstance(body, Skip):
-                record.skipped.add(held.arm)
-            elif counted:
-                record.add(held.arm)
-        return {**_show(service, study, rater, record, body.again), "counted": counted}
+        held = [ticket for ticket in turn.held(rater.worker) if ticket.id == body.ticket]
+        counted = act(turn, rater.worker)
+        arm = held[0].arm if held and (counted or isinstance(body, Skip)) else None
+        if needs_consent:
+            return counted, arm, ("consent", None)
+        seen = deepcopy(record)
+        _note(seen, body, arm)
+        skipped = set() if body.again else seen.skipped
+        chosen = next_item.choose(study, turn, rater, seen, service.settings, skipped)
+        return counted, arm, chosen
 
-    return answer(await service.queues.write(rater.study, call))
+    counted, arm, seen = await _change(service, rater.study, call, 2)
+    _note(record, body, arm)  # Only now is it on disk.
+    return await _show(service, rater.study, seen, counted=counted)
+
+
+def _note(record: Record, body: Answer | Skip, arm: str | None) -> None:
+    if arm is None:
+        return
+    if isinstance(body, Skip):
+        record.skipped.add(arm)
+    else:
+        record.add(arm)
 
 
 @router.post("/leave")
@@ -179,10 +221,12 @@ async def leave(
     """Give the item on the page back, so that another rater gets it at once."""
     rater = Rater(request, who, name)
 
-    def call() -> dict[str, Any]:
-        study = service.studies.writer(name)
-        if body.ticket is not None and study.holder(body.ticket) == rater.worker:
-            study.release([body.ticket])
-        return {"state": "left", "end": (study.page or {}).get("end")}
+    def call(_: Study, turn: Transaction) -> None:
+        if body.ticket is not None and turn.holder(body.ticket) == rater.worker:
+            turn.release([body.ticket])
 
-    return answer(await service.queues.write(name, call))
+    def end() -> Any:
+        return (service.studies.reader(name).page or {}).get("end")
+
+    await _change(service, name, call)
+    return answer({"state": "left", "end": await service.queues.quick(end)})
