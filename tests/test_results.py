@@ -161,7 +161,7 @@ def test_what_is_not_known_yet() -> None:
 
 
 def test_empty_and_large(file: str) -> None:
-    nothing = Trace(*(np.zeros(0) for _ in fields(Trace)))
+    nothing = Trace(*(np.zeros(0) for one in fields(Trace) if one.name != "scale"))
     assert len(Trace.from_dict(nothing.to_dict())) == 0
     assert Verification(0, 0, ("bad",)).to_dict()["ok"] is False
     many = tuple(f"arm {i}" for i in range(5000))

@@ -58,8 +58,9 @@ class TestHelp:
     def test_a_study_in_a_file_imports_what_it_uses(self, tmp_path: Path) -> None:
         place = str(tmp_path / "x.db")
         Study.create(place, ["a", "b", "c"], Problem(noise="bernoulli")).close()
-        unused = {"scipy.linalg", "sqlalchemy.dialects.postgresql", "psycopg", "fastapi", "rich"}
+        unused = {"scipy.linalg", "sqlalchemy.dialects.postgresql", "psycopg", "fastapi"}
         assert imported(unused, ["study", "status", place]) == "[]"
+        assert imported(unused | {"rich"}, ["study", "ask", place]) == "[]"
 
     def test_version(self) -> None:
         assert run("--version") == (0, f"standout {standout.__version__}\n", "")

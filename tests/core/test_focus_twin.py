@@ -113,6 +113,6 @@ def test_round_by_round(noise: str, side: Side) -> None:
                 mean = means[int(arm)]
                 for _ in range(amount):
                     draw = rng.random() < mean if noise == "bernoulli" else rng.normal(mean, 0.1)
-                    run.observe(arm, float(np.clip(draw, 0, 1)))
+                    run.tell(arm, float(np.clip(draw, 0, 1)))
             run.update()
     assert compared > 50
