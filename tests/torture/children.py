@@ -21,12 +21,16 @@ _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 @dataclass
 class Child:
-    """A process that was started here; `status` is that of `waitpid` once it has ended."""
+    """A process that was started here; `status` is that of `waitpid` once it has ended.
+
+    `heard` is the length of the file that it writes to when it was started: others wrote there.
+    """
 
     kind: str
     pid: int
     number: int = -1
     slot: int = -1
+    heard: int = 0
     status: int | None = None
 
     @property
@@ -63,14 +67,14 @@ def start(
     kind: str, work: Callable[[], object], said: Path, number: int = -1, slot: int = -1
 ) -> Child:
     """Run `work` in a fork; what it prints is added to the file `said`."""
-    parent = os.getpid()
+    parent, heard = os.getpid(), said.stat().st_size if said.exists() else 0
     sys.stdout.flush()
     sys.stderr.flush()
     pid = os.fork()
     if pid:
         with suppress(OSError):  # Whoever of the two is first.
             os.setpgid(pid, pid)
-        return Child(kind, pid, number, slot)
+        return Child(kind, pid, number, slot, heard)
     code = 1
     try:
         _settle(parent, said)
