@@ -46,10 +46,13 @@ class Report:
     """Seconds without an acknowledged reward, and who was at work then."""
 
 
-def free_port(rng: random.Random) -> int:
-    """One that the system gives to nobody who connects: it would be taken while no server runs."""
+def free_port() -> int:
+    """One that the system gives to nobody who connects: it would be taken while no server runs.
+
+    Another one each time: two runs with one seed must not talk to each other's servers.
+    """
     while True:
-        port = rng.randrange(20_000, 30_000)
+        port = random.SystemRandom().randrange(20_000, 30_000)
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
@@ -99,7 +102,7 @@ class Torturer:
 
     def start_line(self) -> None:
         """The network: from ports of its own to the server's port and to the database's."""
-        self.port = free_port(self.rng)
+        self.port = free_port()
         listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
         near, raw = (one.getsockname()[1] for one in listeners)
         lines: list[tuple[socket.socket, int, str]] = [(listeners[0], self.port, "http")]

@@ -82,6 +82,14 @@ def log_of(path: str | os.PathLike[str]) -> Path:
     return Path(os.path.realpath(path) + "-wal")
 
 
+_TICK = 0.02
+"""Seconds, longer than the step in which a system counts the times of files."""
+
+
+class _CutShortError(Exception):
+    """A change of the mode that did not come to its end."""
+
+
 class SqliteFile:
     """A database file as this process has it open.
 
@@ -104,6 +112,18 @@ class SqliteFile:
         self.had_log = self.log.exists()
         self._was_left_amid = bool(self._announcements())
         self._before = self._stamp()
+        if not self.had_log and not self._was_left_amid:
+            self._let_clock_tick()
+
+    def _let_clock_tick(self) -> None:
+        """See that any later change of the file shows in its time, which goes in steps.
+
+        A file that is changed again meanwhile is being opened or closed by others.
+        """
+        if abs(time.time_ns() - self._before[0]) < _TICK * 1e9:
+            time.sleep(_TICK)
+            first, self._before = self._before, self._stamp()
+            self._was_left_amid = first != self._before or bool(self._announcements())
 
     def _stamp(self) -> tuple[int, int]:
         with suppress(OSError):
@@ -234,7 +254,11 @@ class SqliteFile:
 
     @contextmanager
     def _announced(self) -> Iterator[None]:
-        """Announce a change of the mode; it ends when the block ends, well or not."""
+        """Announce a change of the mode, until the block ends well.
+
+        What an error has cut short (a full disk) stays announced, as after a kill: the
+        next one who opens the file takes the announcement away.
+        """
         place = self._real.with_name(f"{self._real.name}-mode-{secrets.token_hex(4)}")
         number: int | None = None
         with suppress(OSError):  # A full disk: then only a kill right now would be misread.
@@ -242,9 +266,11 @@ class SqliteFile:
             _take(number)  # For as long as we live.
         try:
             yield
-        finally:
             with suppress(OSError):
                 place.unlink(missing_ok=True)
+        except _CutShortError:
+            pass
+        finally:
             if number is not None:
                 os.close(number)
 
@@ -338,26 +364,27 @@ class SqliteFile:
         with self._announced():
             is_whole = self.make_whole(raw)
             yield True
-            if not is_whole:
-                self._settle()
+            if not is_whole and not self._settle():
+                raise _CutShortError
 
-    def _settle(self) -> None:
-        """See that the last one to leave has left a whole file.
+    def _settle(self) -> bool:
+        """See that the last one to leave has left a whole file; False if that cannot be done.
 
         Two who leave at once may each find the other still there, and SQLite then
         removes the log without a word in the header.
         """
         for _ in range(_LEAVING):
             if self.log.exists() or _identity(self.path) != self._file:
-                return  # Somebody else is at work, and leaves later.
+                return True  # Somebody else is at work, and leaves later.
             with suppress(sqlite3.Error):
                 raw = sqlite3.connect(f"file:{quote(str(self.path))}?mode=rw", uri=True, timeout=0)
                 try:
                     if raw.execute("PRAGMA journal_mode=DELETE").fetchone() == ("delete",):
-                        return
+                        return True
                 finally:
                     raw.close()
             time.sleep(random.uniform(0.001, 0.01))
+        return False
 
     def make_whole(self, raw: sqlite3.Connection) -> bool:
         """Work the log in and end it; False if others use the file, who will do it."""
