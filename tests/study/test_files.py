@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -121,6 +122,37 @@ def copied_by_half(folder: Path, place: Path) -> Path:
     copy = folder / "half.db"
     shutil.copy(place, copy)
     return copy
+
+
+def test_the_time_of_a_file_that_was_just_changed_is_waited_for(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes in steps: within one, a change by others would look like none."""
+    make(place).close()
+    os.utime(place)
+    file = sqlite_file.SqliteFile(place, create=False, patience=1.0)
+    assert time.time_ns() - file._before[0] >= 1e9 * sqlite_file._TICK
+    assert not file._was_left_amid
+    # What changes meanwhile is in somebody's hands, and has lost nothing.
+    os.utime(place)
+    monkeypatch.setattr(time, "sleep", lambda _: os.utime(place, ns=(1, 1)))
+    assert sqlite_file.SqliteFile(place, create=False, patience=1.0)._was_left_amid
+
+
+def test_a_leaving_that_was_cut_short_is_no_loss(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The header says that there is a log, and there is none: as a full disk leaves it."""
+    make(place).close()
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite_file.SqliteFile, "make_whole", lambda self, raw: False)
+        patch.setattr(sqlite_file.SqliteFile, "_settle", lambda self: False)
+        Study.open(place).close()
+    assert not beside(place, LOG).exists()
+    assert len(list(place.parent.glob("*-mode-*"))) == 1
+    with Study.open(place) as study:
+        assert study.verify().problems == ()
+    assert list(place.parent.glob("*-mode-*")) == []
 
 
 def test_a_copy_without_its_log_is_noticed(folder: Path, place: Path) -> None:
