@@ -40,6 +40,8 @@ INCOMPLETE = 0x53744F21
 _HEADER, _MODES = 20, slice(18, 20)
 _LEAVING = 50
 """How often those who leave at once try to be the last."""
+_TICK = 0.02
+"""Seconds, longer than the step in which a system counts the times of files."""
 
 Identity = tuple[int, int]
 
@@ -80,10 +82,6 @@ def _unlink_if_dead(announcement: Path) -> None:
 def log_of(path: str | os.PathLike[str]) -> Path:
     """Where SQLite keeps the write-ahead log of a file."""
     return Path(os.path.realpath(path) + "-wal")
-
-
-_TICK = 0.02
-"""Seconds, longer than the step in which a system counts the times of files."""
 
 
 class _CutShortError(Exception):
