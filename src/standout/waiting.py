@@ -31,6 +31,11 @@ class Patience:
         self._say = say
         self._lock = threading.Lock()
         self._since: float | None = None
+        self._is_over = threading.Event()
+
+    def end(self) -> None:
+        """Wait no longer: what cannot be done at the moment fails from now on."""
+        self._is_over.set()
 
     def call(
         self, send: Callable[[], T], may_repeat: Callable[[UnavailableError], bool] | None = None
@@ -46,7 +51,7 @@ class Patience:
             try:
                 found = send()
             except UnavailableError as error:
-                now = time.monotonic()
+                now, failure = time.monotonic(), error
                 wait = max(pause, error.wait)
                 is_final = may_repeat is not None and not may_repeat(error)
                 if is_final or now + wait > begin + self.seconds:
@@ -56,7 +61,8 @@ class Patience:
             else:
                 self._is_back()
                 return found
-            time.sleep(wait * random.uniform(0.5, 1.0))
+            if self._is_over.wait(wait * random.uniform(0.5, 1.0)):
+                raise failure
             pause = min(2 * pause, LONGEST)
 
     def _announce(self, error: UnavailableError, begin: float) -> None:

@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from functools import wraps
 from io import TextIOWrapper
@@ -20,6 +21,8 @@ from standout.errors import StandoutError
 USER_ERROR = 2
 INTERRUPTED = 130
 TERMINATED = 143
+AGAIN = 0.01
+"""Seconds until a signal that was lost is raised again."""
 
 
 P = ParamSpec("P")
@@ -123,9 +126,20 @@ def _terminate(signum: int, frame: FrameType | None) -> None:
     raise Terminated
 
 
+def _raise_again(lost: Any) -> None:
+    """A signal's exception that C code could not pass on: the signal comes again, elsewhere."""
+    for kind, number in ((KeyboardInterrupt, signal.SIGINT), (Terminated, signal.SIGTERM)):
+        if isinstance(lost.exc_value, kind):
+            # Not from here, where it would be lost once more.
+            threading.Timer(AGAIN, signal.raise_signal, (number,)).start()
+            return
+    sys.__unraisablehook__(lost)
+
+
 def run(app: Any) -> NoReturn:
     """Run `app` as the program of this process."""
     signal.signal(signal.SIGTERM, _terminate)
+    sys.unraisablehook = _raise_again
     if logging.lastResort is not None:
         logging.lastResort.addFilter(_is_worth_saying)
     if isinstance(sys.stdout, TextIOWrapper):

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import Future, wait
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from standout.cli.console import print_json
+from standout.cli.frame import INTERRUPTED, TERMINATED, Terminated
 from standout.cli.options import Json, MadScale, Seed, SideText, Tolerance
 from standout.cli.study_options import Budget, Delta, K, Method, Unordered, problem_of
 from standout.core.noise import NOISE_FORMS
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from standout.results import Status
+
+GRACE = 15.0
+"""Seconds for giving back what is under way when a run is told to end."""
 
 
 def run(
@@ -181,7 +187,7 @@ def _run(
     from standout.cli.run_server import say_waiting
     from standout.study import Study
     from standout.study.measuring.command import kill_running
-    from standout.study.measuring.worker import PATIENCE, Worker
+    from standout.study.measuring.worker import PATIENCE, POLL, Worker
     from standout.waiting import Patience
 
     show = None if quiet or not sys.stderr.isatty() else _progress()
@@ -189,19 +195,39 @@ def _run(
     worker = Worker(
         study, check, measure, executor, jobs, retries=retries, progress=show, patience=patience
     )
+    # On a thread, so that no signal's exception strikes amid a transaction or a kernel.
+    work: Future[Status] = Future()
+    thread = threading.Thread(target=_carry_out, args=(worker.run, work), daemon=True)
+    thread.start()
     try:
-        return worker.run()
-    except KeyboardInterrupt:
+        # Looking up now and then: a signal may come to another thread, and wakes none.
+        while not wait([work], timeout=POLL).done:
+            pass
+        return work.result()
+    except (KeyboardInterrupt, Terminated) as error:
+        worker.end()
         kill_running()
-        study.close()
-        typer.echo("\ninterrupted; the same command goes on where it was", err=True)
+        with suppress(KeyboardInterrupt, Terminated):  # Told twice: then at once.
+            thread.join(GRACE)
+        kill_running()
+        if not thread.is_alive():
+            study.close()
+        was_interrupted = isinstance(error, KeyboardInterrupt)
+        if was_interrupted:
+            typer.echo("\ninterrupted; the same command goes on where it was", err=True)
         sys.stdout.flush()
         sys.stderr.flush()
         # A Python function that is still being measured must not keep the terminal waiting.
-        os._exit(130)
-    except BaseException:
+        os._exit(INTERRUPTED if was_interrupted else TERMINATED)
+    finally:
         kill_running()
-        raise
+
+
+def _carry_out(call: Callable[[], Status], work: Future[Status]) -> None:
+    try:
+        work.set_result(call())
+    except BaseException as error:
+        work.set_exception(error)
 
 
 def _progress() -> Callable[[Any], None]:

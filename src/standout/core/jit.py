@@ -28,6 +28,7 @@ from numba.extending import overload
 
 from standout.core.loading import put_off_linear_algebra, tell_of_waiting
 from standout.core.structs import StructType
+from standout.interruption import put_off
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -195,7 +196,8 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
         A call from Python knows a struct by its whole type, whatever the kernel sees
         of it: without its own entry every call would come here, ten times as slow.
         """
-        found = super()._compile_for_args(*args, **kws)
+        with put_off():
+            found = super()._compile_for_args(*args, **kws)
         whole = tuple(CPUDispatcher.typeof_pyval(self, value) for value in args)
         mine = object()
         # Twice the same entry would be none: the one that is there may be Numba's own, or

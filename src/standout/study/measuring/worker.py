@@ -7,7 +7,7 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, InvalidStateError, wait
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -84,6 +84,10 @@ def _once(call: Callable[[], T]) -> T:
         raise UnavailableError(str(error)) from None
 
 
+class EndedError(Exception):
+    """The worker was told to end before the study had stopped."""
+
+
 class Worker(Generic[S]):
     """Keeps up to `jobs` measurements going until the study stops.
 
@@ -119,13 +123,26 @@ class Worker(Generic[S]):
         self.failed: Counter[str] = Counter()
         self.told = 0
         self.renewed = time.monotonic()
+        self._end: Future[float] = Future()  # There when it shall end: `wait` hears of it.
+
+    def end(self) -> None:
+        """From another thread: measure no more; `run` gives back what it has and returns."""
+        if self.patience is not None:
+            self.patience.end()
+        with suppress(InvalidStateError):  # Told before.
+            self._end.set_result(0.0)
 
     def _calmly(self, call: Callable[[], T]) -> T:
         """Do something with the study, as often as it takes; each of them may be done twice."""
+        if self._end.done():
+            raise EndedError
         return call() if self.patience is None else self.patience.call(partial(_once, call))
 
     def run(self) -> Status:
-        """Measure until the study has stopped or nothing more can be measured."""
+        """Measure until the study has stopped or nothing more can be measured.
+
+        Raises `EndedError` when it was told to end before.
+        """
         self._take_over()
         try:
             while True:
@@ -165,7 +182,11 @@ class Worker(Generic[S]):
         return True
 
     def _collect(self) -> None:
-        done, _ = wait(self.futures, timeout=self.lease / 4, return_when=FIRST_COMPLETED)
+        done, _ = wait(
+            [*self.futures, self._end], timeout=self.lease / 4, return_when=FIRST_COMPLETED
+        )
+        if self._end.done():
+            raise EndedError
         rewards: list[tuple[Ticket, float]] = []
         for future in done:
             ticket = self.futures[future]

@@ -24,6 +24,7 @@ from sqlalchemy.pool import NullPool
 
 from standout.errors import NoStudyError, StorageError, UncertainError
 from standout.extras import require
+from standout.interruption import put_off
 from standout.study.numbers import seconds
 from standout.study.storage import sqlite_file
 from standout.study.storage.driver_errors import explain
@@ -193,8 +194,13 @@ class Storage:
             yield connection
             self._is_committing = True
             file.commit(raw)
-        except BaseException:
+        except Exception:
             raw.rollback()
+            raise
+        except BaseException:
+            # SQLAlchemy may have closed it, which undoes all the same.
+            with suppress(self._driver_error):
+                raw.rollback()
             raise
         finally:
             connection.rollback()  # What SQLAlchemy takes for a transaction of its own.
@@ -235,9 +241,13 @@ class Storage:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """Turn the drivers' errors into ours, without the address's password."""
+        """Turn the drivers' errors into ours, without the address's password.
+
+        Ctrl-C takes effect when it is over; pressed twice, at once.
+        """
         try:
-            yield
+            with put_off():
+                yield
         except DBAPIError as error:
             found = self._error(error.orig)
             self._drop_if_broken()
@@ -291,13 +301,18 @@ class Storage:
         connection, self._connection = self._connection, None
         if connection is None or connection.closed:
             return
+        with put_off():
+            self._end_whole(connection)
+
+    def _end_whole(self, connection: Connection) -> None:
         # One that was refused is left alone, but for a log that SQLite would work in anyway.
-        is_ours = self.file is not None and (self._is_ready or self.file.had_log)
-        if self.file is None or not is_ours or connection.invalidated:
+        file = self.file
+        is_ours = file is not None and (self._is_ready or file.has_log or file.had_log)
+        if file is None or not is_ours or connection.invalidated:
             _end(connection)
             return
         raw: Any = connection.connection.driver_connection
-        with self.file.leaving(raw) as may_close:
+        with file.leaving(raw) as may_close:
             if may_close:
                 _end(connection)
             else:
