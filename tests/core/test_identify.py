@@ -42,9 +42,9 @@ def test_it_finds_the_arm_that_stands_out() -> None:
 
 def test_the_answer_as_plain_values() -> None:
     measure = measure_with(np.random.default_rng(1), MEANS)
-    found = identify(measure, list(MEANS), PROBLEM, budget=40)
+    found = identify(measure, list(MEANS), PROBLEM, budget=15)
     plain = json.loads(json.dumps(found.to_dict()))
-    assert plain["pulls"] == 40
+    assert plain["pulls"] == 15
     assert plain["reason"] == "budget"
     assert plain["undecided"] == list(found.undecided) != []
     assert plain["threshold"]["upper"] == found.threshold.upper

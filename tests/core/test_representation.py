@@ -78,7 +78,7 @@ def test_beta_binomial_with_very_many_pulls(pulls: int, share: float) -> None:
     """As a normal mixture of the same precision, which it tends to."""
     successes = float(round(share * pulls))
     alpha, rho = 0.01, 500.0
-    lower, upper = bernoulli_interval(pulls, successes, alpha, rho)
+    lower, upper = bernoulli_interval(pulls, successes, alpha, rho, 1)
     assert 0.0 <= lower < successes / pulls < upper <= 1.0
     if successes > 1e6:
         limit = math.log1p(pulls / rho) + 2.0 * math.log(1.0 / alpha)

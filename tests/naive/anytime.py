@@ -3,12 +3,32 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 
 def mixture_radius(s: int, alpha: float, sigma: float, rho: float) -> float:
     """sigma sqrt((s + rho)(log(1 + s/rho) + 2 log(1/alpha)))/s."""
     inside = (s + rho) * (math.log(1 + s / rho) + 2 * math.log(1 / alpha))
     return sigma * math.sqrt(inside) / s
+
+
+def weights_of(rho: float, scales: int) -> list[tuple[float, float]]:
+    """Each rho, a tenth of the one before, and its weight: 3/4 for the first."""
+    if scales == 1:
+        return [(rho, 1.0)]
+    return [(rho / 10**j, 0.75 if j == 0 else 0.25 / (scales - 1)) for j in range(scales)]
+
+
+def averaged(log_ratio: Callable[[float], float], rho: float, scales: int) -> float:
+    """Logarithm of the average of the ratios over all rho."""
+    terms = [math.log(weight) + log_ratio(r) for r, weight in weights_of(rho, scales)]
+    most = max(terms)
+    return most + math.log(sum(math.exp(term - most) for term in terms))
+
+
+def mixture_log_ratio(off: float, s: int, sigma: float, rho: float) -> float:
+    """The mixture over N(0, 1/rho) where the mean of s rewards lies `off` from y."""
+    return 0.5 * math.log(rho / (s + rho)) + (s * off / sigma) ** 2 / (2 * (s + rho))
 
 
 def log_beta(a: float, b: float) -> float:
@@ -52,20 +72,36 @@ def bernstein_radius(rewards: list[float], alpha: float, terms: int = 80) -> flo
     return best
 
 
+def betting_log_capital(rewards: list[float], y: float, strengths: list[float]) -> float:
+    """What bets on rewards above y hold, averaged over the strengths with weights 1/(3 + |j - 10|).
+
+    Rewards in [0, 1]; each reward multiplies a bet by 1 + lambda (x - y).
+    """
+    weights = [1 / (3 + abs(j - 10)) for j in range(len(strengths))]
+    total = 0.0
+    for weight, t in zip(weights, strengths, strict=True):
+        bet = t / (1 + t * y)
+        total += weight * math.prod(1 + bet * (x - y) for x in rewards)
+    return math.log(total / sum(weights)) if total > 0 else -math.inf
+
+
 def beta_binomial_ends(
-    successes: float, failures: float, alpha: float, rho: float
+    successes: float, failures: float, alpha: float, rho: float, scales: int
 ) -> tuple[float, float]:
     """The means whose ratio is below 1/alpha, by bisection on each side of the mean."""
     limit = math.log(1 / alpha)
     mean = successes / (successes + failures)
 
+    def ratio(q: float) -> float:
+        return averaged(lambda r: bernoulli_log_ratio(successes, failures, q, r), rho, scales)
+
     def end(outer: float) -> float:
         inner = min(max(mean, 1e-13), 1 - 1e-13)
-        if bernoulli_log_ratio(successes, failures, outer, rho) < limit:
+        if ratio(outer) < limit:
             return round(outer)
         for _ in range(200):
             middle = (outer + inner) / 2
-            if bernoulli_log_ratio(successes, failures, middle, rho) >= limit:
+            if ratio(middle) >= limit:
                 outer = middle
             else:
                 inner = middle

@@ -30,11 +30,11 @@ def test_just_begun(tmp_path: Path) -> None:
 
 def test_under_way(tmp_path: Path) -> None:
     with make(tmp_path) as study:
-        facts = gather(measure(study, most=200))
+        facts = gather(measure(study, most=100))
         assert facts.seen.counts.undecided == 7
         assert words.answer(facts).startswith("No arm is decided yet: all intervals")
         assert words.guess(facts) == ("Best guess, without guarantee: yew would stand out.")
-        assert "has used 200 pulls so far" in words.effort(facts)
+        assert "has used 100 pulls so far" in words.effort(facts)
         assert "more would decide every arm" in words.effort(facts)
 
 
@@ -71,13 +71,13 @@ def test_none_stands_out(tmp_path: Path) -> None:
 
 
 def test_budget_used_up(tmp_path: Path) -> None:
-    with make(tmp_path, budget=300) as study:
+    with make(tmp_path, budget=40) as study:
         facts = gather(measure(study))
     assert words.answer(facts) == (
-        "No arm is decided yet: the budget of 300 pulls is used up, and all intervals still "
+        "No arm is decided yet: the budget of 40 pulls is used up, and all intervals still "
         "touch the threshold's."
     )
-    assert "300 pulls of a budget of 300" in words.effort(facts)
+    assert "40 pulls of a budget of 40" in words.effort(facts)
 
 
 def test_budget_used_up_with_some_decided(tmp_path: Path) -> None:

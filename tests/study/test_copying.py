@@ -27,7 +27,7 @@ PROBLEM = Problem(noise="bernoulli")
 
 def make(place: str | Path, rewards: int = 60, name: str = "main") -> Study:
     study = Study.create(place, ARMS, PROBLEM, name=name, items={"a": {"text": "the first"}})
-    study.tell_many([(ARMS[i % 4], i % 2) for i in range(rewards)])
+    study.tell_many([(ARMS[i % 4], i // 4 % 2) for i in range(rewards)])
     for ticket in study.ask(3)[:1]:  # None if it is decided.
         study.fail(ticket, "dropped")
     return study
@@ -68,7 +68,7 @@ def test_backup_while_in_use_and_back(place: str, folder: Path) -> None:
         assert study.tell(arm="a", reward=1).counted == 1  # The original goes on.
         storage.close()
     with Study.open(copy, "main") as study:
-        assert (study.status().pulls, study.status().failures) == (60, {"b": 1})
+        assert (study.status().pulls, study.status().failures) == (60, {"a": 1})
         assert study.items() == {"a": {"text": "the first"}}
         assert study.verify().problems == ()
     again = folder / "again.db"

@@ -115,7 +115,8 @@ def test_dask(client: Any) -> None:
     def remember(run: Any) -> None:
         rewards.extend(run.state.sums.tolist())
 
-    identify(noisy, ARMS, PROBLEM, budget=60, executor=client.get_executor(), progress=remember)
+    wide = Problem(noise="gaussian:9", k=3)
+    identify(noisy, ARMS, wide, budget=60, executor=client.get_executor(), progress=remember)
     first, last = rewards[: len(ARMS)], rewards[-len(ARMS) :]
     assert len({round(value, 12) for value in first}) == len(ARMS)
     assert sum(a != b for a, b in zip(first, last, strict=True)) >= 1

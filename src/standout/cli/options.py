@@ -63,7 +63,7 @@ IntervalText = Annotated[
         metavar="NAME",
         show_default="the method's",
         help="Interval of an arm's mean: auto (the tightest for the noise), hoeffding (the "
-        "paper's), mixture, beta-binomial, bernstein, student or heavy.",
+        "paper's), mixture, beta-binomial, bernstein, betting, student or heavy.",
     ),
 ]
 RangeText = Annotated[

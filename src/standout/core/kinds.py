@@ -20,6 +20,7 @@ class IntervalKind(IntEnum):
     BERNSTEIN = 5
     STUDENT = 6
     HEAVY = 7
+    BETTING = 8
 
 
 class RangeKind(IntEnum):

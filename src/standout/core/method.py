@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from standout.core.intervals.choice import INTERVALS, RANGES, best_interval, check_interval
-from standout.core.intervals.mixture import mixture_rho, tuned_pulls
+from standout.core.intervals.mixture import MOST_SCALES, SCALES, mixture_rho, tuned_pulls
 from standout.core.kinds import IntervalKind, RangeKind
 from standout.core.noise import Bernoulli
 from standout.core.problem import Problem
@@ -65,6 +65,7 @@ class Method:
     subset: tuple[float, float] | None = None
     batch: int = 1
     growth: float = 0.0
+    scales: int = SCALES
     _plain: Method | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -74,6 +75,10 @@ class Method:
             raise MethodError(f"batch must be a whole number of at least 1, not {self.batch}")
         if not 0 <= self.growth <= 1:
             raise MethodError(f"growth must lie between 0 and 1, not {self.growth:g}")
+        if not 1 <= self.scales <= MOST_SCALES or self.scales != int(self.scales):
+            raise MethodError(
+                f"scales must be a whole number from 1 to {MOST_SCALES}, not {self.scales}"
+            )
         if self.subset is not None:
             self._check_subset(*self.subset)
 
@@ -125,6 +130,8 @@ class Method:
             options.append(f"batch={self.batch}")
         if self.growth != plain.growth:
             options.append(f"growth={self.growth:g}")
+        if self.scales != plain.scales:
+            options.append(f"scales={self.scales}")
         return self.name + (":" + ",".join(options) if options else "")
 
     def spec(self, problem: Problem, n_arms: int) -> Spec:
@@ -163,6 +170,7 @@ class Method:
             alpha=float(alpha),
             sigma=float(noise.sigma),
             rho=float(mixture_rho(alpha, tuned_pulls(problem.factor))),
+            scales=int(self.scales),
             low=float(low),
             high=float(high),
             lattice=1.0 if isinstance(noise, Bernoulli) else 0.0,

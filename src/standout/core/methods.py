@@ -18,7 +18,7 @@ from standout.errors import MethodError
 DEFAULT_METHOD = "focus"
 GROUP = "standout.methods"
 """Entry points under which other packages offer methods."""
-_NUMBERS = ("lambda", "epsilon", "batch", "growth")
+_NUMBERS = ("lambda", "epsilon", "batch", "growth", "scales")
 
 
 def _built_in() -> dict[str, Method]:
@@ -93,6 +93,10 @@ def with_options(method: Method, options: dict[str, str]) -> Method:
         if numbers["batch"] != int(numbers["batch"]):
             raise MethodError(f"batch must be a whole number of at least 1, not {options['batch']}")
         changes["batch"] = int(numbers["batch"])
+    if "scales" in numbers:
+        if numbers["scales"] != int(numbers["scales"]):
+            raise MethodError(f"scales must be a whole number, not {options['scales']}")
+        changes["scales"] = int(numbers["scales"])
     if "growth" in numbers:
         changes["growth"] = numbers["growth"]
     if "interval" in options:

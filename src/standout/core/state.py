@@ -47,6 +47,7 @@ class Spec(Struct):
     alpha: float
     sigma: float
     rho: float
+    scales: int
     low: float
     high: float
     lattice: float

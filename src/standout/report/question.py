@@ -19,6 +19,7 @@ INTERVALS = {
     "mixture": "a normal mixture for a known scale of the noise",
     "bernoulli": "a beta-binomial mixture for rewards of 0 and 1",
     "bernstein": "an empirical Bernstein bound, which learns the spread from the rewards",
+    "betting": "a mixture of bets, which learns the rewards' whole distribution",
     "student": "a sequential t-interval, which learns each arm's scale from its rewards",
     "heavy": "a Catoni-type bound for heavy tails",
 }

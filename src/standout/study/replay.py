@@ -18,7 +18,7 @@ from standout.core.run import start_state
 from standout.core.state import PULLS, UNDECIDED, State
 from standout.core.typing import Floats
 from standout.results import StopReason
-from standout.study.chain import ENGINE, Kind, Logged, link, pack, read_places
+from standout.study.chain import Kind, Logged, is_worked_out_alike, link, pack, read_places
 from standout.study.desk import Desk, split_verdicts
 from standout.study.kernels import observe_many
 from standout.study.storage import audit
@@ -131,7 +131,7 @@ class Replay:
 
     def _apply(self, row: dict[str, Any], detail: Any, rewards: list[Any]) -> None:
         desk = self.desk
-        if row["engine"] != ENGINE:
+        if not is_worked_out_alike(row["engine"], desk.spec.samples):
             self.is_exact = False
         for reward in rewards:
             if reward[7]:

@@ -23,15 +23,17 @@ rhos = st.sampled_from([5.0, 30.0, 100.0, 700.0])
 counts = st.integers(0, 40) | st.integers(0, 10**6)
 
 
-@given(counts, counts, alphas, rhos)
-def test_beta_binomial_ends(successes: int, failures: int, alpha: float, rho: float) -> None:
+@given(counts, counts, alphas, rhos, st.sampled_from([1, 4]))
+def test_beta_binomial_ends(
+    successes: int, failures: int, alpha: float, rho: float, scales: int
+) -> None:
     """Never inside the true end, and outside by at most 1e-3 of the distance to the mean."""
     s = successes + failures
     if s == 0:
         return
     mean = successes / s
-    lower, upper = bernoulli_interval(s, float(successes), alpha, rho)
-    true_lower, true_upper = anytime.beta_binomial_ends(successes, failures, alpha, rho)
+    lower, upper = bernoulli_interval(s, float(successes), alpha, rho, scales)
+    true_lower, true_upper = anytime.beta_binomial_ends(successes, failures, alpha, rho, scales)
     # lgamma of a million has an error of about 1e-9, and so has the ratio.
     room = 1e-6 * (true_upper - true_lower)
     assert true_lower - 1.1e-3 * (mean - true_lower) - room <= lower <= true_lower + room
@@ -129,15 +131,15 @@ def test_one_heavy_reward_rules_out_almost_nothing() -> None:
 def test_without_variance_the_student_radius_is_zero_or_infinite(
     s: int, alpha: float, rho: float
 ) -> None:
-    assert student_radius(s, 0.0, alpha, rho) in (0.0, math.inf)
-    assert student_radius(1, 0.0, alpha, rho) == math.inf
+    assert student_radius(s, 0.0, alpha, rho, 4) in (0.0, math.inf)
+    assert student_radius(1, 0.0, alpha, rho, 4) == math.inf
 
 
 def test_the_student_radius_approaches_that_of_a_known_scale() -> None:
     alpha, c = 0.001, 20.0
     for s in (1000, 100_000):
         known = anytime.mixture_radius(s, alpha, 2.0, c)
-        assert student_radius(s, 4.0 * s, alpha, c) == pytest.approx(known, rel=20 / s)
+        assert student_radius(s, 4.0 * s, alpha, c, 1) == pytest.approx(known, rel=20 / s)
 
 
 def test_bernstein_adapts_to_the_variance() -> None:

@@ -94,6 +94,7 @@ class Case:
 CASES = {
     "mixture": Case("mixture", "gaussian:0.5", GAUSSIAN, 0.3),
     "mixture, bernoulli": Case("mixture", "bernoulli", BERNOULLI, 0.5),
+    "mixture, one scale": Case("mixture,scales=1", "gaussian:0.5", GAUSSIAN, 0.3),
     "hoeffding": Case("hoeffding", "gaussian:0.5", GAUSSIAN, 0.3),
     "beta-binomial, .3": Case("beta-binomial", "bernoulli", BERNOULLI, 0.3),
     "beta-binomial, .02": Case("beta-binomial", "bernoulli", BERNOULLI, 0.02),
@@ -101,6 +102,9 @@ CASES = {
     "bernstein, .3": Case("bernstein", "bernoulli", BERNOULLI, 0.3),
     "bernstein, .02": Case("bernstein", "bernoulli", BERNOULLI, 0.02),
     "bernstein, beta": Case("bernstein", "bounded:0,1", BETA, 0.7, 0.02),
+    "betting, .02": Case("betting", "bernoulli", BERNOULLI, 0.02),
+    "betting, beta": Case("betting", "bounded:0,1", BETA, 0.7, 0.02),
+    "student, one scale": Case("student,scales=1", "gaussian", GAUSSIAN, 7.0, 3.0),
     "student": Case("student", "gaussian", GAUSSIAN, 7.0, 3.0),
     "heavy": Case("heavy", "heavy:2", HEAVY, -1.0, 2.0),
     "heavy, skewed": Case("heavy", "heavy:2", SKEWED, -1.0, 2.0),

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from standout.core.intervals import betting
 from standout.core.intervals.bernoulli import bernoulli_interval
 from standout.core.intervals.bernstein import bernstein_radius, bernstein_step
 from standout.core.intervals.mixture import mixture_radius, mixture_rho
@@ -17,41 +19,62 @@ pytestmark = pytest.mark.kernel
 
 alphas = st.sampled_from([0.05, 0.05 / 105, 1e-8])
 rhos = st.sampled_from([5.0, 30.0, 100.0])
+scales = st.sampled_from([1, 2, 4, 8])
 
 
 @given(st.integers(1, 10**8), alphas, st.sampled_from([0.5, 1e12, 1e-12]), rhos)
 def test_normal_mixture(s: int, alpha: float, sigma: float, rho: float) -> None:
     expected = anytime.mixture_radius(s, alpha, sigma, rho)
-    assert mixture_radius(s, alpha, sigma, rho) == pytest.approx(expected, rel=1e-12)
+    assert mixture_radius(s, alpha, sigma, rho, 1) == pytest.approx(expected, rel=1e-12)
+
+
+@given(st.integers(1, 10**8), alphas, st.sampled_from([0.5, 1e12, 1e-12]), rhos, scales)
+def test_average_of_normal_mixtures(
+    s: int, alpha: float, sigma: float, rho: float, scales: int
+) -> None:
+    """The radius is rejected, and a little less is not."""
+    radius = mixture_radius(s, alpha, sigma, rho, scales)
+
+    def value(part: float) -> float:
+        ratio = partial(anytime.mixture_log_ratio, part * radius, s, sigma)
+        return anytime.averaged(ratio, rho, scales)
+
+    assert value(1 + 1e-9) >= math.log(1 / alpha)
+    assert value(1 - 1.5e-4) < math.log(1 / alpha)
+    assert radius <= mixture_radius(s, alpha * (0.75 if scales > 1 else 1), sigma, rho, 1)
 
 
 @pytest.mark.parametrize(("s", "radius"), [(100, 0.252), (1000, 0.069), (10000, 0.0227)])
 def test_known_radii(s: int, radius: float) -> None:
     alpha = 0.05 / 105
-    found = mixture_radius(s, alpha, 0.5, mixture_rho(alpha, 1000.0))
+    found = mixture_radius(s, alpha, 0.5, mixture_rho(alpha, 1000.0), 1)
     assert found == pytest.approx(radius, rel=0.01)
 
 
-@given(st.integers(0, 300), st.integers(0, 300), alphas, rhos)
-def test_beta_binomial(successes: int, failures: int, alpha: float, rho: float) -> None:
+@given(st.integers(0, 300), st.integers(0, 300), alphas, rhos, scales)
+def test_beta_binomial(
+    successes: int, failures: int, alpha: float, rho: float, scales: int
+) -> None:
     """What lies outside is rejected, all of it; what lies well inside is not."""
     s = successes + failures
     if s == 0:
         return
-    lower, upper = bernoulli_interval(s, float(successes), alpha, rho)
+    lower, upper = bernoulli_interval(s, float(successes), alpha, rho, scales)
     mean = successes / s
     assert 0 <= lower <= mean <= upper <= 1
     limit = math.log(1 / alpha)
     for q in np.linspace(1e-9, 1 - 1e-9, 201).tolist():
-        ratio = anytime.bernoulli_log_ratio(successes, failures, q, rho)
+        ratio = anytime.averaged(
+            partial(anytime.bernoulli_log_ratio, successes, failures, q), rho, scales
+        )
         if q <= lower or q >= upper:
             assert ratio >= limit - 1e-6
         elif lower + 0.01 < q < upper - 0.01:
             assert ratio < limit
 
 
-@given(st.lists(st.integers(-8, 8), min_size=2, max_size=60), alphas, rhos)
-def test_student(values: list[int], alpha: float, rho: float) -> None:
+@given(st.lists(st.integers(-8, 8), min_size=2, max_size=60), alphas, rhos, scales)
+def test_student(values: list[int], alpha: float, rho: float, scales: int) -> None:
     rewards = [value / 4 for value in values]
     squares, total = 0.0, 0.0
     for t, reward in enumerate(rewards):
@@ -60,14 +83,52 @@ def test_student(values: list[int], alpha: float, rho: float) -> None:
     mean = total / len(rewards)
     expected = sum((x - mean) ** 2 for x in rewards)
     assert squares == pytest.approx(expected, abs=1e-9)
-    radius = student_radius(len(rewards), squares, alpha, rho)
-    if math.isfinite(radius) and squares > 0:
-        ratio = anytime.student_log_ratio(rewards, mean + radius, rho)
-        assert ratio == pytest.approx(math.log(1 / alpha), rel=1e-6)
-    elif not math.isfinite(radius):
-        # No mean can be rejected yet, however far away.
-        far = anytime.student_log_ratio(rewards, mean + 1e9, rho) if squares else 0.0
-        assert far < math.log(1 / alpha)
+    radius = student_radius(len(rewards), squares, alpha, rho, scales)
+    limit = math.log(1 / alpha)
+
+    def value(off: float) -> float:
+        return anytime.averaged(
+            partial(anytime.student_log_ratio, rewards, mean + off), rho, scales
+        )
+
+    if math.isfinite(radius):
+        assert value(radius * (1 + 1e-9)) >= limit - 1e-9
+        assert value(radius * (1 - 1e-4)) < limit
+    elif squares > 0:
+        # No rho alone can reject any mean yet, however far away.
+        for each, weight in anytime.weights_of(rho, scales):
+            far = anytime.student_log_ratio(rewards, mean + 1e9, each)
+            assert far + math.log(weight) < limit
+
+
+@given(st.lists(st.integers(0, 8), min_size=1, max_size=40), alphas)
+def test_betting(values: list[int], alpha: float) -> None:
+    """What lies outside is rejected by bets or by Bernstein's bound, what lies inside is not."""
+    rewards = [value / 8 for value in values]
+    moments = np.zeros((2, betting.SIZE))
+    total = 0.0
+    for t, reward in enumerate(rewards):
+        betting.betting_step(moments, 1, t, total, reward)
+        total += reward
+    s, mean = len(rewards), total / len(rewards)
+    lower, upper = betting.betting_interval(s, total, moments, 1, alpha)
+    assert not moments[0].any()
+    assert 0 <= lower <= mean <= upper <= 1
+    strengths = [512 / 2**j for j in range(21)]
+    limit = math.log(2 / (0.95 * alpha))
+    radius = anytime.bernstein_radius(rewards, 0.05 * alpha)
+    others = [1 - x for x in rewards]
+
+    def is_rejected(y: float) -> bool:
+        held = anytime.betting_log_capital(rewards, y, strengths)
+        against = anytime.betting_log_capital(others, 1 - y, strengths)
+        return max(held, against) >= limit - 1e-6 or abs(y - mean) >= radius * (1 - 1e-9)
+
+    for y in np.linspace(1e-9, 1 - 1e-9, 101).tolist():
+        if y < lower or y > upper:
+            assert is_rejected(y)
+        elif lower + 0.002 < y < upper - 0.002:
+            assert not is_rejected(y)
 
 
 @given(st.lists(st.integers(0, 8), min_size=1, max_size=60), alphas)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from standout.core import method
@@ -53,10 +57,19 @@ def test_the_counts_hold_with_their_probability(n: int) -> None:
         state.sampled[SIZE] = size
         low, up = sample.ranks(spec, state)
         assert up < size // 2 < low
+        # One closer, and the count would not hold with its probability.
+        each = math.exp(-spec.slack)
+        assert tail_above(n, middle - 1, size, low - 1) <= each
+        assert tail_above(n, middle - 1, size, low - 2) > 0.99 * each
+        assert tail_above(n, n - middle, size, size - up) <= each
+        assert tail_above(n, n - middle, size, size - up - 1) > 0.99 * each
+        # Serfling's bound is wider.
+        error = math.sqrt(spec.slack * size * (1 - (size - 1) / n) / 2)
+        assert low - size / 2 < 0.92 * error
         # At most m - 1 means lie above the median, at least m at or above; so for distances.
         total += 2 * tail_above(n, middle - 1, size, low - 1)
         total += 2 * tail_above(n, n - middle, size, size - up)
-    assert 0.001 < total <= 0.05 / 2
+    assert 0.01 < total <= 0.05 / 2
 
 
 def test_all_arms_need_no_sample() -> None:
@@ -68,6 +81,17 @@ def test_all_arms_need_no_sample() -> None:
     assert sample.ranks(FOCUS.spec(problem, n), state) == (n // 2, n // 2)
     below = FOCUS.spec(problem, n - 1)
     assert (below.slack, below.alpha) == (0.0, 0.05 / (n - 1))
+
+
+@given(st.integers(1, 60), st.data(), st.sampled_from([0.1, 1.0, 3.0, 30.0]))
+def test_unlikely_counts_of_few_arms(n: int, data: st.DataObject, cost: float) -> None:
+    """The smallest count that is unlikely enough, by adding up the whole distribution."""
+    marked, s = data.draw(st.integers(0, n)), data.draw(st.integers(1, n))
+    found = sample.unlikely_count(n, marked, s, cost)
+    limit = math.exp(-cost)
+    assert tail_above(n, marked, s, found - 1) <= limit
+    if found > max(0, s - (n - marked)):
+        assert tail_above(n, marked, s, found - 2) > limit * (1 - 2e-4)
 
 
 @pytest.mark.usefixtures("small_samples")

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.intervals import heavy
+from standout.core.intervals import betting, heavy
 from standout.core.intervals.bernoulli import bernoulli_interval
 from standout.core.intervals.bernstein import bernstein_radius, bernstein_step
+from standout.core.intervals.betting import betting_interval, betting_step
 from standout.core.intervals.heavy import heavy_interval, heavy_step
 from standout.core.intervals.hoeffding import hoeffding_radius, released_radius, zhuang_radius
 from standout.core.intervals.mixture import mixture_radius
@@ -18,7 +19,12 @@ from standout.core.jit import dispatch, part
 from standout.core.kinds import IntervalKind
 from standout.core.state import Spec, State
 
-MOMENTS = {IntervalKind.BERNSTEIN: 1, IntervalKind.STUDENT: 1, IntervalKind.HEAVY: heavy.SIZE}
+MOMENTS = {
+    IntervalKind.BERNSTEIN: 1,
+    IntervalKind.STUDENT: 1,
+    IntervalKind.HEAVY: heavy.SIZE,
+    IntervalKind.BETTING: betting.SIZE,
+}
 """Numbers that a family keeps per arm besides pulls and sum."""
 
 
@@ -53,6 +59,18 @@ def _count_bernstein(spec: Spec, state: State, arm: int, reward: float) -> None:
 
 
 @part()
+def _count_betting(spec: Spec, state: State, arm: int, reward: float) -> None:
+    share = (reward - spec.low) / (spec.high - spec.low)
+    betting_step(
+        state.moments,
+        arm,
+        state.pulls[arm],
+        share_sum(spec, state, arm),
+        min(max(share, 0.0), 1.0),
+    )
+
+
+@part()
 def _count_student(spec: Spec, state: State, arm: int, reward: float) -> None:
     state.moments[arm, 0] = student_step(
         state.pulls[arm], state.sums[arm], state.moments[arm, 0], reward - state.origin[arm]
@@ -69,6 +87,7 @@ _COUNTS = {
     IntervalKind.BERNSTEIN: _count_bernstein,
     IntervalKind.STUDENT: _count_student,
     IntervalKind.HEAVY: _count_heavy,
+    IntervalKind.BETTING: _count_betting,
 }
 _count_moments = dispatch(lambda spec: _COUNTS.get(spec.interval, _count_nothing))
 
@@ -109,6 +128,7 @@ _VARIANCES = {
     IntervalKind.BERNSTEIN: _bernstein_variance,
     IntervalKind.STUDENT: _student_variance,
     IntervalKind.HEAVY: _known_variance,
+    IntervalKind.BETTING: _bernstein_variance,
 }
 reward_variance = dispatch(lambda spec: _VARIANCES.get(spec.interval, _variance_of_shares))
 """An estimate of the variance of one reward of (spec, state, arm), for guesses only."""
@@ -148,7 +168,7 @@ def _zhuang(spec: Spec, state: State, arm: int) -> tuple[float, float]:
 
 @part()
 def _mixture(spec: Spec, state: State, arm: int) -> tuple[float, float]:
-    radius = mixture_radius(state.pulls[arm], spec.alpha, spec.sigma, spec.rho)
+    radius = mixture_radius(state.pulls[arm], spec.alpha, spec.sigma, spec.rho, spec.scales)
     return _around_mean(spec, state, arm, radius)
 
 
@@ -159,8 +179,18 @@ def _bernstein(spec: Spec, state: State, arm: int) -> tuple[float, float]:
 
 
 @part()
+def _betting(spec: Spec, state: State, arm: int) -> tuple[float, float]:
+    scale = spec.high - spec.low
+    total = share_sum(spec, state, arm)
+    lower, upper = betting_interval(state.pulls[arm], total, state.moments, arm, spec.alpha)
+    return spec.low + scale * lower, spec.low + scale * upper
+
+
+@part()
 def _student(spec: Spec, state: State, arm: int) -> tuple[float, float]:
-    radius = student_radius(state.pulls[arm], state.moments[arm, 0], spec.alpha, spec.rho)
+    radius = student_radius(
+        state.pulls[arm], state.moments[arm, 0], spec.alpha, spec.rho, spec.scales
+    )
     return _around_mean(spec, state, arm, radius)
 
 
@@ -168,7 +198,9 @@ def _student(spec: Spec, state: State, arm: int) -> tuple[float, float]:
 def _bernoulli(spec: Spec, state: State, arm: int) -> tuple[float, float]:
     scale = spec.high - spec.low
     successes = share_sum(spec, state, arm)
-    lower, upper = bernoulli_interval(state.pulls[arm], successes, spec.alpha, spec.rho)
+    lower, upper = bernoulli_interval(
+        state.pulls[arm], successes, spec.alpha, spec.rho, spec.scales
+    )
     return spec.low + scale * lower, spec.low + scale * upper
 
 
@@ -189,6 +221,7 @@ _INTERVALS = {
     IntervalKind.BERNSTEIN: _bernstein,
     IntervalKind.STUDENT: _student,
     IntervalKind.HEAVY: _heavy,
+    IntervalKind.BETTING: _betting,
 }
 arm_interval = dispatch(lambda spec: _INTERVALS[spec.interval])
 """Ends of the interval of a pulled arm of (spec, state, arm), in the rewards' own orientation."""

@@ -5,13 +5,15 @@ rho (1 - q)) mixture against q itself is a martingale if q is the true mean; q
 is kept while it is below 1/alpha (Ville's inequality). Mixing around q itself
 with rho of a tuned size costs less than a mixture that is spread over all of
 [0, 1] (Robbins 1970; Howard et al. 2021, the sub-Bernoulli mixture). The
-interval adapts to the variance q (1 - q) by itself.
+interval adapts to the variance q (1 - q) by itself. As for normal rewards, it is
+averaged over several rho (see `mixture`).
 """
 
 from __future__ import annotations
 
 import math
 
+from standout.core.intervals.mixture import SCALE_RATIO, log_weight
 from standout.core.jit import part
 
 _EDGE = 1e-12
@@ -77,22 +79,35 @@ def _stirling(x: float) -> float:
 
 @part()
 def bernoulli_interval(
-    pulls: int, successes: float, alpha: float, rho: float
+    pulls: int, successes: float, alpha: float, rho: float, scales: int
 ) -> tuple[float, float]:
     """All q that are not rejected at level alpha, as an interval."""
     failures = pulls - successes
     mean = successes / pulls
     limit = -math.log(alpha)
     # The interval for failures is that for successes seen in a mirror.
-    lower = 0.0 if successes <= 0.0 else _end_below(successes, failures, mean, limit, rho)
-    upper = (
-        1.0 if failures <= 0.0 else 1.0 - _end_below(failures, successes, 1.0 - mean, limit, rho)
-    )
+    lower = 0.0 if successes <= 0.0 else _end_below(successes, failures, mean, limit, rho, scales)
+    upper = 1.0
+    if failures > 0.0:
+        upper -= _end_below(failures, successes, 1.0 - mean, limit, rho, scales)
     return lower, upper
 
 
 @part()
-def _end_below(successes: float, failures: float, mean: float, limit: float, rho: float) -> float:
+def _averaged_ratio(successes: float, failures: float, q: float, rho: float, scales: int) -> float:
+    """Logarithm of the average of the ratios over all rho."""
+    value = log_ratio(successes, failures, q, rho) + log_weight(0, scales)
+    for j in range(1, scales):
+        rho *= SCALE_RATIO
+        other = log_ratio(successes, failures, q, rho) + log_weight(j, scales)
+        value = max(value, other) + math.log1p(math.exp(-abs(value - other)))
+    return value
+
+
+@part()
+def _end_below(
+    successes: float, failures: float, mean: float, limit: float, rho: float, scales: int
+) -> float:
     """The largest q below `mean`, up to the precision, that is surely rejected (or 0).
 
     The square root of the log ratio plus a constant is nearly straight in q, as for
@@ -101,7 +116,7 @@ def _end_below(successes: float, failures: float, mean: float, limit: float, rho
     """
     pulls = successes + failures
     rejected = _EDGE * min(1.0, mean)
-    if log_ratio(successes, failures, rejected, rho) < limit:
+    if _averaged_ratio(successes, failures, rejected, rho, scales) < limit:
         return 0.0
     kept = min(mean, 1.0 - _EDGE)  # at 1 itself the ratio is 0/0
     bend = 0.5 * math.log1p(pulls / rho)
@@ -113,7 +128,7 @@ def _end_below(successes: float, failures: float, mean: float, limit: float, rho
     for step in range(_STEPS):
         if step > _SECANTS or not rejected < guess < kept:
             guess = (rejected + kept) / 2
-        value = log_ratio(successes, failures, guess, rho)
+        value = _averaged_ratio(successes, failures, guess, rho, scales)
         root = math.sqrt(max(value + bend, 0.0))
         away = mean - guess
         past = 0.3 * _PRECISION

@@ -22,6 +22,7 @@ INTERVALS: dict[str, IntervalKind | None] = {
     "bernstein": IntervalKind.BERNSTEIN,
     "student": IntervalKind.STUDENT,
     "heavy": IntervalKind.HEAVY,
+    "betting": IntervalKind.BETTING,
 }
 RANGES: dict[str, RangeKind] = {
     "algorithm1": RangeKind.ALGORITHM1,
@@ -37,13 +38,14 @@ _VALID: dict[IntervalKind, tuple[type[Noise], ...]] = {
     IntervalKind.BERNOULLI: (Bernoulli, Bounded),
     IntervalKind.BERNSTEIN: (Bernoulli, Bounded),
     IntervalKind.STUDENT: (GaussianUnknown,),
+    IntervalKind.BETTING: (Bernoulli, Bounded),
     IntervalKind.HEAVY: (HeavyTailed, *_SUB_GAUSSIAN),
 }
 _BEST: dict[type[Noise], IntervalKind] = {
     Gaussian: IntervalKind.MIXTURE,
     GaussianUnknown: IntervalKind.STUDENT,
     Bernoulli: IntervalKind.BERNOULLI,
-    Bounded: IntervalKind.BERNSTEIN,
+    Bounded: IntervalKind.BETTING,
     HeavyTailed: IntervalKind.HEAVY,
 }
 

@@ -3,11 +3,11 @@
 Median and MAD of a million means are known almost as well from some thousand of
 them, drawn at random and measured well, as from all. How well is a matter of
 counting. Let m be the median's rank among n arms. At most m - 1 of all means
-lie above the median, so that of s drawn without replacement at most
-s (m - 1)/n + t do, up to a small probability (Hoeffding 1963 with Serfling's
-factor, t = sqrt(s (1 - (s - 1)/n) log(1/p) / 2)); at least m lie at or above it,
-of the sample at least s m/n - t. The same two counts hold for the distances
-from the median and the MAD. So both lie between two order statistics of the
+lie above the median; how many of s drawn without replacement do has a
+hypergeometric distribution, whose quantile bounds it up to a small probability p.
+At least m lie at or above the median, and the other quantile bounds their number
+in the sample from below. The same two counts hold for the distances from the
+median and the MAD. So both lie between two order statistics of the
 sample, `low` and `up`, and the range over the sample's intervals that uses
 these ranks contains the threshold of all arms.
 
@@ -43,6 +43,8 @@ GROWTH = 4
 FROM = 20_000
 """Arms from which a sample pays."""
 _UNDECIDED = int(Verdict.UNDECIDED)
+_ROUNDING = 1e-4
+_SMALL = 1e-12
 
 
 def sample_sizes(n_arms: int) -> list[int]:
@@ -69,9 +71,8 @@ def draw_stages(n_arms: int, rng: np.random.Generator) -> Codes:
 
 
 def sample_slack(n_arms: int, sides: int, delta: float) -> float:
-    """sqrt(log(1/p) / 2) where all counts at all sizes hold with probability 1 - delta."""
-    counts = 4 * sides * (len(sample_sizes(n_arms)) - 1)
-    return math.sqrt(math.log(counts / delta) / 2)
+    """log(1/p) where all counts at all sizes hold with probability 1 - delta."""
+    return math.log(4 * sides * (len(sample_sizes(n_arms)) - 1) / delta)
 
 
 @kernel()
@@ -87,10 +88,61 @@ def ranks(spec: Spec, state: State) -> tuple[int, int]:
         return rank, rank
     n = spec.n_arms
     rank = (n + 1) // 2
-    error = spec.slack * math.sqrt(count * (1.0 - (count - 1.0) / n))
-    low = math.floor(count * (rank - 1) / n + error) + 1
-    up = math.ceil(count * rank / n - error)
+    low = unlikely_count(n, rank - 1, count, spec.slack)
+    up = count + 1 - unlikely_count(n, n - rank, count, spec.slack)
     return min(count + 1, low), max(0, up)
+
+
+@part()
+def unlikely_count(n: int, marked: int, count: int, cost: float) -> int:
+    """The smallest x that `count` of `n` arms hold of the `marked` ones with P <= exp(-cost).
+
+    P is that of x or more. The search starts where Serfling's inequality (1974) is sure of
+    it and adds up the distribution from there.
+    """
+    share = count * (marked / n)
+    error = math.sqrt(0.5 * cost * count * (1.0 - (count - 1.0) / n))
+    x = int(min(count, marked, math.floor(share + error))) + 1
+    # Log-gamma functions have errors: a little less than P.
+    limit = math.exp(-cost) * (1.0 - _ROUNDING)
+    tail = 0.0
+    while True:
+        # At first the whole tail, then one count more each time.
+        tail += _at_least(n, marked, count, x) if tail == 0.0 else _chance(n, marked, count, x)
+        if tail > limit:
+            return x + 1
+        if x <= max(0, count - (n - marked)):
+            return x
+        x -= 1
+
+
+@part()
+def _at_least(n: int, marked: int, count: int, x: int) -> float:
+    """The chance of x or more marked arms among `count` of `n`, for an x in the far tail."""
+    term = _chance(n, marked, count, x)
+    total = 0.0
+    while term > 0.0:
+        total += term
+        if term < _SMALL * total:
+            break
+        # The next count's chance; the ratio falls, so that what is left out is tiny.
+        term *= (marked - x) / (x + 1.0) * (count - x) / (n - marked - count + x + 1.0)
+        x += 1
+    return total
+
+
+@part()
+def _chance(n: int, marked: int, count: int, x: int) -> float:
+    """The chance of exactly x marked arms among `count` of `n`."""
+    if x > min(marked, count) or x < max(0, count - (n - marked)):
+        return 0.0
+    ways = _log_choose(marked, x) + _log_choose(n - marked, count - x)
+    return math.exp(ways - _log_choose(n, count))
+
+
+@part()
+def _log_choose(n: int, k: int) -> float:
+    return math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0)
 
 
 @part()

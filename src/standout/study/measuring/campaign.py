@@ -14,6 +14,7 @@ from standout.core.methods import as_method
 from standout.core.problem import Problem
 from standout.errors import NoStudyError, StudyError
 from standout.extras import require
+from standout.study.storage.catalogue import before_scales
 from standout.study.study import Study
 
 DASK_PATIENCE = 10.0
@@ -51,7 +52,8 @@ def _check_same(
 ) -> None:
     if study.arms != tuple(arms):
         raise StudyError(f"{study!r} has other arms than these; choose another place for these")
-    if study.method != method:
+    # One that was made before intervals were averaged goes on with its own.
+    if study.method not in (method, before_scales(method, study.problem)):
         raise StudyError(f"{study!r} uses {study.method.label()}, not {method.label()}")
     if study.budget != budget:
         raise StudyError(f"{study!r} has a budget of {study.budget}, not {budget}")

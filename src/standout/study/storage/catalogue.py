@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, case, func, insert, select, true
 
-from standout.core.kinds import Verdict
+from standout.core.kinds import IntervalKind, Verdict
 from standout.core.method import Method
 from standout.core.methods import as_method, parse_method
+from standout.core.noise import Bounded
 from standout.core.problem import Problem
 from standout.core.run import check_arms
 from standout.errors import (
@@ -66,7 +67,7 @@ def plan(
     if not isinstance(method, str | Method):
         raise StudyError(f"method must be a name, not {shown(method)}")
     chosen = as_method(method)
-    if parse_method(chosen.label()) != chosen:
+    if _read_method(_written(chosen), problem) != chosen:
         raise StudyError(f"a study keeps its method by name, and {chosen.name!r} differs from it")
     for arm in arms:
         check_name(str(arm), "arm")
@@ -162,7 +163,7 @@ def create(connection: Connection, storage: Storage, plan: Plan) -> Ledger:
             name=plan.name,
             created=now,
             problem=json.dumps(desk.problem.to_dict()),
-            method=desk.method.label(),
+            method=_written(desk.method),
             fields=json.dumps(ledger.fields),
             budget=desk.budget,
             lease=plan.lease,
@@ -177,6 +178,37 @@ def create(connection: Connection, storage: Storage, plan: Plan) -> Ledger:
     return ledger
 
 
+_SCALES = "scales="
+
+
+def _written(method: Method) -> str:
+    """A method as it is kept: with the number of scales also where it is the usual one."""
+    label = method.label()
+    if _SCALES in label:
+        return label
+    return f"{label}{',' if ':' in label else ':'}{_SCALES}{method.scales}"
+
+
+def _read_method(text: str, problem: Problem) -> Method:
+    """A method as it was kept. A study keeps the intervals that it began with."""
+    method = parse_method(text)
+    return method if _SCALES in text else before_scales(method, problem)
+
+
+def before_scales(method: Method, problem: Problem) -> Method:
+    """What a method's text meant before intervals were averaged over scales, and before bets.
+
+    To go on with other intervals would spend delta twice. One whose scales were chosen is
+    younger than that.
+    """
+    if method.scales != method.plain.scales:
+        return method
+    interval = method.interval
+    if interval is None and isinstance(problem.noise, Bounded):
+        interval = IntervalKind.BERNSTEIN
+    return replace(method, interval=interval, scales=1)
+
+
 def find(connection: Connection, storage: Storage, name: str | None) -> tuple[Ledger, str, float]:
     """The study of this name, or the only one."""
     row = choose(connection, storage, name)
@@ -184,9 +216,10 @@ def find(connection: Connection, storage: Storage, name: str | None) -> tuple[Le
         select(_ARMS.c.name).where(_ARMS.c.study == row.id).order_by(_ARMS.c.position)
     )
     try:
+        problem = Problem(**json.loads(row.problem))
         desk = _desk(
-            Problem(**json.loads(row.problem)),
-            parse_method(row.method),
+            problem,
+            _read_method(row.method, problem),
             check_arms(found.scalars().all()),
             row.budget,
             row.pause_after,

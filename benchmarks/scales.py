@@ -1,0 +1,130 @@
+"""What it saves to average an interval over several scales, and to bet on bounded rewards.
+
+The first table plays `focus` with one scale and with several to the end, where the
+one scale fits and where it does not. The second (`--bets`) compares the widths of two
+intervals for bounded rewards on the same rewards.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from standout import Problem, simulate
+from standout.core import robust
+from standout.core.intervals import arm_interval, count_reward
+from standout.core.jit import kernel
+from standout.core.methods import parse_method
+from standout.core.noise import parse_noise
+from standout.core.problem import MAD_SCALE
+from standout.core.run import start_state
+from standout.core.typing import Floats
+from standout.simulation import InstanceFamily, parse_instance
+from standout.simulation.instances import FixedFamily, Instance, NumberedArms
+
+from efficiency import small_rates  # isort: skip
+
+METHODS = ("focus:scales=1", "focus")
+LONG = 0.05
+"""Part of --runs for instances that take millions of pulls."""
+
+Law = Callable[[np.random.Generator, int], Floats]
+LAWS: dict[str, Law] = {
+    "uniform": lambda rng, s: rng.random(s),
+    "0 or 1, p = .5": lambda rng, s: (rng.random(s) < 0.5).astype(float),
+    "0 or 1, p = .1": lambda rng, s: (rng.random(s) < 0.1).astype(float),
+    "0 or 1, p = .02": lambda rng, s: (rng.random(s) < 0.02).astype(float),
+    "0, ½ or 1": lambda rng, s: rng.integers(0, 3, s) / 2,
+    "Beta(2, 8)": lambda rng, s: rng.beta(2, 8, s),
+    "Beta(50, 50)": lambda rng, s: rng.beta(50, 50, s),
+}
+MARKS = (200, 1_000, 10_000)
+LONGEST = 40_000
+ARMS = 17
+
+
+def like_fig1(k: float, gap: float, noise: str, sigma: float) -> InstanceFamily:
+    """Fig. 1's normal means with another noise and k, and so another threshold."""
+    normal = np.linspace(0.0, 2.0, 15)
+    theta = robust.threshold(np.concatenate([normal, [1e6, 1e6]]), k * MAD_SCALE)
+    means = np.concatenate([normal, [theta + gap, theta + gap + 0.2]])
+    name = f"k = {k:g}, gap {gap:g}, sigma {sigma:g}"
+    sigmas = np.full(means.size, sigma) if noise == "gaussian" else None
+    if sigmas is not None:
+        name += " unknown"
+    instance = Instance(name, NumberedArms(means.size), means, parse_noise(noise), sigmas)
+    return FixedFamily(instance, default_k=k)
+
+
+def cases() -> Iterator[tuple[InstanceFamily, float]]:
+    """The instances, and the part of --runs that each is worth."""
+    for gap in ("0.6", "0.4", "0.2"):
+        yield parse_instance(f"fig1:gap={gap}"), 1.0
+    yield like_fig1(2, 0.4, "gaussian:0.05", 0.05), 1.0
+    yield like_fig1(2, 0.4, "gaussian", 0.05), 1.0
+    yield like_fig1(20, 4, "gaussian:0.5", 0.5), 1.0
+    yield like_fig1(50, 10, "gaussian:0.5", 0.5), 1.0
+    yield like_fig1(50, 10, "gaussian:0.05", 0.05), 1.0
+    yield small_rates(), LONG
+    yield parse_instance("wine"), LONG
+
+
+def compare_scales(runs: int, seed: int, jobs: int) -> None:
+    print("| instance | one scale | several | fewer | wrong |\n|---|---|---|---|---|")
+    for family, part in cases():
+        count = max(2, round(part * runs))
+        found = simulate(family, METHODS, runs=count, seed=seed, jobs=jobs).results
+        means = [result.pulls.mean() for result in found]
+        cells = [f"{r.pulls.mean():,.0f} ± {r.pulls.std() / count**0.5:,.0f}" for r in found]
+        wrong = sum(result.wrong for result in found)
+        print(f"| {family.name} | {' | '.join(cells)} | {means[0] / means[1]:.2f}× | {wrong} |")
+
+
+@kernel("interval")
+def widths(spec, state, rewards, found):  # type: ignore[no-untyped-def]
+    """Add the interval's width after each reward to `found`."""
+    for i in range(len(rewards)):
+        count_reward(spec, state, 0, rewards[i])
+        lower, upper = arm_interval(spec, state, 0)
+        found[i] += upper - lower
+
+
+def mean_widths(interval: str, law: Law, runs: int, seed: int) -> Floats:
+    problem = Problem(noise="bounded:0,1", k=2, delta=0.05)
+    method = parse_method(f"focus:interval={interval}")
+    found = np.zeros(LONGEST)
+    for run in range(runs):
+        rng = np.random.default_rng((seed, run))
+        state = start_state(problem, method, ARMS, rng)
+        widths(method.spec(problem, ARMS), state, law(rng, LONGEST), found)
+    return found / runs
+
+
+def compare_bets(runs: int, seed: int) -> None:
+    heads = " | ".join(f"{mark:,} rewards" for mark in MARKS)
+    print(f"| rewards | {heads} |\n|---|{'---|' * len(MARKS)}")
+    for name, law in LAWS.items():
+        before = mean_widths("bernstein", law, runs, seed)
+        after = mean_widths("betting", law, runs, seed)
+        needed = [1 + int(np.argmax(after <= before[mark - 1])) for mark in MARKS]
+        cells = [f"{mark / pulls:.2f}×" for mark, pulls in zip(MARKS, needed, strict=True)]
+        print(f"| {name} | {' | '.join(cells)} |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--runs", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--bets", action="store_true", help="intervals for bounded rewards")
+    chosen = parser.parse_args()
+    if chosen.bets:
+        compare_bets(max(1, chosen.runs // 20), chosen.seed)
+    else:
+        compare_scales(chosen.runs, chosen.seed, chosen.jobs)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""A mixture of bets: bounded rewards, adapting to their whole distribution.
+
+With rewards scaled to [0, 1], whoever bets on them against a mean of y holds after s of
+them, at a strength t >= 0,
+
+    product of (1 + t X_i) / (1 + t y),
+
+which is a supermartingale if the mean is at most y, because each factor's mean is at most
+1 (Waudby-Smith & Ramdas 2024: the bet lambda = t / (1 + t y) per unit of X - y). In this
+form the strength does not depend on y, so that one sum of log(1 + t X) per strength is
+all that has to be kept. The average over the strengths 512, 256, ..., each half of the one
+before, with weights that sum to 1, starts at 1 as well; y is too low when it has reached
+1/alpha. The same bets on 1 - X rule out what is too high.
+
+No strength of the grid is small enough for ever. A small part of alpha goes to the
+empirical Bernstein interval, whose width tends to 0.
+"""
+
+from __future__ import annotations
+
+import math
+
+from standout.core.intervals.bernstein import bernstein_radius, bernstein_step
+from standout.core.jit import part
+from standout.core.typing import Floats
+
+STRENGTHS = 21
+STRONGEST = 512.0
+_HALF = 0.5
+BERNSTEIN_SHARE = 0.05
+"""Part of alpha for the empirical Bernstein interval."""
+SIZE = 1 + 2 * STRENGTHS
+"""Numbers kept per arm: Bernstein's, then the sums of the bets on X and those on 1 - X."""
+_WEIGHTS = [1.0 / (3.0 + abs(j - 10)) for j in range(STRENGTHS)]
+LOG_WEIGHTS = tuple(math.log(weight / sum(_WEIGHTS)) for weight in _WEIGHTS)
+"""They fall slowly on both sides of the strength 1/2: that is about the best for a thousand
+rewards with a spread of a quarter."""
+_NOTHING = 1e-5
+_STEPS = 30
+_PRECISION = 1e-3
+
+
+@part()
+def betting_step(moments: Floats, arm: int, pulls: int, total: float, reward: float) -> None:
+    """Add one reward in [0, 1] to the sums of an arm that had `pulls`, summing to `total`."""
+    moments[arm, 0] = bernstein_step(pulls, total, moments[arm, 0], reward)
+    strength = STRONGEST
+    for j in range(STRENGTHS):
+        moments[arm, 1 + j] += math.log1p(strength * reward)
+        moments[arm, 1 + STRENGTHS + j] += math.log1p(strength * (1.0 - reward))
+        strength *= _HALF
+
+
+@part()
+def betting_interval(
+    pulls: int, total: float, moments: Floats, arm: int, alpha: float
+) -> tuple[float, float]:
+    """All means that are not rejected after `pulls` rewards in [0, 1] that sum to `total`."""
+    mean = total / pulls
+    limit = math.log(2.0 / ((1.0 - BERNSTEIN_SHARE) * alpha))
+    radius = bernstein_radius(pulls, moments[arm, 0], BERNSTEIN_SHARE * alpha)
+    lower = _end_below(pulls, mean, moments, arm, 1, limit)
+    upper = 1.0 - _end_below(pulls, 1.0 - mean, moments, arm, 1 + STRENGTHS, limit)
+    lower = max(lower, mean - radius)
+    upper = min(upper, mean + radius)
+    # Each of the two may be empty or beside the other only if one has failed.
+    if not lower <= upper:
+        return 0.0, 1.0
+    return lower, upper
+
+
+@part()
+def _end_below(
+    pulls: int, mean: float, moments: Floats, arm: int, first: int, limit: float
+) -> float:
+    """The largest y, up to the precision, that the bets reject together (or 0)."""
+    end = 0.0
+    strength = STRONGEST
+    for j in range(STRENGTHS):
+        # What this bet rejects alone.
+        surplus = moments[arm, first + j] + LOG_WEIGHTS[j] - limit
+        end = max(end, math.expm1(surplus / pulls) / strength)
+        strength *= _HALF
+    if end <= 0.0:
+        return 0.0
+    # The average's logarithm is convex and falls in y: Newton's steps never go too far.
+    # Bets that hold next to nothing are left out, which can only widen the interval.
+    low, high = 0, STRENGTHS
+    for _ in range(_STEPS):
+        total = slope = 0.0
+        strength = STRONGEST * _HALF**low
+        kept_low, kept_high = high, low
+        for j in range(low, high):
+            surplus = moments[arm, first + j] + LOG_WEIGHTS[j] - limit
+            term = math.exp(surplus - pulls * math.log1p(strength * end))
+            if term > _NOTHING:
+                total += term
+                slope += term * strength / (1.0 + strength * end)
+                kept_low, kept_high = min(kept_low, j), j + 1
+            strength *= _HALF
+        step = math.log(total) * total / (pulls * slope)
+        if step <= _PRECISION * (mean - end):
+            break
+        end += step
+        low, high = kept_low, kept_high
+    return end

@@ -1,0 +1,69 @@
+"""A study keeps the intervals that it began with, whatever newer versions make of its method."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from standout import Problem
+from standout.core.kinds import IntervalKind
+from standout.core.methods import parse_method
+from standout.errors import StudyError
+from standout.study import Study
+from standout.study.measuring.campaign import make_or_find
+from standout.study.storage import catalogue
+
+ARMS = ["a", "b", "c"]
+
+
+def kept(path: Path) -> str:
+    connection = sqlite3.connect(path)
+    (text,) = connection.execute("SELECT method FROM standout_studies").fetchone()
+    connection.close()
+    return str(text)
+
+
+@pytest.mark.parametrize(
+    "name", ["focus", "focus:scales=1", "focus:batch=5", "roai-lucb:interval=auto"]
+)
+def test_the_number_of_scales_is_kept_also_where_it_is_the_usual_one(
+    folder: Path, name: str
+) -> None:
+    with Study.create(folder / "x.db", ARMS, Problem(noise="bernoulli"), name) as study:
+        assert study.method == parse_method(name)
+    assert kept(folder / "x.db").endswith(f"scales={parse_method(name).scales}")
+    with Study.open(folder / "x.db") as again:
+        assert again.method == parse_method(name)
+
+
+@pytest.mark.parametrize(
+    ("noise", "interval"),
+    [
+        ("bernoulli", None),
+        ("gaussian:1", None),
+        ("gaussian", None),
+        ("bounded:0,1", IntervalKind.BERNSTEIN),
+    ],
+)
+def test_a_text_without_scales_is_older(
+    noise: str, interval: IntervalKind | None, monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    problem = Problem(noise=noise)
+    monkeypatch.setattr(catalogue, "_written", lambda method: "focus")
+    older = catalogue.before_scales(parse_method("focus"), problem)
+    Study.create(folder / "x.db", ARMS, problem, older).close()
+    monkeypatch.undo()
+    with Study.open(folder / "x.db") as study:
+        assert (study.method.scales, study.method.interval) == (1, interval)
+        assert study.verify().problems == ()
+    # The command that made it goes on with it, and so does what its status says.
+    for method in ("focus", study.method.label()):
+        make_or_find(
+            str(folder / "x.db"), ARMS, problem, method, name="main", budget=None, seed=0
+        ).close()
+    with pytest.raises(StudyError, match="scales=1, not focus:scales=2"):
+        make_or_find(
+            str(folder / "x.db"), ARMS, problem, "focus:scales=2", name="main", budget=None, seed=0
+        )
