@@ -44,7 +44,8 @@ if TYPE_CHECKING:
         UncertainError,
         UndecidableWarning,
     )
-    from standout.results import Identification, Interval, Status, StopReason, Ticket
+    from standout.posterior import chances
+    from standout.results import Chances, Identification, Interval, Status, StopReason, Ticket
     from standout.simulation import Instance, Simulation, simulate
     from standout.study import Study
 
@@ -92,7 +93,8 @@ _HOMES = {
         "UndecidableWarning",
     ),
     "standout.simulation": ("Instance", "Simulation", "simulate"),
-    "standout.results": ("Identification", "Interval", "Status", "StopReason", "Ticket"),
+    "standout.posterior": ("chances",),
+    "standout.results": ("Chances", "Identification", "Interval", "Status", "StopReason", "Ticket"),
     "standout.study": ("Study",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -104,6 +106,7 @@ __all__ = [
     "BatchError",
     "Bernoulli",
     "Bounded",
+    "Chances",
     "Client",
     "Gaussian",
     "GaussianUnknown",
@@ -141,6 +144,7 @@ __all__ = [
     "UnavailableError",
     "UncertainError",
     "UndecidableWarning",
+    "chances",
     "identify",
     "simulate",
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from standout.cli import study_copy, study_look
+from standout.cli import study_chances, study_copy, study_look
 from standout.cli.console import print_json
 from standout.cli.options import Json, MadScale, Seed, SideText, Tolerance
 from standout.cli.study_options import (
@@ -277,6 +277,7 @@ def resume(
 
 
 app.command()(study_look.status)
+app.command()(study_chances.chances)
 app.command()(study_look.export)
 app.command()(study_look.verify)
 app.command("list")(study_look.list_studies)

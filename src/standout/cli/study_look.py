@@ -28,10 +28,16 @@ def status(
     as_json: Json = False,
     name: Name = None,
 ) -> None:
-    """How a study stands: verdicts, threshold, what is pending, pulls left."""
+    """How a study stands: verdicts, threshold, what is pending, pulls left.
+
+    Beside what is certain it names the arms with the highest chances, which are
+    estimates; `standout study chances` has those of all arms.
+    """
     with open_study(place, name) as study:
         if as_json:
-            print_json(study.status().to_dict())
+            from standout.cli.study_chances import summary
+
+            print_json({**study.status().to_dict(), "chances": summary(study)})
         elif watch:
             _watch(study, every)
         else:
@@ -58,6 +64,10 @@ def overview(study: Study) -> list[str]:
     else:
         left = study.forecast()
         lines.append("pulls left: " + ("not known yet" if left is None else f"about {left:,}"))
+    if now.undecided and now.pulls:
+        from standout.cli.study_chances import leaders_lines
+
+        lines += leaders_lines(study, now.undecided)
     if now.waiting:
         lines.append(waiting_line(now.waiting))
     if now.note:

@@ -14,6 +14,7 @@ from standout.results.answer import (
     Threshold,
     Tick,
 )
+from standout.results.chances import Chances
 from standout.results.pages import ArmList, FailureList, NextList, PendingList, StudyList
 from standout.results.plain import Result
 from standout.results.study import (
@@ -39,6 +40,7 @@ __all__ = [
     "VERDICTS",
     "ArmList",
     "ArmRow",
+    "Chances",
     "CopiedStudy",
     "Copy",
     "Counts",

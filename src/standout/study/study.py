@@ -23,7 +23,17 @@ from standout.errors import (
     TicketError,
     shown,
 )
-from standout.results import Failure, Identification, Pending, Pulse, Receipt, Status, Ticket, Trace
+from standout.results import (
+    Chances,
+    Failure,
+    Identification,
+    Pending,
+    Pulse,
+    Receipt,
+    Status,
+    Ticket,
+    Trace,
+)
 from standout.study import lost_answers, numbers, tickets
 from standout.study.page import Parts
 from standout.study.rewards import make_items, tickets_of
@@ -427,6 +437,27 @@ class Study:
         """
         with self._reading():
             return self._ledger.desk.identification()
+
+    def chances(self, *, false_share: float = 0.05, seed: int = 0) -> Chances:
+        """For each arm the chance that it stands out: an estimate, not a certificate.
+
+        From all rewards counted so far; `false_share` is the largest share of
+        wrong arms to expect among `flagged`, `seed` drives the random draws.
+        Nothing in the study changes. Takes some .05 s for 100 arms and 2 s for 10,000.
+        Raises `ProblemError` for a share that is not between 0 and 1.
+
+        >>> for arm, reward in {"ash": 0, "elm": 0, "fir": 1}.items():
+        ...     _ = [study.tell(arm=arm, reward=reward) for _ in range(5)]
+        >>> study.chances().leaders(1)[0][0]
+        'fir'
+        """
+        from standout.posterior import estimate, evidence_of
+
+        with self._reading():
+            desk = self._ledger.desk
+            evidence = evidence_of(desk.spec, desk.state)
+        # Others may use the study meanwhile.
+        return estimate(desk.problem, evidence, desk.arms, false_share=false_share, seed=seed)
 
     # Leases and pauses -----------------------------------------------------------
 

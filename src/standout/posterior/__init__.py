@@ -1,0 +1,7 @@
+"""The chance of each arm to stand out, by empirical Bayes: an estimate, never a certificate."""
+
+from standout.posterior.chances import chances
+from standout.posterior.estimate import Memory, estimate
+from standout.posterior.evidence import Evidence, evidence_of
+
+__all__ = ["Evidence", "Memory", "chances", "estimate", "evidence_of"]

@@ -1,0 +1,59 @@
+"""Chances of a run, or of an answer that was kept."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from standout.core.noise import Bounded, GaussianUnknown
+from standout.core.problem import Problem
+from standout.core.run import Run
+from standout.errors import ProblemError
+from standout.posterior.estimate import FALSE_SHARE, estimate
+from standout.posterior.evidence import Evidence, evidence_of
+from standout.results import Chances, Identification
+
+
+def chances(
+    found: Run | Identification,
+    problem: Problem | None = None,
+    *,
+    false_share: float = FALSE_SHARE,
+    seed: int = 0,
+) -> Chances:
+    """For each arm of a run the chance that it stands out: an estimate, not a certificate.
+
+    `found` is a `Run`, or the `Identification` of one with its `problem`.
+    `false_share` is the largest share of wrong arms to expect among `flagged`;
+    `seed` drives the random draws, and the same input gives the same output. Raises
+    `ProblemError` for a share outside 0 to 1, and for an `Identification` whose noise
+    needs more than means and pulls (bounded, or Gaussian without a sigma): give the `Run`.
+
+    >>> rng = np.random.default_rng(1)
+    >>> means = {"ash": 0.1, "elm": 0.2, "fir": 0.3, "oak": 0.2, "yew": 0.95}
+    >>> run = Run(Problem(noise="gaussian:0.2", k=2), list(means), "focus", rng, budget=60)
+    >>> while (arm := run.ask()) is not None:
+    ...     run.tell(arm, rng.normal(means[arm], 0.2))
+    >>> run.identification().outliers, chances(run).probable
+    ((), ('yew',))
+    """
+    if isinstance(found, Run):
+        evidence = evidence_of(found.spec, found.state)
+        return estimate(found.problem, evidence, found.arms, false_share=false_share, seed=seed)
+    if problem is None:
+        raise ProblemError("an Identification does not say what was asked: give its Problem, too")
+    return estimate(
+        problem, _answer_evidence(found, problem), found.arms, false_share=false_share, seed=seed
+    )
+
+
+def _answer_evidence(found: Identification, problem: Problem) -> Evidence:
+    if isinstance(problem.noise, Bounded | GaussianUnknown):
+        raise ProblemError(
+            f"with {problem.noise.spec()} noise, chances need how much the rewards scatter, "
+            "which an Identification does not keep: give the Run itself"
+        )
+    if len(found.means) != len(found.arms) or not found.arms:
+        raise ProblemError("this Identification does not have the means of its arms")
+    known = (found.pulls_by_arm == 0) & np.isfinite(found.means)
+    squares = np.full(len(found.arms), np.nan)
+    return Evidence(found.pulls_by_arm, found.means, squares, known)

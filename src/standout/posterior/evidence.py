@@ -1,0 +1,168 @@
+"""What the rewards say about each arm's mean: an estimate and its standard error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from standout.core.kinds import IntervalKind
+from standout.core.noise import Bernoulli, Bounded, GaussianUnknown, Noise
+from standout.core.prior import KNOWN_PULLS
+from standout.core.state import Spec, State, means_of
+from standout.core.typing import Flags, Floats, Ints
+
+FEWEST_DOF = 3.0
+"""Degrees of freedom of the variance that arms share, at least: it has to have a mean."""
+PRETENDED = 0.5
+"""Variances of bounded rewards count the first guess, the middle of the range, as so many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """One entry per arm: number and mean of its rewards, and how these scatter.
+
+    `means` is NaN for an arm without rewards. `squares` are sums of squared
+    deviations from the arm's own mean, NaN where they were not kept.
+    `known` marks means that are given exactly; their pulls do not matter.
+    """
+
+    pulls: Ints
+    means: Floats
+    squares: Floats
+    known: Flags
+
+    def __post_init__(self) -> None:
+        sizes = {len(each) for each in (self.pulls, self.means, self.squares, self.known)}
+        if len(sizes) > 1:
+            raise ValueError(f"evidence needs one entry per arm in each array, not {sizes}")
+
+
+def evidence_of(spec: Spec, state: State) -> Evidence:
+    """The evidence in the state of a run or a study, as of the last reward."""
+    squares = np.full(len(state.pulls), np.nan)
+    if spec.interval == IntervalKind.STUDENT:
+        squares = state.moments[:, 0].copy()
+    elif spec.interval in (IntervalKind.BERNSTEIN, IntervalKind.BETTING):
+        squares = (spec.high - spec.low) ** 2 * state.moments[:, 0]
+    known = state.pulls >= KNOWN_PULLS
+    return Evidence(state.pulls.copy(), means_of(state), squares, known)
+
+
+@dataclass(frozen=True, eq=False)
+class Readings:
+    """The evidence on the scale that the prior lives on, one entry per arm.
+
+    There each arm's `place` scatters around its mean with standard deviation
+    `error` (0: known, infinite: no rewards) and `dof` degrees of freedom. For
+    rewards of 0 and 1 the scale is the angle asin(sqrt(mean)), on which the error
+    does not depend on the mean, and `ones` and `zeros` count them; else it is that
+    of the rewards and both are None.
+    """
+
+    place: Floats
+    error: Floats
+    dof: Floats
+    ones: Floats | None
+    zeros: Floats | None
+    low: float
+    high: float
+
+    @property
+    def is_angle(self) -> bool:
+        """Whether places are angles."""
+        return self.ones is not None
+
+    def to_mean(self, place: Floats) -> Floats:
+        """Means of places."""
+        return np.sin(place) ** 2 if self.is_angle else place
+
+    def to_place(self, mean: Floats) -> Floats:
+        """Places of means; beyond the range of all means it is the nearest end."""
+        if not self.is_angle:
+            return mean
+        angle: Floats = np.arcsin(np.sqrt(np.clip(mean, 0.0, 1.0)))
+        return angle
+
+    def take(self, order: Ints) -> Readings:
+        """The readings of some arms."""
+        return Readings(
+            self.place[order],
+            self.error[order],
+            self.dof[order],
+            None if self.ones is None else self.ones[order],
+            None if self.zeros is None else self.zeros[order],
+            self.low,
+            self.high,
+        )
+
+
+def readings_of(evidence: Evidence, noise: Noise) -> Readings:
+    """What the evidence says under a noise family."""
+    pulls = np.where(evidence.known, 0, evidence.pulls).astype(np.float64)
+    means = np.where((pulls > 0) | evidence.known, evidence.means, np.nan)
+    if isinstance(noise, Bernoulli):
+        return _angles(pulls, means, evidence.known)
+    variance, dof = _variances(pulls, evidence.squares, means, noise)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.sqrt(variance / pulls)
+    error[pulls == 0] = np.inf
+    error[evidence.known] = 0.0
+    dof = np.where(evidence.known, np.inf, dof)
+    return Readings(means, error, dof, None, None, *noise.support)
+
+
+def _angles(pulls: Floats, means: Floats, known: Flags) -> Readings:
+    ones = np.where(pulls > 0, np.round(pulls * np.nan_to_num(means)), 0.0)
+    share = np.where(known, np.nan_to_num(means), (ones + 0.375) / (pulls + 0.75))
+    place = np.arcsin(np.sqrt(share))
+    place[(pulls == 0) & ~known] = np.nan
+    with np.errstate(divide="ignore"):
+        error = 0.5 / np.sqrt(pulls)
+    error[known] = 0.0
+    dof = np.full(len(pulls), np.inf)
+    return Readings(place, error, dof, ones, pulls - ones, 0.0, np.pi / 2)
+
+
+def _variances(
+    pulls: Floats, squares: Floats, means: Floats, noise: Noise
+) -> tuple[Floats, Floats]:
+    """Variance of one reward of each arm, and the degrees of freedom with which it is known."""
+    certain = np.full(len(pulls), np.inf)
+    if isinstance(noise, Bounded):
+        low, high = noise.support
+        widest = np.maximum((means - low) * (high - means), 0.0)
+        if np.isnan(squares[pulls > 0]).any():
+            # Only pulls and sums were kept: no rewards of that mean scatter more than this.
+            return np.where(pulls > 0, widest, 0.0), certain
+        squares = np.where(pulls > 0, squares, 0.0)
+        return _shared(np.maximum(pulls - PRETENDED, 0.0), squares, means)
+    if isinstance(noise, GaussianUnknown):
+        return _shared(np.maximum(pulls - 1.0, 0.0), np.where(pulls > 1, squares, 0.0), means)
+    return np.full(len(pulls), noise.sigma**2), certain
+
+
+def _shared(dof: Floats, squares: Floats, means: Floats) -> tuple[Floats, Floats]:
+    """Each arm's variance, drawn towards that of all by as much as the arms are alike.
+
+    The variances are taken for draws from a scaled inverse chi-square distribution
+    with d0 degrees of freedom around s0^2, found from the mean and the variance of
+    the estimates' (Smyth 2004, by moments in place of logarithms: an arm whose
+    rewards are all equal has no logarithm).
+    """
+    total = dof.sum()
+    if total <= 0 or squares.sum() <= 0:
+        # No two rewards of an arm, or none that differ: the arms' own spread may all be noise.
+        found = means[np.isfinite(means)]
+        spread = float(np.var(found)) if len(found) > 1 else 0.0
+        return np.full(len(dof), spread or 1.0), np.full(len(dof), FEWEST_DOF)
+    pooled = squares.sum() / total
+    ratio = np.divide(squares, dof * pooled, out=np.ones(len(dof)), where=dof > 0)
+    # E (ratio - 1)^2 = 2/d + (1 + 2/d) v, with v the relative variance of the true ones.
+    excess = ((ratio - 1.0) ** 2 * dof).sum() / total - 2.0 * np.count_nonzero(dof) / total
+    relative = max(excess, 0.0) / (1.0 + 2.0 * np.count_nonzero(dof) / total)
+    # An inverse chi-square with d0 degrees of freedom has relative variance 2/(d0 - 4); without
+    # the 4, arms that differ much keep more of their own.
+    shared = min(2.0 / relative, 1e6) if relative > 0 else 1e6
+    variance = (shared * pooled + squares) / (shared + dof)
+    return variance, np.maximum(shared + dof, FEWEST_DOF)

@@ -1,0 +1,174 @@
+"""The prior: how the arms' means are distributed, learnt from all arms together.
+
+Two layers. The first is a bell, perhaps a skewed one, with a share of outliers from a
+long-tailed distribution; its centre, scale, skew and share are not plugged in but drawn from
+what the data leave possible, so that with few arms, or few rewards, the prior is as
+uncertain as it should be. The second bends it towards what the arms look like:
+maximum likelihood over mixtures of narrow bumps (Kiefer and Wolfowitz 1956, by EM), in which
+the first layer counts as some arms more and is where the steps begin. Bumps, not
+atoms: a discrete prior would make MAD and tails too small. Each prior that is drawn
+counts the arms with random weights (the Bayesian bootstrap; Rubin 1981), so that the
+second layer is uncertain, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from standout.core.typing import Array, Floats
+from standout.posterior.bins import Bins
+from standout.posterior.evidence import Readings
+
+SHARES = (0.0, 0.02, 0.06)
+"""Shares of outliers that the first layer may have, all as likely beforehand."""
+SKEWS = ((1.0, 0.5), (1.8, 0.25), (1.0 / 1.8, 0.25))
+"""How much wider than its scale its right half may be (the left is as much narrower), and
+how likely that is beforehand."""
+COARSE, FINE = 24, 10
+"""Scales tried first, and then where they matter."""
+CENTRES = np.array([-2.25, -1.125, 0.0, 1.125, 2.25])
+"""Centres tried, in standard errors of a mean: the median that they surround has more."""
+LIKELY = 8.0
+"""Scales that are less likely than the best by more than this, in logarithms, do not matter."""
+BANDWIDTH = 0.3
+"""Standard deviation of a bump, times the scale times n^(-1/5)."""
+STRENGTH = 12.0
+"""The first layer counts as so many arms."""
+ROUNDS = 40
+"""Steps of EM: with the first layer among the arms, later ones change little."""
+MOST_FIRST = 4000
+"""The first layer, of few parameters, is found from so many arms."""
+TINY = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class Bases:
+    """What the first layer may be: masses of the bins (a row each) and how likely each is."""
+
+    masses: Floats
+    scales: Floats
+    chance: Floats
+
+    @property
+    def scale(self) -> float:
+        """The scale of the means, as far as it is known."""
+        return float(self.scales @ self.chance)
+
+
+def first_layer(rows: Floats, readings: Readings, bins: Bins) -> Bases:
+    """All centres, scales, skews and shares that the data leave possible.
+
+    `rows` is the likelihood: one row per arm, one column per bin.
+    """
+    seen = np.flatnonzero(np.isfinite(readings.error))
+    weight = 1.0
+    if len(seen) > MOST_FIRST:
+        # Arms are in order of their estimates: every so-manieth is like all of them.
+        picked = np.linspace(0, len(seen) - 1, MOST_FIRST).astype(np.int64)
+        weight, seen = len(seen) / MOST_FIRST, seen[picked]
+    rows, error = rows[seen], readings.error[seen]
+    typical = float(np.median(error)) if len(error) else bins.spread
+    wide = float(np.hypot(bins.spread, typical))
+    smallest = max(bins.spread / 15, 1.5 * float(bins.width.min()))
+    largest = max(4.0 * bins.spread, 0.5 * (bins.edges[-1] - bins.edges[0]), 2.0 * smallest)
+    scales = np.geomspace(smallest, largest, COARSE)
+    centre = np.array([bins.centre])
+    rough = _log_posterior(rows, weight, _masses(bins, centre, scales), scales, wide)
+    likely = np.flatnonzero(rough.max(axis=(0, 2, 3)) > rough.max() - LIKELY)
+    step = scales[1] / scales[0]
+    scales = np.geomspace(scales[likely[0]] / step, scales[likely[-1]] * step, FINE)
+    middle = float(scales[FINE // 2])
+    doubt = 1.0 / np.sqrt(weight * np.sum(1.0 / (error**2 + middle**2))) if len(error) else 0.0
+    masses = _masses(bins, bins.centre + doubt * CENTRES, scales)
+    found = _log_posterior(rows, weight, masses, scales, wide)
+    chance = np.exp(found - found.max())
+    keep = chance > 1e-6 * chance.sum()
+    every = np.broadcast_to(scales[None, :, None, None], chance.shape)
+    return Bases(masses[keep], every[keep], chance[keep] / chance[keep].sum())
+
+
+def _masses(bins: Bins, centres: Floats, scales: Floats) -> Floats:
+    """Masses of the bins: an axis each for centres, scales, skews, shares and bins."""
+    # Even over bins that widen in proportion to the distance: a tail like 1/distance.
+    tail = 1.0 / len(bins.width)
+    parts = []
+    for skew, _ in SKEWS:
+        left, right = scales / skew, scales * skew
+        # The mode lies where the median stays about where it was.
+        mode = centres[:, None] - 0.6 * (right - left)
+        off = bins.middle - mode[:, :, None]
+        off /= np.where(off > 0, right[:, None], left[:, None])
+        bell = np.exp(-0.5 * np.minimum(off**2, 1400.0)) * bins.width + TINY
+        bell /= bell.sum(axis=-1, keepdims=True)
+        parts.append(np.stack([(1.0 - share) * bell + share * tail for share in SHARES], axis=2))
+    return np.stack(parts, axis=2)
+
+
+def _log_posterior(
+    rows: Floats, weight: float, masses: Floats, scales: Floats, wide: float
+) -> Floats:
+    """Of each first layer; the scale is half-Cauchy beforehand, as wide as the estimates."""
+    flat = masses.reshape(-1, masses.shape[-1])
+    found: Floats = weight * np.log(rows @ flat.T).sum(axis=0).reshape(masses.shape[:-1])
+    # A factor `scales` more: they are tried at even steps of their logarithms.
+    before: Floats = np.log(scales / (1.0 + (scales / wide) ** 2))
+    skew = np.log([chance for _, chance in SKEWS])
+    found += before[None, :, None, None] + skew[None, None, :, None]
+    return found
+
+
+def bumps_of(bins: Bins, scale: float, n_arms: int) -> Floats:
+    """The bumps that the second layer is made of: masses of the bins, a row each."""
+    bandwidth = BANDWIDTH * scale * n_arms**-0.2
+    middle = bins.middle
+    picked, last = [0], float(middle[0])
+    for j, place in enumerate(middle.tolist()):
+        if place - last >= bandwidth:
+            picked.append(j)
+            last = place
+    deviation = np.maximum(bandwidth, bins.width[picked])
+    off = (middle[None, :] - middle[picked][:, None]) / deviation[:, None]
+    bumps = np.exp(-0.5 * np.minimum(off**2, 1400.0)) * bins.width + TINY
+    result: Floats = bumps / bumps.sum(axis=1, keepdims=True)
+    return result
+
+
+def second_layer(fits: Floats, base: Floats, weights: Floats, bumps: Floats) -> Floats:
+    """For how many arms each bump counts, the first layer's among them.
+
+    `fits` is the likelihood of each arm (row) if its mean comes from each bump,
+    `base` a first layer, and `weights` say for how many arms each arm counts.
+    """
+    start = STRENGTH * _shares_of(base, bumps)
+    counts = start
+    for _ in range(ROUNDS):
+        share = fits @ counts
+        counts = start + counts * ((weights / share) @ fits)
+    return counts
+
+
+def _shares_of(base: Floats, bumps: Floats) -> Floats:
+    """The base as shares of bumps: each bin goes to the nearest."""
+    peak = bumps.argmax(axis=1)
+    owner: Array = np.searchsorted(0.5 * (peak[1:] + peak[:-1]), np.arange(len(base)))
+    shares: Floats = np.bincount(owner, weights=base, minlength=len(bumps)).astype(np.float64)
+    return shares + TINY
+
+
+def posterior_masses(
+    rows: Floats, fits: Floats, counts: Floats, weights: Floats, bumps: Floats
+) -> Floats:
+    """Where each arm's mean may lie: masses of the bins, a row per arm.
+
+    An arm does not count for its own prior: a single high estimate must not vouch for itself.
+    """
+    own = fits * counts
+    own *= (weights / own.sum(axis=1))[:, None]
+    np.subtract(counts, own, out=own)
+    np.maximum(own, 1e-9 * counts, out=own)
+    masses = own @ bumps
+    masses *= rows
+    masses /= masses.sum(axis=1, keepdims=True)
+    return masses

@@ -1,0 +1,58 @@
+"""Chances: what is probable beside what is certain, and never mixed with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from standout.results.answer import Threshold
+from standout.results.plain import Floats, Maybe, Result
+
+
+@dataclass(frozen=True)
+class Chances(Result):
+    """For each arm the chance that it stands out: an estimate, not a certificate.
+
+    `chance` has an entry per arm, in the order of `arms`. `likely_threshold` is
+    where the threshold probably is, with the ends between which it lies with
+    probability `level`; `likely_threshold_low` is the low side's where both
+    sides are asked. `flagged` is the longest list, by chance, of which at most
+    `false_share` is expected to be wrong; `flagged_false_share` is what is
+    expected of it and `missed_share` the part of all arms that stand out that
+    is expected not to be on it. `probable` are the arms whose chance is above one half,
+    the best guess, with `expected_wrong` arms expected to be on the wrong side.
+    Lists begin with the highest chance. `pulls` are the rewards that all this rests on,
+    `seed` drives its random draws, and `note` says where it leans on more than
+    the data, if it does.
+
+    >>> data = dict(arms=["ash", "yew"], chance=[0.02, 0.97], level=0.9,
+    ...     likely_threshold={"lower": 0.4, "upper": 0.6, "estimate": 0.5},
+    ...     false_share=0.05, flagged=["yew"], flagged_false_share=0.03, missed_share=0.02,
+    ...     probable=["yew"], expected_wrong=0.05, pulls=30, seed=0)
+    >>> found = Chances.from_dict(data)
+    >>> found.flagged, found.of("yew")
+    (('yew',), 0.97)
+    """
+
+    arms: tuple[str, ...] = field(repr=False)
+    chance: Floats = field(repr=False)
+    likely_threshold: Threshold
+    level: float
+    false_share: float
+    flagged: tuple[str, ...]
+    flagged_false_share: Maybe
+    missed_share: Maybe
+    probable: tuple[str, ...]
+    expected_wrong: float
+    pulls: int
+    seed: int
+    likely_threshold_low: Threshold | None = None
+    note: str | None = None
+
+    def of(self, arm: str) -> float:
+        """The chance of one arm; raises `ValueError` if there is no such arm."""
+        return float(self.chance[self.arms.index(arm)])
+
+    def leaders(self, most: int = 5) -> list[tuple[str, float]]:
+        """The arms with the highest chances, and these."""
+        order = sorted(range(len(self.arms)), key=lambda i: (-self.chance[i], i))
+        return [(self.arms[i], float(self.chance[i])) for i in order[:most]]

@@ -1,0 +1,139 @@
+"""The parts of the chances against their slow twins and against known distributions."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from standout.core import robust
+from standout.core.problem import Problem
+from standout.posterior import Evidence, prior
+from standout.posterior.bins import bins_of
+from standout.posterior.draws import Posterior, thresholds
+from standout.posterior.evidence import readings_of
+from standout.posterior.likelihood import likelihood
+from standout.posterior.lists import lists_of
+from standout.posterior.normal import normal_tail, student_tail
+from tests.naive import chances as naive
+
+MEANS = st.lists(st.integers(-8, 8).map(float), min_size=1, max_size=9)
+
+
+@given(MEANS, st.sampled_from([1.0, 1.4826, 3.0, 4.4478]))
+@settings(deadline=None)
+def test_what_an_arm_has_to_exceed(means: list[float], factor: float) -> None:
+    theta, own = thresholds(np.array([means]), factor)
+    assert theta[0] == pytest.approx(naive.threshold(means, factor))
+    outliers = robust.outliers(means, factor)
+    for arm, mean in enumerate(means):
+        assert own[0, arm] == pytest.approx(naive.to_exceed(means, factor, arm))
+        # Rounding may move a mean that lies on its threshold; elsewhere both must agree.
+        if abs(mean - own[0, arm]) > 1e-9:
+            assert (mean > own[0, arm]) == outliers[arm]
+
+
+def test_thresholds_of_many_draws_are_those_of_each() -> None:
+    means = np.random.default_rng(1).normal(size=(20, 12))
+    theta, own = thresholds(means, 2.0)
+    for row in range(len(means)):
+        alone, own_alone = thresholds(means[row : row + 1], 2.0)
+        assert theta[row] == alone[0]
+        np.testing.assert_array_equal(own[row], own_alone[0])
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.sampled_from([0.01, 0.05, 0.3]))
+@settings(deadline=None)
+def test_lists(chance: list[float], false_share: float) -> None:
+    found = lists_of(np.array(chance), false_share)
+    assert found.flagged.tolist() == naive.flagged(chance, false_share)
+    assert found.expected_wrong == pytest.approx(sum(min(c, 1 - c) for c in chance))
+    assert sorted(found.probable) == [i for i, c in enumerate(chance) if c > 0.5]
+    if sum(chance) > 0:
+        missed = sum(c for i, c in enumerate(chance) if i not in found.flagged)
+        assert found.missed_share == pytest.approx(missed / sum(chance), abs=1e-12)
+
+
+def small() -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(3)
+    pulls = rng.integers(1, 30, 6)
+    evidence = Evidence(pulls, rng.normal(size=6), np.full(6, np.nan), np.zeros(6, dtype=bool))
+    readings = readings_of(evidence, Problem(noise="gaussian:1").noise)
+    bins = bins_of(readings, 3.0)
+    rows = likelihood(readings, bins)
+    bumps = prior.bumps_of(bins, 1.0, 6)
+    return rows, bumps, rows @ bumps.T, rng.exponential(size=6), bins
+
+
+def test_steps_of_the_prior(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, bumps, fits, weights, bins = small()
+    base = bins.width / bins.width.sum()
+    monkeypatch.setattr(prior, "ROUNDS", 0)
+    start = prior.second_layer(fits, base, weights, bumps)
+    assert start.sum() == pytest.approx(prior.STRENGTH)
+    monkeypatch.setattr(prior, "ROUNDS", 2)
+    found = prior.second_layer(fits, base, weights, bumps)
+    slow = naive.em_step(fits, start, start, weights)
+    slow = naive.em_step(fits, start, slow, weights)
+    np.testing.assert_allclose(found, slow, rtol=1e-9)
+    masses = prior.posterior_masses(rows, fits, found, weights, bumps)
+    for arm in range(len(rows)):
+        alone = naive.posterior(rows[arm], fits[arm], slow, weights[arm], bumps)
+        np.testing.assert_allclose(masses[arm], alone, rtol=1e-7, atol=1e-12)
+
+
+def test_a_normal_prior_gives_the_normal_posterior() -> None:
+    noise, none = Problem(noise="gaussian:1").noise, np.full(7, np.nan)
+    places = np.array([1.0, 0.0, 1.0, -1.0, 2.0, -2.0, 0.0])
+    evidence = Evidence(np.full(7, 4), places, none, np.zeros(7, dtype=bool))
+    readings = readings_of(evidence, noise)
+    bins = bins_of(readings, 3.0)
+    readings = readings.take(np.array([0]))
+    bell = np.exp(-0.5 * bins.middle**2) * bins.width
+    masses = likelihood(readings, bins) * bell
+    posterior = Posterior(masses / masses.sum(), readings, bins)
+    # Prior N(0, 1), four rewards of mean 1 with variance 1: N(4/5, 1/5).
+    at = np.array([[-0.5], [0.5], [0.8], [1.5]])
+    exact = stats.norm.sf(at, 0.8, math.sqrt(0.2))
+    np.testing.assert_allclose(posterior.tail(at), exact, atol=0.003)
+    drawn = posterior.draw(np.random.default_rng(0), 20_000)
+    # Standard errors .0032 and about .0022: off by more than five of them once in millions.
+    assert drawn.mean() == pytest.approx(0.8, abs=0.016)
+    assert drawn.std() == pytest.approx(math.sqrt(0.2), abs=0.011)
+
+
+def test_tails() -> None:
+    z = np.linspace(-9, 9, 201)
+    np.testing.assert_allclose(normal_tail(z), stats.norm.sf(z), rtol=3e-7)
+    for dof in (3.0, 8.0, 50.0):
+        found = student_tail(z, np.full(z.shape, dof))
+        np.testing.assert_allclose(found, stats.t.sf(z, dof), atol=0.005)
+    assert normal_tail(np.array([np.inf, -np.inf])).tolist() == [0.0, 1.0]
+
+
+def test_variances_are_shared_by_as_much_as_they_are_alike() -> None:
+    rng = np.random.default_rng(4)
+    noise = Problem(noise="gaussian").noise
+    pulls, means = np.full(400, 5), np.zeros(400)
+    known = np.zeros(400, dtype=bool)
+    alike = 4.0 * rng.chisquare(4, 400)
+    readings = readings_of(Evidence(pulls, means, alike, known), noise)
+    # All errors come near 2/sqrt(5), although each estimate alone is off by a third or more.
+    assert np.abs(readings.error / (2 / math.sqrt(5)) - 1).max() < 0.35
+    apart = np.where(rng.random(400) < 0.5, 1.0, 100.0) * rng.chisquare(24, 400)
+    readings = readings_of(Evidence(5 * pulls, means, apart, known), noise)
+    assert np.quantile(readings.error, 0.9) > 2 * np.quantile(readings.error, 0.1)
+    assert readings.dof.min() >= 3
+
+
+def test_bounded_rewards_that_are_only_counted_scatter_as_much_as_they_can() -> None:
+    noise = Problem(noise="bounded:0,10").noise
+    none = np.full(3, np.nan)
+    means = np.array([5.0, 9.0, np.nan])
+    found = readings_of(Evidence(np.array([4, 4, 0]), means, none, np.zeros(3, dtype=bool)), noise)
+    np.testing.assert_allclose(found.error[:2], [2.5, 1.5])
+    assert found.error[2] == np.inf
