@@ -12,16 +12,23 @@ def mixture_radius(s: int, alpha: float, sigma: float, rho: float) -> float:
     return sigma * math.sqrt(inside) / s
 
 
-def weights_of(rho: float, scales: int) -> list[tuple[float, float]]:
-    """Each rho, a tenth of the one before, and its weight: 3/4 for the first."""
+def weights_of(s: int, rho: float, scales: int) -> list[tuple[float, float]]:
+    """Each rho in use after s pulls, a tenth of the one before, and its weight: 3/4 for the first.
+
+    In use are the largest for which s is 15 times as large (or the smallest), and its
+    neighbours; the first alone, if it is that.
+    """
     if scales == 1:
         return [(rho, 1.0)]
-    return [(rho / 10**j, 0.75 if j == 0 else 0.25 / (scales - 1)) for j in range(scales)]
+    all_of_them = [(rho / 10**j, 0.75 if j == 0 else 0.25 / (scales - 1)) for j in range(scales)]
+    fits = [j for j, (each, _) in enumerate(all_of_them) if s >= 15 * each]
+    best = fits[0] if fits else scales - 1
+    return all_of_them[:1] if best == 0 else all_of_them[best - 1 : best + 2]
 
 
-def averaged(log_ratio: Callable[[float], float], rho: float, scales: int) -> float:
-    """Logarithm of the average of the ratios over all rho."""
-    terms = [math.log(weight) + log_ratio(r) for r, weight in weights_of(rho, scales)]
+def averaged(log_ratio: Callable[[float], float], s: int, rho: float, scales: int) -> float:
+    """Logarithm of the average of the ratios over all rho in use after s pulls."""
+    terms = [math.log(weight) + log_ratio(r) for r, weight in weights_of(s, rho, scales)]
     most = max(terms)
     return most + math.log(sum(math.exp(term - most) for term in terms))
 
@@ -90,10 +97,11 @@ def beta_binomial_ends(
 ) -> tuple[float, float]:
     """The means whose ratio is below 1/alpha, by bisection on each side of the mean."""
     limit = math.log(1 / alpha)
-    mean = successes / (successes + failures)
+    s = int(successes + failures)
+    mean = successes / s
 
     def ratio(q: float) -> float:
-        return averaged(lambda r: bernoulli_log_ratio(successes, failures, q, r), rho, scales)
+        return averaged(lambda r: bernoulli_log_ratio(successes, failures, q, r), s, rho, scales)
 
     def end(outer: float) -> float:
         inner = min(max(mean, 1e-13), 1 - 1e-13)

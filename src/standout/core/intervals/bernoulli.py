@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from standout.core.intervals.mixture import SCALE_RATIO, log_weight
+from standout.core.intervals.mixture import SCALE_RATIO, log_weight, scales_in_use
 from standout.core.jit import part
 
 _EDGE = 1e-12
@@ -95,9 +95,11 @@ def bernoulli_interval(
 
 @part()
 def _averaged_ratio(successes: float, failures: float, q: float, rho: float, scales: int) -> float:
-    """Logarithm of the average of the ratios over all rho."""
-    value = log_ratio(successes, failures, q, rho) + log_weight(0, scales)
-    for j in range(1, scales):
+    """Logarithm of the average of the ratios over all rho that matter."""
+    first, last = scales_in_use(int(successes + failures), rho, scales)
+    rho *= SCALE_RATIO**first
+    value = log_ratio(successes, failures, q, rho) + log_weight(first, scales)
+    for j in range(first + 1, last):
         rho *= SCALE_RATIO
         other = log_ratio(successes, failures, q, rho) + log_weight(j, scales)
         value = max(value, other) + math.log1p(math.exp(-abs(value - other)))

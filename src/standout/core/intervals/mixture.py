@@ -28,6 +28,8 @@ MOST_SCALES = 8
 SCALE_RATIO = 0.1
 FIRST_WEIGHT = 0.75
 """Weight of the tuned rho; the others share the rest equally."""
+PULLS_PER_RHO = 15.0
+"""An interval with one rho is tightest after about so many times rho pulls."""
 _PRECISION = 1e-4
 """Part of z up to which it is found, rounded outwards."""
 _STEPS = 20
@@ -59,18 +61,35 @@ def log_weight(index: int, scales: int) -> float:
 
 
 @part()
+def scales_in_use(pulls: int, rho: float, scales: int) -> tuple[int, int]:
+    """The first of the rho that matter after so many pulls, and the one after the last.
+
+    To leave some out can only widen the interval. The tuned one alone is enough from the
+    pulls that it is made for, which spares long runs the others' cost.
+    """
+    fitting = 0
+    while fitting < scales - 1 and pulls < PULLS_PER_RHO * rho:
+        rho *= SCALE_RATIO
+        fitting += 1
+    if fitting == 0:
+        return 0, 1
+    return fitting - 1, min(fitting + 2, scales)
+
+
+@part()
 def mixture_radius(pulls: int, alpha: float, sigma: float, rho: float, scales: int) -> float:
     """Half-width of the interval after `pulls` rewards."""
     limit = math.log(1.0 / alpha)
+    first, last = scales_in_use(pulls, rho, scales)
     # In terms of z = (pulls * radius / sigma)^2. What one rho rejects alone at its share of
     # alpha, all reject together.
     z = math.inf
-    scale = rho
-    for j in range(scales):
+    scale = rho * SCALE_RATIO**first
+    for j in range(first, last):
         cost = limit - log_weight(j, scales) + 0.5 * math.log1p(pulls / scale)
         z = min(z, 2.0 * ((pulls + scale) * cost))
         scale *= SCALE_RATIO
-    if scales > 1:
+    if last - first > 1:
         z = _reduced(z, pulls, limit, rho, scales)
     return sigma * math.sqrt(z) / pulls
 
@@ -81,15 +100,17 @@ def _reduced(z: float, pulls: int, limit: float, rho: float, scales: int) -> flo
 
     Its logarithm is convex in z, so that Newton's steps never go too far.
     """
+    first, last = scales_in_use(pulls, rho, scales)
+    rho *= SCALE_RATIO**first
     for _ in range(_STEPS):
         most = -math.inf
         scale = rho
-        for j in range(scales):
+        for j in range(first, last):
             most = max(most, _log_term(z, pulls, scale) + log_weight(j, scales))
             scale *= SCALE_RATIO
         total = slope = 0.0
         scale = rho
-        for j in range(scales):
+        for j in range(first, last):
             term = math.exp(_log_term(z, pulls, scale) + log_weight(j, scales) - most)
             total += term
             slope += 0.5 * term / (pulls + scale)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from standout.core.intervals.mixture import SCALE_RATIO, log_weight
+from standout.core.intervals.mixture import SCALE_RATIO, log_weight, scales_in_use
 from standout.core.jit import part
 
 _PRECISION = 1e-4
@@ -42,12 +42,13 @@ def student_radius(pulls: int, squares: float, alpha: float, c: float, scales: i
     # In terms of z = d / M2. What one c rejects alone at its share of alpha, all reject
     # together; what none rejects at alpha, all do not.
     rejected = kept = math.inf
-    scale = c
-    for j in range(scales):
+    first, last = scales_in_use(pulls, c, scales)
+    scale = c * SCALE_RATIO**first
+    for j in range(first, last):
         rejected = min(rejected, _alone(pulls, limit - log_weight(j, scales), scale))
         kept = min(kept, _alone(pulls, limit, scale))
         scale *= SCALE_RATIO
-    if scales > 1 and rejected < math.inf:
+    if last - first > 1 and rejected < math.inf:
         rejected = _reduced(kept, rejected, pulls, limit, c, scales)
     return math.sqrt(rejected * squares)
 
@@ -68,16 +69,18 @@ def _reduced(
     kept: float, rejected: float, pulls: int, limit: float, c: float, scales: int
 ) -> float:
     """The z at which the average reaches the limit, rounded to the rejected side."""
+    first, last = scales_in_use(pulls, c, scales)
+    c *= SCALE_RATIO**first
     z = rejected
     for _ in range(_STEPS):
         most = -math.inf
         scale = c
-        for j in range(scales):
+        for j in range(first, last):
             most = max(most, _log_term(z, pulls, scale) + log_weight(j, scales))
             scale *= SCALE_RATIO
         total = slope = 0.0
         scale = c
-        for j in range(scales):
+        for j in range(first, last):
             term = math.exp(_log_term(z, pulls, scale) + log_weight(j, scales) - most)
             total += term
             whole = pulls + scale
