@@ -2,8 +2,8 @@
 
 The first table plays methods that differ from ROAILUCB in one more part each, to
 the end, and sets them beside two references: the same stop rule with rewards
-free of noise (every reward is its arm's mean), and the lower bound that holds
-for any method. The second looks at the error of the best guess after so many
+free of noise (every reward is its arm's mean), and the information limit, below which
+no method can go. The second looks at the error of the best guess after so many
 pulls. Every number can be had again with the command that is printed.
 """
 
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from standout import Problem, simulate
+from standout import simulate
 from standout.core.methods import parse_method
 from standout.core.noise import Bernoulli
 from standout.core.run import NO_LIMIT, start_state
@@ -28,7 +28,7 @@ from standout.simulation import InstanceFamily, default_problem, parse_instance
 from standout.simulation.instances import FixedFamily, make_instance
 from standout.simulation.play import play
 from standout.simulation.rewards import RewardKind, Rewards
-from standout.theory import compute_gaps, lower_bound
+from standout.theory import information_limit
 
 REFERENCE = "roai-lucb"
 METHODS = (
@@ -94,42 +94,37 @@ def ablation(row: Row, runs: int, seed: int, jobs: int) -> dict[str, Any]:
         result["fewer"] = paper["pulls_mean"] / result["pulls_mean"]
     means = family.draw(np.random.default_rng(0)).means
     problem = default_problem(family)
-    bound = lower_bound(means, problem.factor, problem.delta, problem.noise.sigma)
+    limit = information_limit(means, problem)
+    for result in results:
+        result["times_limit"] = result["pulls_mean"] / limit.lower
     return {
         "instance": family.name,
         "delta": problem.delta,
         "runs": count,
         "methods": [
-            {key: r[key] for key in ("method", "pulls_mean", "pulls_se", "fewer", "wrong")}
+            {
+                key: r[key]
+                for key in ("method", "pulls_mean", "pulls_se", "fewer", "wrong", "times_limit")
+            }
             for r in results
         ],
         "noise_free": noise_free(family),
-        "lower_bound": bound.value,
-        "lower_bound_from": str(bound.theorem),
-        "theorem3_formula": theorem3(means, problem),
+        "limit": limit.lower,
+        "limit_upper": limit.upper,
     }
-
-
-def theorem3(means: Any, problem: Problem) -> float:
-    """The formula of Theorem 3, also where its conditions fail: an order of magnitude only."""
-    hardness = compute_gaps(means, problem.factor).hardness / problem.noise.sigma
-    return float(np.sum(hardness**-2.0) / 5 * np.log(1 / (2.4 * problem.delta)))
 
 
 def show_ablation(table: dict[str, Any]) -> None:
     print(f"\n{table['instance']}: pulls to stop, delta = {table['delta']}, {table['runs']} runs")
-    print(f"  {'method':34} {'pulls':>11} {'± se':>9} {'fewer':>7} {'wrong':>6}")
+    print(f"  {'method':34} {'pulls':>11} {'± se':>9} {'fewer':>7} {'wrong':>6} {'× limit':>8}")
     for row in table["methods"]:
         print(
             f"  {row['method']:34} {row['pulls_mean']:11,.0f} {row['pulls_se'] or 0:9,.0f} "
-            f"{row['fewer']:6.2f}x {row['wrong']:6}"
+            f"{row['fewer']:6.2f}x {row['wrong']:6} {row['times_limit']:8.1f}"
         )
     print(f"  {'focus, rewards without noise':34} {table['noise_free']:11,}")
-    bound = f"lower bound ({table['lower_bound_from'].partition(' (')[0]})"
-    print(f"  {bound:34} {table['lower_bound']:11,.0f}")
-    if not table["lower_bound_from"].startswith("Theorem 3"):
-        formula = "Theorem 3's formula (unproved here)"
-        print(f"  {formula:34} {table['theorem3_formula']:10,.0f}", flush=True)
+    limit = f"{table['limit']:,.0f} to {table['limit_upper']:,.0f}"
+    print(f"  {'information limit':34} {limit:>21}", flush=True)
 
 
 def anytime(instance: str, runs: int, seed: int, jobs: int) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from standout.analysis.forecast import forecast
+from standout.analysis.limit import PlannedLimit, plan_limit
 from standout.analysis.plan import Bound, SidePlan, plan_side
 from standout.core.methods import METHODS, parse_method
 from standout.core.noise import Bernoulli, Bounded, Gaussian
@@ -97,6 +98,30 @@ class TestPlan:
         assert len(values["gaps"]) == 17
         assert values["outliers"] == ["arm-16", "arm-17"]
         assert values["min_gap"] == pytest.approx(0.4)
+
+
+class TestLimit:
+    def test_limit_and_ratio(self) -> None:
+        instance = make_instance("few", [0.0, 0.3, 5.0], Gaussian(0.7))
+        limit = plan_limit(instance, Problem(noise=Gaussian(0.7), k=2))
+        assert limit.lower is not None
+        assert limit.upper is not None
+        assert limit.lower < limit.upper < 1.03 * limit.lower
+        assert limit.ratio(METHODS["focus"], 3 * limit.lower) == pytest.approx(3)
+
+    @pytest.mark.parametrize("method", ["rr", "roai-lucb:lambda=2,epsilon=0.1"])
+    def test_no_ratio_for_another_question(self, method: str) -> None:
+        assert PlannedLimit(10.0, 10.0).ratio(parse_method(method), 20.0) is None
+
+    def test_no_ratio_to_what_is_infinite_or_not_known(self) -> None:
+        for amount in (None, math.inf, 0.0):
+            assert PlannedLimit(amount, amount).ratio(METHODS["focus"], 20.0) is None
+
+    def test_says_why_there_is_none(self) -> None:
+        instance = make_instance("ratings", [0.0, 0.3, 0.5, 1.0], Bounded(0, 1))
+        limit = plan_limit(instance, Problem(noise=Bounded(0, 1)))
+        assert limit.lower is None
+        assert "bounded noise" in limit.remark
 
 
 def test_watch_is_run_0_of_simulate() -> None:

@@ -159,18 +159,23 @@ class TestPlan:
         assert len(side["gaps"]) == 17
         (line,) = data["forecast"]
         assert (line["method"], line["runs"], line["capped"]) == ("roai-lucb", 2, 2)
+        limit = data["limit"]
+        assert 330 < limit["lower"] < limit["upper"] < 350
+        assert line["times_limit"] == pytest.approx(1000 / limit["lower"])
 
     def test_words(self) -> None:
-        code, out, _ = run("plan", "fig1:gap=0.6", "--runs", "2", "--budget", "500")
+        words = ["--runs", "2", "--budget", "500", "--no-limit"]
+        code, out, _ = run("plan", "fig1:gap=0.6", *words)
         said = " ".join(out.split())
         assert code == 0
         assert "Theorem 2" in said
         assert "Theorem 3 does not apply" in said
+        assert "No information limit: not asked for" in said
         assert f"{DEFAULT_METHOD}: 2 of 2 runs reached the budget of 500 pulls" in said
         assert max(len(line) for line in out.splitlines()) <= 80
 
     def test_without_a_forecast(self) -> None:
-        code, out, _ = run("plan", "wine", "--runs", "0")
+        code, out, _ = run("plan", "wine", "--runs", "0", "--no-limit")
         assert code == 0
         assert "proved for gaussian rewards" in " ".join(out.split())
         assert "by simulation" in out
@@ -179,6 +184,7 @@ class TestPlan:
         words = ["--noise", "bernoulli", "--side", "both", "--runs", "0", "--json"]
         data = json.loads(run("plan", table(FIVE), *words)[1])
         assert [side["side"] for side in data["sides"]] == ["high", "low"]
+        assert 0 < data["limit"]["lower"] < data["limit"]["upper"]
 
     def test_a_mean_on_the_threshold_is_not_simulated(self, table) -> None:
         text = "arm,mean\na,0\nb,1\nc,2\nd,3\ne,4\n"
@@ -186,10 +192,12 @@ class TestPlan:
         data = json.loads(run("plan", table(text), *words, "--json")[1])
         assert "on the threshold" in data["forecast_skipped"]
         assert data["sides"][0]["bounds"][1]["value"] is None  # infinite, which JSON cannot say
-        assert "infinite" in run("plan", table(text), *words)[1]
+        assert data["limit"]["lower"] is None
+        out = run("plan", table(text), *words)[1]
+        assert "fewer than infinite pulls" in " ".join(out.split())
 
     def test_a_random_instance_says_so(self) -> None:
-        _, out, _ = run("plan", "fig4", "--runs", "0")
+        _, out, _ = run("plan", "fig4", "--runs", "0", "--no-limit")
         assert "drawn anew in every run" in out
 
 

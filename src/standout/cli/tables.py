@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -10,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from standout.analysis.forecast import Forecast
+from standout.analysis.limit import PlannedLimit
 from standout.analysis.plan import SidePlan
 from standout.core.method import Method
 from standout.core.problem import Problem
@@ -165,6 +167,17 @@ def bounds_table(plan: SidePlan) -> Table:
     return new_table(("by theory", "pulls", "from"), rows, left=("by theory", "from"))
 
 
+def limit_words(limit: PlannedLimit) -> str:
+    """What no method can go below."""
+    if limit.lower is None or limit.upper is None:
+        return f"No information limit: {limit.remark}."
+    least = limit.lower if math.isinf(limit.lower) else math.floor(limit.lower)
+    words = f"Information limit: no method can take fewer than {big(least)} pulls on average"
+    if limit.remark:
+        return f"{words} ({limit.remark})."
+    return f"{words} (the exact limit is at most {big(limit.upper)})."
+
+
 def big(value: float) -> str:
     """A count that may be huge or infinite."""
     if not np.isfinite(value):
@@ -172,8 +185,10 @@ def big(value: float) -> str:
     return count(value) if value < 1e12 else f"{value:.3g}"
 
 
-def forecast_table(forecasts: Sequence[Forecast], budget: int) -> Table:
-    """Simulated pulls; `>` marks what the budget cut short."""
+def forecast_table(
+    forecasts: Sequence[Forecast], ratios: Sequence[float | None], budget: int
+) -> Table:
+    """Simulated pulls, also as multiples of the limit; `>` marks what the budget cut short."""
     rows = [
         [
             line.method,
@@ -182,10 +197,11 @@ def forecast_table(forecasts: Sequence[Forecast], budget: int) -> Table:
             _at_least(line.pulls_high, line.pulls_high >= budget),
             count(line.runs),
             count(line.wrong),
+            "-" if ratio is None else (">" if line.capped else "") + f"{ratio:.2g}",
         ]
-        for line in forecasts
+        for line, ratio in zip(forecasts, ratios, strict=True)
     ]
-    names = ("by simulation", "mean", "10 %", "90 %", "runs", "wrong")
+    names = ("by simulation", "mean", "10 %", "90 %", "runs", "wrong", "× limit")
     return new_table(names, rows, left=("by simulation",))
 
 

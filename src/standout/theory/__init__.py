@@ -1,12 +1,13 @@
 """Bounds on the number of pulls, for means that are known.
 
-The pulls that the paper's algorithms need at most (`upper`), that any correct
-algorithm needs at least (`lower`), and the bounds of the algorithms with the
-mean and the standard deviation (`mean_std`).
+The pulls that any correct algorithm needs at least, computed for the means at hand
+(`limit`) and by the paper's theorem (`lower`), that the paper's algorithms need at most
+(`upper`), and the bounds of the algorithms with the mean and the standard deviation (`mean_std`).
 """
 
 from standout.core.threshold.mean_std import quota_step, threshold_constant, variance_constant
 from standout.theory.gaps import Gaps, compute_gaps
+from standout.theory.limit import Limit, evidence, information_limit
 from standout.theory.lower import (
     LowerBound,
     LowerTheorem,
@@ -25,6 +26,7 @@ from standout.theory.upper import LogForm, upper_bound, upper_bound_per_arm
 
 __all__ = [
     "Gaps",
+    "Limit",
     "LogForm",
     "LowerBound",
     "LowerTheorem",
@@ -33,6 +35,8 @@ __all__ = [
     "check_membership",
     "compute_gaps",
     "compute_mean_std_gaps",
+    "evidence",
+    "information_limit",
     "lower_bound",
     "quota_step",
     "rr_bound",
