@@ -8,6 +8,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from standout.core.intervals import MOMENTS
 from standout.core.methods import as_method
 from standout.core.prior import PriorFacts
 from standout.core.problem import Problem
@@ -80,8 +81,8 @@ class Hand:
             count = self.rng.randint(1, len(self.arms))
             self.known = set(self.rng.sample(self.arms, count))
             facts["known"] = {arm: self.tape.means[int(arm)] for arm in self.known}
-        interval = as_method(self.label).interval_for(self.problem).name
-        if interval not in ("BERNSTEIN", "STUDENT", "HEAVY") and self.rng.random() < 0.4:
+        interval = as_method(self.label).interval_for(self.problem)
+        if interval not in MOMENTS and self.rng.random() < 0.4:
             share = self.rng.choice([0.3, 1.0])
             for arm in self.arms:
                 if arm not in self.known and self.rng.random() < share:

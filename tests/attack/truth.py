@@ -41,9 +41,10 @@ def slack_needed(
 ) -> float:
     """The smallest slack with which the counts of `threshold.sample` hold for all samples.
 
-    At most m - 1 of n means lie above the median and at least m at or above it;
-    of s drawn at most s (m - 1)/n + t and at least s m/n - t, with
-    t = slack sqrt(s (1 - (s - 1)/n)). The same for the distances and the MAD.
+    At most m - 1 of n means lie above the median and at least m at or above it. How many
+    of s drawn do must not be so unlikely that the sample rules it out: the slack is the
+    logarithm of one over the chance of as many above, or as many below. The same for the
+    distances and the MAD.
     """
     n = len(oriented)
     rank = median_rank(n)
@@ -54,10 +55,25 @@ def slack_needed(
         size = len(chosen)
         if size == n:
             continue
-        unit = math.sqrt(size * (1 - (size - 1) / n))
         for values, cut in ((oriented, middle), (far, kth_largest(far, rank))):
             above = sum(values[i] > cut for i in chosen)
-            reach = sum(values[i] >= cut for i in chosen)
-            needed = max(needed, (above - size * (rank - 1) / n) / unit)
-            needed = max(needed, (size * rank / n - reach) / unit)
+            below = sum(values[i] < cut for i in chosen)
+            needed = max(needed, -log_chance_of_more(n, rank - 1, size, above))
+            needed = max(needed, -log_chance_of_more(n, n - rank, size, below))
     return needed
+
+
+def log_chance_of_more(n: int, marked: int, size: int, count: int) -> float:
+    """Logarithm of the chance that `count` or more of `marked` arms are among `size` of n."""
+
+    def log_choose(a: int, b: int) -> float:
+        return math.lgamma(a + 1) - math.lgamma(b + 1) - math.lgamma(a - b + 1)
+
+    if count <= max(0, size - (n - marked)):
+        return 0.0
+    terms = [
+        log_choose(marked, j) + log_choose(n - marked, size - j) - log_choose(n, size)
+        for j in range(count, min(marked, size) + 1)
+    ]
+    most = max(terms)
+    return min(0.0, most + math.log(sum(math.exp(term - most) for term in terms)))

@@ -182,7 +182,7 @@ def test_the_page_draws_what_the_report_draws(many: Study, page: Page) -> None:
 
 
 def test_live_where_events_do_not_come(site: Site, page: Page, watch: Watch) -> None:
-    study = site.new_study("polled", ARMS, Problem(noise="gaussian:0.05", k=2))
+    study = site.new_study("polled", ARMS, Problem(noise="gaussian:5", k=2))
     watch.expect("net::ERR_FAILED")
     page.route("**/events", lambda route: route.abort())
     page.goto("/study/polled")

@@ -98,7 +98,7 @@ def test_both_sides_are_two_questions(side: Side) -> None:
 def test_a_budget_leaves_the_answer_so_far() -> None:
     run = Run(
         Problem(noise="bernoulli", k=3), [str(i) for i in range(20)], "focus",
-        np.random.default_rng(1), budget=500,
+        np.random.default_rng(1), budget=2000,
     )  # fmt: skip
     rng = np.random.default_rng(2)
     while chosen := run.choose():
@@ -107,7 +107,7 @@ def test_a_budget_leaves_the_answer_so_far() -> None:
                 run.tell(arm, float(rng.random() < (0.95 if arm == "7" else 0.3)))
         run.update()
     found = run.identification()
-    assert (found.pulls, str(found.reason)) == (500, "budget")
+    assert (found.pulls, str(found.reason)) == (2000, "budget")
     assert set(found.best_guess) >= {"7"}
 
 
