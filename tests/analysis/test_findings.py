@@ -94,7 +94,7 @@ def test_workers_that_differ_are_named(tmp_path: Path) -> None:
             study.tell_many(rewards, worker=who)
         found = look(study)["workers"]
     assert found.level == WARNING
-    assert "Farthest from the others: eve (+0.7" in found.text
+    assert "Farthest from the others: eve (+0.78)" in found.text
 
 
 def test_failures_pauses_and_late_answers(tmp_path: Path) -> None:

@@ -93,11 +93,11 @@ def test_arms_that_cannot_be_decided(means: dict[str, float]) -> None:
     notes = []
     for seed in range(6, 10):
         with pytest.warns(UndecidableWarning, match="look the same"):
-            found = identify(Lab(means, 0.3, seed=seed), list(means), PROBLEM, budget=20_000)
+            found = identify(Lab(means, 0.3, seed=seed), list(means), PROBLEM, budget=30_000)
         assert found.undecided
         notes.append(found.note or "")
-    # At the very end an arm may seem to differ by chance: in 1 of 5 runs.
-    assert sum("tolerance" in note for note in notes) >= 2
+    # At the very end an arm may seem to differ by chance: in 1 of 30 runs with other seeds.
+    assert sum("tolerance" in note for note in notes) >= 3
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         problem = Problem(noise="gaussian:0.3", k=2, tolerance=0.2)

@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 from standout.core.intervals import heavy
 from standout.core.intervals.bernoulli import bernoulli_interval, log_ratio
 from standout.core.intervals.bernstein import bernstein_radius, bernstein_step
+from standout.core.intervals.choice import check_interval
 from standout.core.intervals.student import student_radius
+from standout.core.kinds import IntervalKind
+from standout.core.noise import Gaussian
+from standout.errors import MethodError
 from tests.naive import anytime
 
 pytestmark = pytest.mark.kernel
@@ -160,3 +164,8 @@ def test_bernstein_has_no_smallest_width() -> None:
     radii = [bernstein_radius(10**e, 0.25 * 10**e, 0.001) for e in range(4, 17, 2)]
     for wide, narrow in itertools.pairwise(radii):
         assert 8 < wide / narrow < 12
+
+
+def test_a_refused_interval_names_all_that_are_valid() -> None:
+    with pytest.raises(MethodError, match="valid: hoeffding, released, mixture, heavy"):
+        check_interval(IntervalKind.BETTING, Gaussian(1.0))

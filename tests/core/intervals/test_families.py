@@ -139,3 +139,33 @@ def test_empirical_bernstein(values: list[int], alpha: float) -> None:
         total += reward
     expected = anytime.bernstein_radius(rewards, alpha)
     assert bernstein_radius(len(rewards), variation, alpha) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [0.9, 1e-110])
+@pytest.mark.parametrize(
+    "rewards", [[0.0], [1.0], [0.5], [1e-300], [1 - 1e-16], [0.0, 1.0], [1.0] + [0.0] * 39]
+)
+def test_betting_at_the_ends(rewards: list[float], alpha: float) -> None:
+    """Rewards all alike, next to an end, or told with an alpha near 0: finite, around the mean."""
+    moments = np.zeros((1, betting.SIZE))
+    total = 0.0
+    for t in range(40):
+        reward = rewards[t % len(rewards)]
+        betting.betting_step(moments, 0, t, total, reward)
+        total += reward
+        lower, upper = betting.betting_interval(t + 1, total, moments, 0, alpha)
+        mean = total / (t + 1)
+        assert 0.0 <= lower <= mean + 1e-15
+        assert mean - 1e-15 <= upper <= 1.0
+
+
+@pytest.mark.parametrize("alpha", [0.9, 1e-110])
+@pytest.mark.parametrize("rho", [1.5, 6e7])
+@pytest.mark.parametrize("scales", [1, 4, 8])
+def test_averages_at_the_ends(scales: int, rho: float, alpha: float) -> None:
+    """From one pull to more than there can be: a number, and never none."""
+    for s in (1, 2, 3, 10, 10**4, 10**9, 10**12, 10**15, 4 * 10**18):
+        assert 0.0 < mixture_radius(s, alpha, 1.0, rho, scales) < math.inf
+        assert student_radius(s, 1.0 * s, alpha, rho, scales) > 0.0
+        lower, upper = bernoulli_interval(s, float(s // 3), alpha, rho, scales)
+        assert 0.0 <= lower <= upper <= 1.0

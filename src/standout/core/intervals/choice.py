@@ -59,7 +59,9 @@ def check_interval(interval: IntervalKind, noise: Noise) -> None:
     """Refuse an interval that would not be valid for the noise."""
     if not isinstance(noise, _VALID[interval]):
         names = [
-            name for name, kind in INTERVALS.items() if kind and isinstance(noise, _VALID[kind])
+            name
+            for name, kind in INTERVALS.items()
+            if kind is not None and isinstance(noise, _VALID[kind])
         ]
         raise MethodError(
             f"the {interval.name.lower()} interval is not valid for {noise.spec()} noise; "
