@@ -9,7 +9,7 @@ import numpy as np
 from bars import report
 
 from standout.study import Study
-from standout.study.raters import read_record
+from standout.study.rater_record import read_record
 
 MILLION = 1_000_000
 SLOWEST = 2.0
@@ -36,15 +36,15 @@ def median(call: Callable[[], object], calls: int = CALLS) -> float:
 def add_expired(study: Study, count: int) -> None:
     """Tickets whose leases have run out, as a rating page leaves them; without asking for each."""
     with study._writing(count) as (connection, _):
-        ledger = study._ledger
-        first = ledger.desk.totals.tickets
+        mirror = study._mirror
+        first = mirror.progress.totals.tickets
         numbers = _NUMBERS[connection.dialect.name].format(count=count)
         connection.exec_driver_sql(
             "INSERT INTO standout_tickets (study, id, arm, slot, round, status, worker, asked, "
-            f"expires) SELECT {ledger.key}, {first} + i, i - (i / {len(study.arms)}) * "
+            f"expires) SELECT {mirror.key}, {first} + i, i - (i / {len(study.arms)}) * "
             f"{len(study.arms)}, {first} + i, 0, {_EXPIRED}, 'gone', 0, 0 FROM ({numbers}) AS m"
         )
-        ledger.desk.totals.tickets += count
+        mirror.progress.totals.tickets += count
 
 
 def measure(study: Study) -> dict[str, float]:

@@ -47,24 +47,24 @@ def study_one(
         place, arms, setting.problem, setting.label, name=f"{setting} {number} {ordered}",
         budget=MOST, lease=LEASE, ordered=ordered, seed=own, clock=clock,
     )  # fmt: skip
-    desk = study._ledger.desk
-    wanted = np.where(truth_of(setting, means, desk.state), 2, 1)
+    progress = study._mirror.progress
+    wanted = np.where(truth_of(setting, means, progress.state), 2, 1)
     order = np.random.default_rng(number)
     under_way: list[tuple[float, int, float]] = []
     wrong = missed = False
-    while not desk.is_stopped:
+    while not progress.is_stopped:
         for ticket in study.ask(AT_ONCE - len(under_way)):
             reward = measure(int(ticket.arm))
             late = delay_of(reward, means[int(ticket.arm)]) if slow_high else order.random() * 9
             heapq.heappush(under_way, (clock.now + late, ticket.id, reward))
         clock.now, ticket_id, reward = heapq.heappop(under_way)
         study.tell(ticket_id, reward)
-        wrong |= bool(((desk.certified != 0) & (desk.certified != wanted)).any())
-        oriented = desk.state.signs[0] * means
-        low, high = desk.state.lower[0], desk.state.upper[0]
+        wrong |= bool(((progress.certified != 0) & (progress.certified != wanted)).any())
+        oriented = progress.state.signs[0] * means
+        low, high = progress.state.lower[0], progress.state.upper[0]
         missed |= bool(((oriented < low) | (oriented > high)).any())
     study.close()
-    return wrong, missed, bool((desk.certified != 0).all())
+    return wrong, missed, bool((progress.certified != 0).all())
 
 
 def run_one(setting: Setting, seed: int, number: int) -> tuple[bool, bool, bool]:

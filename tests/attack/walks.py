@@ -42,9 +42,9 @@ class Walk:
             seed=number,
             clock=self.clock,
         )
-        desk = self.study._ledger.desk
+        progress = self.study._mirror.progress
         self.watch = Watch(
-            self.problem, as_method(self.label), desk.spec, desk.state, self.tape.means
+            self.problem, as_method(self.label), progress.spec, progress.state, self.tape.means
         )
         self.held: list[Ticket] = []
         self.was_pending = 0
@@ -66,17 +66,17 @@ class Walk:
                 faults = [f"step {number} ({action.__name__}): {fault}" for fault in faults]
                 break
         count.held[self.label] += self.watch.held
-        count.verdicts[self.label] += int((self.study._ledger.desk.certified != 0).sum())
+        count.verdicts[self.label] += int((self.study._mirror.progress.certified != 0).sum())
         count.faults += [f"{self.name} {self.label} {self.problem}: {fault}" for fault in faults]
         self.study.close()
 
     def look(self) -> list[str]:
         """What the study says, as anyone who opens it would read it."""
         found = self.study.identification()
-        desk = self.study._ledger.desk
-        faults = self.watch.look(desk.state, desk.certified)
-        named = {arm for arm, verdict in zip(self.arms, desk.certified, strict=True) if verdict}
-        if named != {*found.outliers, *found.normal} and not desk.is_stopped:
+        progress = self.study._mirror.progress
+        faults = self.watch.look(progress.state, progress.certified)
+        named = {arm for arm, verdict in zip(self.arms, progress.certified, strict=True) if verdict}
+        if named != {*found.outliers, *found.normal} and not progress.is_stopped:
             faults.append(f"{found} does not say what was certified")
         return faults
 

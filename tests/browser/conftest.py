@@ -171,5 +171,5 @@ def new_page(browser: Browser, site: Site, watch: Watch) -> Iterator[NewPage]:
 
 @pytest.fixture
 def page(new_page: NewPage) -> Page:
-    """A page as on a desk."""
+    """A page as on a progress."""
     return new_page()

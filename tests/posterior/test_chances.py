@@ -182,7 +182,7 @@ def test_looking_at_the_chances_changes_nothing(noise: str, tmp_path) -> None:  
             return (
                 study.identification().to_dict(),
                 str(study.status().reason),
-                evidence_of(study._ledger.desk.spec, study._ledger.desk.state).means,
+                evidence_of(study._mirror.progress.spec, study._mirror.progress.state).means,
             )
 
     with_looks, without = told(True), told(False)

@@ -35,7 +35,7 @@ def measure(
     """Ask and tell until the study stops, or `most` pulls are told."""
     rng = np.random.default_rng(seed)
     done = 0
-    while done < most and (tickets := study.ask(min(plate, most - done), worker="desk")):
+    while done < most and (tickets := study.ask(min(plate, most - done), worker="progress")):
         who = workers[int(rng.integers(len(workers)))]
         pairs = []
         for ticket in tickets:

@@ -24,7 +24,7 @@ def tell(study: Study, number: int) -> None:
 def test_others_may_tell_while_it_is_read(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with make(place) as study, Study.open(place) as other:
         tell(other, 60)
-        for name in ("view", "read_columns"):
+        for name in ("view", "read_reward_table"):
             read = getattr(module, name)
 
             def late(study: Study, read: Any = read) -> Any:
@@ -73,7 +73,7 @@ def test_an_error_inside_leaves_the_study_usable(
         def fail(study: Study) -> None:
             raise RuntimeError("on the way")
 
-        monkeypatch.setattr(module, "read_columns", fail)
+        monkeypatch.setattr(module, "read_reward_table", fail)
         with pytest.raises(RuntimeError, match="on the way"):
             read_moment(study)
         monkeypatch.undo()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,16 @@ SQL = re.compile(
     r"|\bPRAGMA \w+",
     re.DOTALL,
 )
+
+
+def parse(text: str) -> ast.Module:
+    """Parse without collecting garbage amid it: a finalizer that runs then, as that of a lost
+    connection, makes Python 3.11 raise SystemError ("recursion depth mismatch")."""
+    gc.disable()
+    try:
+        return ast.parse(text)
+    finally:
+        gc.enable()
 
 
 def offences(tree: ast.AST) -> Iterator[str]:
@@ -39,15 +50,15 @@ def offences(tree: ast.AST) -> Iterator[str]:
 def test_it_is() -> None:
     for path in PACKAGE.rglob("*.py"):
         if STORAGE not in path.parents:
-            found = list(offences(ast.parse(path.read_text("utf-8"))))
+            found = list(offences(parse(path.read_text("utf-8"))))
             assert not found, (path, found)
 
 
 def test_what_is_looked_for_is_found() -> None:
-    assert set(offences(ast.parse("import sqlite3\nfrom sqlalchemy.exc import DBAPIError"))) == {
+    assert set(offences(parse("import sqlite3\nfrom sqlalchemy.exc import DBAPIError"))) == {
         "sqlite3",
         "sqlalchemy.exc",
     }
     for text in ("SELECT seq FROM standout_runs", "DELETE FROM x", "UPDATE x SET y = 1"):
-        assert list(offences(ast.parse(repr(text)))) == [text]
-    assert list(offences(ast.parse("'select a colour from the list'"))) == []
+        assert list(offences(parse(repr(text)))) == [text]
+    assert list(offences(parse("'select a colour from the list'"))) == []

@@ -20,8 +20,8 @@ from standout.pictures.arms import Picture, picture_of_view
 from standout.report.words import answer
 from standout.results import Forecast, Interval, StudyView, Trace
 from standout.study import Study
-from standout.study.columns import Columns
 from standout.study.moment import read_moment
+from standout.study.reward_table import RewardTable
 from standout.text import iso
 
 PAPER = (
@@ -42,7 +42,7 @@ class Facts:
 
     seen: StudyView
     trace: Trace
-    log: Columns
+    log: RewardTable
     deviations: Floats
     """Standard deviation of each arm's rewards, NaN with fewer than two."""
     guess: tuple[str, ...]
@@ -157,7 +157,7 @@ def gather(study: Study, *, seed: int = 0) -> Facts:
     )
 
 
-def arm_deviations(log: Columns, n_arms: int) -> Floats:
+def arm_deviations(log: RewardTable, n_arms: int) -> Floats:
     """Standard deviation of each arm's rewards; NaN where there are fewer than two."""
     number = np.bincount(log.arm, minlength=n_arms)
     mean = sums_by(log.arm, log.reward, n_arms) / np.maximum(number, 1)

@@ -13,7 +13,7 @@ from standout.results import Forecast
 from standout.study.kernels import fast_forward
 from standout.study.storage import reward_log
 from standout.study.storage.database import Connection
-from standout.study.storage.mirror import Ledger
+from standout.study.storage.mirror import Mirror
 from standout.study.storage.packing import copy_state
 
 RECENT = 20_000
@@ -26,33 +26,33 @@ PLAYS = 11
 FEWEST = 3
 
 
-def forecast(connection: Connection, ledger: Ledger) -> int | None:
+def forecast(connection: Connection, mirror: Mirror) -> int | None:
     """Pulls left, roughly; None when it cannot be told (yet).
 
     Each arm's rewards are drawn from its recent ones, moved so that their mean
     is the arm's. An arm that happens to lie on the threshold takes for ever: no
     forecast then.
     """
-    return Outlook(connection, ledger).play(0, SECONDS)
+    return Outlook(connection, mirror).play(0, SECONDS)
 
 
 class Outlook:
     """All that playing on needs, taken from a study at one moment."""
 
-    def __init__(self, connection: Connection, ledger: Ledger) -> None:
-        desk = ledger.desk
-        self.spec = desk.spec
-        self.is_stopped = desk.is_stopped
-        self.room = math.inf if desk.budget is None else desk.budget - desk.totals.pulls
-        state = desk.state
+    def __init__(self, connection: Connection, mirror: Mirror) -> None:
+        progress = mirror.progress
+        self.spec = progress.spec
+        self.is_stopped = progress.is_stopped
+        self.room = math.inf if progress.budget is None else progress.budget - progress.totals.pulls
+        state = progress.state
         self.is_early = bool(state.counters[ROUNDS] == 0 or (state.pulls == 0).any())
         if self.is_stopped or self.is_early:
             return
         self.state = copy_state(state)
-        rows = reward_log.latest(connection, ledger.key, desk.totals.log - RECENT)
+        rows = reward_log.latest(connection, mirror.key, progress.totals.log - RECENT)
         arms = np.array([row[0] for row in rows], dtype=np.int64)
         values = np.array([row[1] for row in rows], dtype=np.float64)
-        n_arms = len(desk.arms)
+        n_arms = len(progress.arms)
         self.pool = values[np.argsort(arms, kind="stable")]
         self.sizes = np.bincount(arms, minlength=n_arms).astype(np.int64)
         self.starts = (np.cumsum(self.sizes) - self.sizes).astype(np.int64)

@@ -13,7 +13,7 @@ import numpy as np
 from standout.extras import require
 from standout.study.csv_files import guarded, quoted
 from standout.study.storage.database import Connection
-from standout.study.storage.mirror import Ledger
+from standout.study.storage.mirror import Mirror
 from standout.study.storage.reward_log import batches
 
 COLUMNS = ("seq", "time", "arm", "reward", "ticket", "asked", "worker", "counted")
@@ -54,11 +54,11 @@ class History:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
 
-def read_history(connection: Connection, ledger: Ledger) -> History:
+def read_history(connection: Connection, mirror: Mirror) -> History:
     """Read the whole log into columns."""
     kinds = (np.int64, np.float64, np.int64, np.float64, np.float64, np.float64, object, np.bool_)
     parts: list[list[Any]] = [[] for _ in COLUMNS]
-    for rows in batches(connection, ledger.key):
+    for rows in batches(connection, mirror.key):
         for part, values, kind in zip(parts, zip(*rows, strict=True), kinds, strict=True):
             part.append(np.array(values, dtype=kind))
     columns = [
@@ -66,14 +66,14 @@ def read_history(connection: Connection, ledger: Ledger) -> History:
         for part, kind in zip(parts, kinds, strict=True)
     ]
     named = dict(zip(COLUMNS, columns, strict=True))
-    names = np.array(ledger.desk.arms, dtype=object)
+    names = np.array(mirror.progress.arms, dtype=object)
     named["arm"] = names[named["arm"]]
     named["ticket"] = np.nan_to_num(named["ticket"]).astype(np.int64)
     return History(named)
 
 
 def write_history(
-    connection: Connection, ledger: Ledger, file: IO[Any], form: str, raw: bool = False
+    connection: Connection, mirror: Mirror, file: IO[Any], form: str, raw: bool = False
 ) -> int:
     """Write the log as `csv`, `json` (text files) or `parquet` (a binary file); its length.
 
@@ -83,12 +83,12 @@ def write_history(
         require("parquet", "Parquet")
         import pyarrow.parquet
 
-        history = read_history(connection, ledger)
+        history = read_history(connection, mirror)
         pyarrow.parquet.write_table(history.to_arrow(), file)
         return len(history)
-    text = text_of(form, ledger.desk.arms, raw)
+    text = text_of(form, mirror.progress.arms, raw)
     file.write(text.head())
-    for rows in batches(connection, ledger.key):
+    for rows in batches(connection, mirror.key):
         file.write(text.rows(rows))
     file.write(text.tail())
     return text.count

@@ -9,60 +9,60 @@ from standout.results import Ticket
 from standout.study.rewards import Item
 from standout.study.storage import reward_log, ticket_list
 from standout.study.storage.database import Connection
-from standout.study.storage.mirror import Ledger
+from standout.study.storage.mirror import Mirror
 from standout.study.storage.statements import Row
 
 
 def lost(
-    connection: Connection, ledger: Ledger, who: str, known: Collection[int], n: int, now: float
+    connection: Connection, mirror: Mirror, who: str, known: Collection[int], n: int, now: float
 ) -> list[Ticket]:
     """Up to `n` pending tickets of a worker, without those that it knows of."""
-    if ledger.desk.is_stopped:
+    if mirror.progress.is_stopped:
         return []
-    rows = ticket_list.held_by(connection, ledger.key, who, now)
+    rows = ticket_list.held_by(connection, mirror.key, who, now)
     try:
         seen = set(known)
     except TypeError:
         raise StudyError("known must be the numbers of tickets") from None
-    return _tickets(ledger, [row for row in rows if row[0] not in seen][:n])
+    return _tickets(mirror, [row for row in rows if row[0] not in seen][:n])
 
 
-def pending_of(connection: Connection, ledger: Ledger, prefix: str, now: float) -> int:
+def pending_of(connection: Connection, mirror: Mirror, prefix: str, now: float) -> int:
     """How many tickets are out with workers whose names begin with `prefix`."""
-    return ticket_list.count_of_prefix(connection, ledger.key, prefix, now)
+    return ticket_list.count_of_prefix(connection, mirror.key, prefix, now)
 
 
 def same(
-    connection: Connection, ledger: Ledger, items: Sequence[Item], who: str, n: int
+    connection: Connection, mirror: Mirror, items: Sequence[Item], who: str, n: int
 ) -> list[Ticket]:
     """The pending tickets that were given in the transaction in which these were told.
 
     That transaction stamped both with the same moment.
     """
     number = next((item.ticket for item in items if item.ticket is not None), None)
-    told = reward_log.told_by(connection, ledger.key, number)
+    told = reward_log.told_by(connection, mirror.key, number)
     if told is None or told[1] != who:
         return []
-    return given_at(connection, ledger, told[0], who, n)
+    return given_at(connection, mirror, told[0], who, n)
 
 
 def given_at(
-    connection: Connection, ledger: Ledger, moment: float, who: str, n: int
+    connection: Connection, mirror: Mirror, moment: float, who: str, n: int
 ) -> list[Ticket]:
     """Up to `n` tickets that a worker was given at a moment and that are still pending."""
-    if ledger.desk.is_stopped:
+    if mirror.progress.is_stopped:
         return []
-    return _tickets(ledger, ticket_list.given_at(connection, ledger.key, who, moment)[:n])
+    return _tickets(mirror, ticket_list.given_at(connection, mirror.key, who, moment)[:n])
 
 
-def holder(connection: Connection, ledger: Ledger, number: int) -> str | None:
+def holder(connection: Connection, mirror: Mirror, number: int) -> str | None:
     """The worker of a ticket, pending or told."""
-    found = ticket_list.holder(connection, ledger.key, number)
+    found = ticket_list.holder(connection, mirror.key, number)
     if found is None:
-        told = reward_log.told_by(connection, ledger.key, number)
+        told = reward_log.told_by(connection, mirror.key, number)
         found = None if told is None else told[1]
     return found
 
 
-def _tickets(ledger: Ledger, rows: Sequence[Row]) -> list[Ticket]:
-    return [Ticket(number, ledger.desk.arms[arm], expires) for number, arm, expires in rows]
+def _tickets(mirror: Mirror, rows: Sequence[Row]) -> list[Ticket]:
+    return [Ticket(number, mirror.progress.arms[arm], expires) for number, arm, expires in rows]

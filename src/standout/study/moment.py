@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from standout.core.method import Method
 from standout.results import StudyView, Trace, Verification
-from standout.study.columns import Columns, read_columns
 from standout.study.forecast import Outlook
+from standout.study.reward_table import RewardTable, read_reward_table
 from standout.study.study import Study
 from standout.study.view import view
 
@@ -18,7 +18,7 @@ class Moment:
 
     seen: StudyView
     method: Method
-    log: Columns
+    log: RewardTable
     trace: Trace
     verified: Verification
     guess: tuple[str, ...]
@@ -38,9 +38,9 @@ def read_moment(study: Study) -> Moment:
         return Moment(
             seen=view(study),
             method=study.method,
-            log=read_columns(study),
+            log=read_reward_table(study),
             trace=study.trace(),
             verified=verified,
             guess=study.identification().best_guess,
-            outlook=Outlook(connection, study._ledger),
+            outlook=Outlook(connection, study._mirror),
         )

@@ -14,8 +14,8 @@ import numpy as np
 from standout.core import engine
 from standout.core.state import CURSOR, ROUNDS, UNDECIDED, State, means_of
 from standout.core.typing import Ints
-from standout.study.desk import Desk
 from standout.study.kernels import observe_many
+from standout.study.progress import Progress
 from standout.study.rounds import LiveRound, new_round
 from standout.study.storage.packing import copy_state
 
@@ -29,130 +29,132 @@ STEPS = 64
 """A large batch is planned in about so many steps, each of a round's arms many times over."""
 
 
-def take_pulls(desk: Desk, count: int) -> list[tuple[LiveRound, int]]:
+def take_pulls(progress: Progress, count: int) -> list[tuple[LiveRound, int]]:
     """Up to `count` pulls to hand out, fewer when the budget or the study ends."""
     pulls: list[tuple[LiveRound, int]] = []
     ahead: _Ahead | None = None
-    while len(pulls) < count and not desk.is_stopped and desk.room > 0:
-        found = _take_planned(desk, min(count - len(pulls), desk.room))
+    while len(pulls) < count and not progress.is_stopped and progress.room > 0:
+        found = _take_planned(progress, min(count - len(pulls), progress.room))
         pulls += found
         if not found:
-            if desk.rounds and ahead is None:
-                ahead = _Ahead(desk)
-            if not _plan(desk, ahead, count - len(pulls)):
+            if progress.rounds and ahead is None:
+                ahead = _Ahead(progress)
+            if not _plan(progress, ahead, count - len(pulls)):
                 break
     return pulls
 
 
-def _take_planned(desk: Desk, count: int) -> list[tuple[LiveRound, int]]:
+def _take_planned(progress: Progress, count: int) -> list[tuple[LiveRound, int]]:
     """What the rounds under way have to hand out; pulls that were given back come last."""
     pulls: list[tuple[LiveRound, int]] = []
-    for live in desk.rounds:
+    for live in progress.rounds:
         if len(pulls) < count:
-            pulls += [(live, arm) for arm in live.take_planned(desk.pending, count - len(pulls))]
-    for live in desk.rounds:
+            pulls += [
+                (live, arm) for arm in live.take_planned(progress.pending, count - len(pulls))
+            ]
+    for live in progress.rounds:
         while len(pulls) < count and (arm := live.take_returned()) is not None:
-            desk.pending[arm] += 1
+            progress.pending[arm] += 1
             pulls.append((live, arm))
-    desk.changes.arms.update(arm for _, arm in pulls)
+    progress.changes.arms.update(arm for _, arm in pulls)
     return pulls
 
 
-def _plan(desk: Desk, ahead: _Ahead | None, wanted: int) -> bool:
+def _plan(progress: Progress, ahead: _Ahead | None, wanted: int) -> bool:
     """Begin another round; False when there is nothing sensible to measure.
 
     What is planned ahead for one batch is one round: its rewards come together.
     """
     if ahead is None:
-        arms, amounts = _begin(desk, desk.state)
-        desk.changes.is_wide = True
+        arms, amounts = _begin(progress, progress.state)
+        progress.changes.is_wide = True
     else:
-        arms, amounts = ahead.begin(desk)
-    arms, amounts = _without_paused(desk, arms, amounts)
-    if not len(arms) and not desk.held.any():
+        arms, amounts = ahead.begin(progress)
+    arms, amounts = _without_paused(progress, arms, amounts)
+    if not len(arms) and not progress.held.any():
         # Where rewards wait for a straggler, more of them would only wait, too.
-        arms = _least_measured(desk)
+        arms = _least_measured(progress)
         amounts = np.ones(len(arms), dtype=np.int64)
     if not len(arms):
         return False
-    desk.changes.is_planned = True
+    progress.changes.is_planned = True
     if ahead is not None:
         amounts = amounts * max(1, wanted // (STEPS * int(amounts.sum())))
         if ahead.round is not None:
             ahead.round.extend(arms, amounts)
             return True
-    desk.totals.last_round += 1
-    live = new_round(desk.totals.last_round, arms, amounts)
-    desk.rounds.append(live)
-    desk.changes.planned.append(live)
+    progress.totals.last_round += 1
+    live = new_round(progress.totals.last_round, arms, amounts)
+    progress.rounds.append(live)
+    progress.changes.planned.append(live)
     if ahead is not None:
         ahead.round = live
     return True
 
 
-def _begin(desk: Desk, state: State) -> tuple[Ints, Ints]:
-    count = engine.begin_round(desk.spec, state, desk.room, desk.rng)
+def _begin(progress: Progress, state: State) -> tuple[Ints, Ints]:
+    count = engine.begin_round(progress.spec, state, progress.room, progress.rng)
     return state.chosen[:count].copy(), state.amount[:count].copy()
 
 
-def _without_paused(desk: Desk, arms: Ints, amounts: Ints) -> tuple[Ints, Ints]:
-    if not desk.paused:
+def _without_paused(progress: Progress, arms: Ints, amounts: Ints) -> tuple[Ints, Ints]:
+    if not progress.paused:
         return arms, amounts
-    keep = ~np.isin(arms, list(desk.paused))
+    keep = ~np.isin(arms, list(progress.paused))
     return arms[keep], amounts[keep]
 
 
-def _least_measured(desk: Desk) -> Ints:
+def _least_measured(progress: Progress) -> Ints:
     """The undecided arms that can be measured, those with the fewest pulls first."""
-    wanted = desk.state.verdict == 0
-    wanted[list(desk.paused)] = False
+    wanted = progress.state.verdict == 0
+    wanted[list(progress.paused)] = False
     arms = np.flatnonzero(wanted)
-    pulls = desk.state.pulls[arms] + desk.owed[arms]
+    pulls = progress.state.pulls[arms] + progress.owed[arms]
     return arms[np.argsort(pulls, kind="stable")]
 
 
 class _Ahead:
     """The state as if all that is pending were in."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.state = desk.spare = copy_state(desk.state, desk.spare)
-        self.seen = np.zeros_like(desk.pending)
+    def __init__(self, progress: Progress) -> None:
+        self.state = progress.spare = copy_state(progress.state, progress.spare)
+        self.seen = np.zeros_like(progress.pending)
         self.round: LiveRound | None = None
 
-    def begin(self, desk: Desk) -> tuple[Ints, Ints]:
+    def begin(self, progress: Progress) -> tuple[Ints, Ints]:
         """Plan a round on the copy; the rule's place in its schedule is carried back."""
         none: Ints = np.zeros(0, dtype=np.int64)
-        if desk.state.counters[ROUNDS] == 0:
+        if progress.state.counters[ROUNDS] == 0:
             # Nothing is known yet: go round all arms once more.
-            wanted = np.ones(len(desk.arms), dtype=np.bool_)
-            wanted[list(desk.paused)] = False
-            if desk.held.any():
+            wanted = np.ones(len(progress.arms), dtype=np.bool_)
+            wanted[list(progress.paused)] = False
+            if progress.held.any():
                 # The first verdicts wait for a straggler: no use in measuring without end.
-                enough = EARLY * desk.spec.initial
-                wanted &= desk.state.pulls + desk.owed < enough
+                enough = EARLY * progress.spec.initial
+                wanted &= progress.state.pulls + progress.owed < enough
             arms = np.flatnonzero(wanted)
-            order = np.argsort((desk.state.pulls + desk.owed)[arms], kind="stable")
+            order = np.argsort((progress.state.pulls + progress.owed)[arms], kind="stable")
             return arms[order], np.ones(len(arms), dtype=np.int64)
-        self._catch_up(desk)
+        self._catch_up(progress)
         if self.state.counters[UNDECIDED] == 0:
             return none, none
-        arms, amounts = _begin(desk, self.state)
-        desk.state.counters[CURSOR] = self.state.counters[CURSOR]
+        arms, amounts = _begin(progress, self.state)
+        progress.state.counters[CURSOR] = self.state.counters[CURSOR]
         for name in CARRIED_FIELDS:
-            kept, ahead = getattr(desk.state, name), getattr(self.state, name)
+            kept, ahead = getattr(progress.state, name), getattr(self.state, name)
             moved = np.flatnonzero(kept != ahead)
             kept[moved] = ahead[moved]
-            desk.changes.arms.update(moved.tolist())
+            progress.changes.arms.update(moved.tolist())
         return arms, amounts
 
-    def _catch_up(self, desk: Desk) -> None:
+    def _catch_up(self, progress: Progress) -> None:
         state = self.state
         means = means_of(state)
         known = state.pulls > 0
         means[~known] = np.mean(means[known]) if known.any() else 0.0
-        owed = desk.owed
+        owed = progress.owed
         fresh = np.flatnonzero(owed > self.seen)
         arms = np.repeat(fresh, (owed - self.seen)[fresh])
-        observe_many(desk.spec, state, arms, means[arms])
+        observe_many(progress.spec, state, arms, means[arms])
         self.seen = owed
-        engine.end_round(desk.spec, state)
+        engine.end_round(progress.spec, state)

@@ -19,12 +19,12 @@ from standout.core.state import PULLS, UNDECIDED, State
 from standout.core.typing import Floats
 from standout.results import StopReason
 from standout.study.chain import Kind, Logged, is_worked_out_alike, link, pack, read_places
-from standout.study.desk import Desk, split_verdicts
 from standout.study.kernels import observe_many
+from standout.study.progress import Progress, split_verdicts
 from standout.study.storage import audit
 from standout.study.storage.chain_start import drawn_bytes, settings_digest
 from standout.study.storage.database import Connection
-from standout.study.storage.mirror import REASONS, Ledger
+from standout.study.storage.mirror import REASONS, Mirror
 from standout.study.storage.packing import restore_derived
 from standout.study.storage.reward_log import read_part
 from standout.study.storage.step_log import Log, read_steps
@@ -36,16 +36,16 @@ MOST_PROBLEMS = 20
 
 
 class Replay:
-    """Goes through all steps; afterwards `desk` is how the study must stand.
+    """Goes through all steps; afterwards `progress` is how the study must stand.
 
     `problems` says what does not fit, `waiting` are the places of told rewards
     that are not counted yet, `trace` the rows that a trace must have.
     """
 
-    def __init__(self, connection: Connection, ledger: Ledger) -> None:
-        self.connection, self.ledger = connection, ledger
+    def __init__(self, connection: Connection, mirror: Mirror) -> None:
+        self.connection, self.mirror = connection, mirror
         self.problems: list[str] = []
-        self.desk = _twin(ledger)
+        self.progress = _twin(mirror)
         self.waiting: dict[int, tuple[int, float]] = {}
         self.taken: dict[int, tuple[int, float]] = {}
         """Rewards from before the steps that were counted in one of them."""
@@ -54,7 +54,7 @@ class Replay:
         self.begun: list[tuple[int, float]] = []
         """Per arm, pulls and sum of rewards when the steps began."""
         self.is_exact = True
-        self.base = audit.read_base(connection, ledger.key)
+        self.base = audit.read_base(connection, mirror.key)
         self._last_trace = 0
         self._rewards: list[tuple[int, float]] = []
         if self.base is not None:
@@ -62,37 +62,37 @@ class Replay:
 
     def _begin_from_base(self) -> None:
         """Stand as the study stood when its steps began to be kept."""
-        desk, base = self.desk, self.base
-        rows = audit.read_base_arms(self.connection, self.ledger.key)
-        if len(rows) != len(desk.arms):
+        progress, base = self.progress, self.base
+        rows = audit.read_base_arms(self.connection, self.mirror.key)
+        if len(rows) != len(progress.arms):
             self.problems.append("how the study stood when its steps began is incomplete")
             return
-        desk.state.pulls[:] = [row.pulls for row in rows]
-        desk.state.sums[:] = [row.total for row in rows]
-        desk.certified[:] = [row.verdict for row in rows]
-        desk.failures[:] = [row.failures for row in rows]
-        desk.streak[:] = [row.streak for row in rows]
-        desk.paused = {row.position: row.paused for row in rows if row.paused is not None}
-        layout, everyone = self.ledger.layout, np.arange(len(rows))
+        progress.state.pulls[:] = [row.pulls for row in rows]
+        progress.state.sums[:] = [row.total for row in rows]
+        progress.certified[:] = [row.verdict for row in rows]
+        progress.failures[:] = [row.failures for row in rows]
+        progress.streak[:] = [row.streak for row in rows]
+        progress.paused = {row.position: row.paused for row in rows if row.paused is not None}
+        layout, everyone = self.mirror.layout, np.arange(len(rows))
         fields = json.loads(base.fields)
-        layout.unpack_arms(desk.state, everyone, [row.memory for row in rows], fields)
-        found = layout.unpack_run(desk.state, base.scalars)
-        desk.state.counters[PULLS] = desk.state.pulls.sum()
-        restore_derived(desk.spec, desk.state, found)
-        sums = sums_of(desk.state)
-        self.begun = list(zip(desk.state.pulls.tolist(), sums.tolist(), strict=True))
-        desk.totals.pulls, desk.totals.surplus = base.pulls, base.surplus
-        desk.totals.log, desk.totals.failed = base.log, base.failed
-        desk.reason, desk.stopped_at = REASONS[base.reason], base.stopped
-        self._last_trace = audit.last_trace(self.connection, self.ledger.key, base.pulls)
+        layout.unpack_arms(progress.state, everyone, [row.memory for row in rows], fields)
+        found = layout.unpack_run(progress.state, base.scalars)
+        progress.state.counters[PULLS] = progress.state.pulls.sum()
+        restore_derived(progress.spec, progress.state, found)
+        sums = sums_of(progress.state)
+        self.begun = list(zip(progress.state.pulls.tolist(), sums.tolist(), strict=True))
+        progress.totals.pulls, progress.totals.surplus = base.pulls, base.surplus
+        progress.totals.log, progress.totals.failed = base.log, base.failed
+        progress.reason, progress.stopped_at = REASONS[base.reason], base.stopped
+        self._last_trace = audit.last_trace(self.connection, self.mirror.key, base.pulls)
 
     def run(self) -> None:
         """Go through all steps."""
-        drawn = b"" if self.base is not None else drawn_bytes(self.ledger.desk.state)
-        digest = settings_digest(self.connection, self.ledger.key, drawn)
-        log = Log(self.connection, self.ledger.key, self.desk.totals.log)
+        drawn = b"" if self.base is not None else drawn_bytes(self.mirror.progress.state)
+        digest = settings_digest(self.connection, self.mirror.key, drawn)
+        log = Log(self.connection, self.mirror.key, self.progress.totals.log)
         number = 0
-        for row in read_steps(self.connection, self.ledger.key):
+        for row in read_steps(self.connection, self.mirror.key):
             if row["number"] != number:
                 self._complain(f"step {number} is missing")
                 number = row["number"]
@@ -106,7 +106,7 @@ class Replay:
             self._apply(row, detail, rewards)
             number += 1
         self._observe()
-        self.desk.totals.steps, self.desk.head = number, digest
+        self.progress.totals.steps, self.progress.head = number, digest
         if log.take(1):
             self._complain("the log goes on behind the last step")
 
@@ -117,7 +117,9 @@ class Replay:
     def _detail(self, row: dict[str, Any], rewards: list[Any]) -> Any:
         """What a step's digest covers besides its row and its rewards."""
         if row["kind"] == Kind.FAIL:
-            return audit.read_failure(self.connection, self.ledger.key, self.desk.totals.failed + 1)
+            return audit.read_failure(
+                self.connection, self.mirror.key, self.progress.totals.failed + 1
+            )
         for place, reward in enumerate(rewards, row["first"]):
             alike = reward[1] == row["time"] and reward[6] == rewards[0][6]
             if reward[0] != place or not alike:
@@ -130,16 +132,16 @@ class Replay:
     # What a step does ---------------------------------------------------------------
 
     def _apply(self, row: dict[str, Any], detail: Any, rewards: list[Any]) -> None:
-        desk = self.desk
-        if not is_worked_out_alike(row["engine"], desk.spec.samples):
+        progress = self.progress
+        if not is_worked_out_alike(row["engine"], progress.spec.samples):
             self.is_exact = False
         for reward in rewards:
             if reward[7]:
                 self.waiting[reward[0]] = (reward[2], reward[3])
         surplus = sum(not reward[7] for reward in rewards)
-        desk.totals.log += len(rewards)
-        desk.totals.pulls += len(rewards) - surplus
-        desk.totals.surplus += surplus
+        progress.totals.log += len(rewards)
+        progress.totals.pulls += len(rewards) - surplus
+        progress.totals.surplus += surplus
         self._tend(row, detail)
         self._count(row, rewards)
         if row["ended"]:
@@ -148,20 +150,20 @@ class Replay:
 
     def _tend(self, row: dict[str, Any], detail: Any) -> None:
         """Failures and pauses."""
-        desk = self.desk
+        progress = self.progress
         if row["kind"] == Kind.FAIL and detail is not None:
-            desk.totals.failed += 1
+            progress.totals.failed += 1
             _, _, arm, _, _, reason = detail
-            desk.failures[arm] += 1
-            desk.streak[arm] += 1
-            pause_if_often(desk, arm, reason)
+            progress.failures[arm] += 1
+            progress.streak[arm] += 1
+            pause_if_often(progress, arm, reason)
         elif row["kind"] in (Kind.PAUSE, Kind.RESUME) and row["note"] is not None:
             arm, *why = json.loads(row["note"])
             if why:
-                desk.paused[arm] = why[0]
+                progress.paused[arm] = why[0]
             else:
-                desk.paused.pop(arm, None)
-                desk.streak[arm] = 0
+                progress.paused.pop(arm, None)
+                progress.streak[arm] = 0
 
     def _count(self, row: dict[str, Any], rewards: list[Any]) -> None:
         if row["counted"] is None:
@@ -174,13 +176,13 @@ class Replay:
                 self._complain(f"step {row['number']} counts place {place}, which it cannot")
                 continue
             self._rewards.append(found)
-            self.desk.streak[found[0]] = 0
+            self.progress.streak[found[0]] = 0
 
     def _older(self, place: int) -> tuple[int, float] | None:
         """A reward of the time before the steps that had waited until now."""
         if self.base is None or place > self.base.log or place in self.taken:
             return None
-        rows = read_part(self.connection, self.ledger.key, place - 1, place)
+        rows = read_part(self.connection, self.mirror.key, place - 1, place)
         if not rows or not rows[0][7]:
             return None
         self.taken[place] = (rows[0][2], rows[0][3])
@@ -190,31 +192,33 @@ class Replay:
         if self._rewards and self.is_exact:
             arms, values = zip(*self._rewards, strict=True)
             positions = np.array(arms, dtype=np.int64)
-            observe_many(self.desk.spec, self.desk.state, positions, np.array(values, np.float64))
+            observe_many(
+                self.progress.spec, self.progress.state, positions, np.array(values, np.float64)
+            )
         self._rewards.clear()
 
     def _end_round(self, row: dict[str, Any]) -> None:
-        desk = self.desk
+        progress = self.progress
         self._observe()
         said = None if row["decided"] is None else json.loads(row["decided"])
         if self.is_exact:
-            engine.end_round(desk.spec, desk.state)
-            fresh = (desk.certified == 0) & (desk.state.verdict != 0)
-            found = split_verdicts(fresh, desk.state.verdict)
+            engine.end_round(progress.spec, progress.state)
+            fresh = (progress.certified == 0) & (progress.state.verdict != 0)
+            found = split_verdicts(fresh, progress.state.verdict)
             if (None if found is None else list(found)) != said:
                 self._complain(
                     f"step {row['number']}: what it decided does not follow from the rewards"
                 )
         for verdict, arms in enumerate(said or (), start=1):
-            desk.certified[arms] = verdict
+            progress.certified[arms] = verdict
 
     def _stop(self, row: dict[str, Any]) -> None:
         """Whether the study stopped here, and why; and the trace's row, where one is due."""
-        desk, reason = self.desk, row["reason"]
-        if desk.reason is StopReason.RUNNING:
+        progress, reason = self.progress, row["reason"]
+        if progress.reason is StopReason.RUNNING:
             if self.is_exact and (row["ended"] or row["logged"]):
-                spent = desk.budget is not None and desk.totals.pulls >= desk.budget
-                decided = desk.state.counters[UNDECIDED] == 0
+                spent = progress.budget is not None and progress.totals.pulls >= progress.budget
+                decided = progress.state.counters[UNDECIDED] == 0
                 due = StopReason.DECIDED if decided else StopReason.BUDGET if spent else None
                 if reason != (None if due is None else str(due)):
                     self._complain(
@@ -222,30 +226,38 @@ class Replay:
                         f"by the rewards it is {due or 'running'}"
                     )
             if reason is not None:
-                desk.reason, desk.stopped_at = REASONS[reason], row["time"]
+                progress.reason, progress.stopped_at = REASONS[reason], row["time"]
         elif reason is not None or row["ended"]:
             self._complain(f"step {row['number']}: the study had stopped before")
-        if row["ended"] and is_due(desk.totals.pulls, self._last_trace, desk.is_stopped):
-            self._last_trace = desk.totals.pulls
-            self.trace.append(desk.moment(row["time"]))
+        if row["ended"] and is_due(progress.totals.pulls, self._last_trace, progress.is_stopped):
+            self._last_trace = progress.totals.pulls
+            self.trace.append(progress.moment(row["time"]))
 
 
-def _twin(ledger: Ledger) -> Desk:
-    """A desk of the same study before its first reward."""
-    desk = ledger.desk
+def _twin(mirror: Mirror) -> Progress:
+    """The progress of the same study before its first reward."""
+    progress = mirror.progress
     rng = np.random.default_rng(0)
-    twin = Desk(
-        desk.problem, desk.method, desk.arms, desk.budget, desk.pause_after, desk.ordered, rng
+    twin = Progress(
+        progress.problem,
+        progress.method,
+        progress.arms,
+        progress.budget,
+        progress.pause_after,
+        progress.ordered,
+        rng,
     )
-    twin.state = _fresh_state(desk, rng)
+    twin.state = _fresh_state(progress, rng)
     return twin
 
 
-def _fresh_state(desk: Desk, rng: np.random.Generator) -> State:
+def _fresh_state(progress: Progress, rng: np.random.Generator) -> State:
     """A state with what this study has drawn at random or was given."""
-    state = start_state(desk.problem, desk.method, len(desk.arms), rng, desk.state.costs)
-    state.stage[:] = desk.state.stage
-    restore_derived(desk.spec, state, set())
+    state = start_state(
+        progress.problem, progress.method, len(progress.arms), rng, progress.state.costs
+    )
+    state.stage[:] = progress.state.stage
+    restore_derived(progress.spec, state, set())
     return state
 
 

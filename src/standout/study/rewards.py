@@ -13,9 +13,9 @@ import numpy as np
 from standout.core.noise import Noise
 from standout.errors import BatchError, RewardError, TicketError, ToldError
 from standout.results import Ticket
-from standout.study.desk import Desk
+from standout.study.progress import Progress
 from standout.study.storage.bulk import FEW
-from standout.study.storage.mirror import Ledger
+from standout.study.storage.mirror import Mirror
 from standout.study.storage.open_tickets import HELD, OpenTicket
 from standout.study.tickets import ticket_id
 
@@ -34,10 +34,10 @@ def may_be_told(row: OpenTicket | None) -> bool:
 
 
 def check_told(
-    ledger: Ledger, items: Sequence[Item], rows: Mapping[int, OpenTicket], told: Mapping[int, float]
+    mirror: Mirror, items: Sequence[Item], rows: Mapping[int, OpenTicket], told: Mapping[int, float]
 ) -> list[Item]:
     """The items that are new; an error for the first bad one."""
-    arms = ledger.desk.arms
+    arms = mirror.progress.arms
     fresh: list[Item] = []
     seen = dict(told)
     for place, item in enumerate(items):
@@ -67,18 +67,18 @@ def check_told(
 Key = Ticket | int | str
 
 
-def make_items(pairs: Sequence[tuple[Key, float]], desk: Desk) -> list[Item]:
+def make_items(pairs: Sequence[tuple[Key, float]], progress: Progress) -> list[Item]:
     """Pairs of a ticket (its number, an arm's name) and a reward; names the first bad one."""
-    noise = desk.problem.noise
+    noise = progress.problem.noise
     if _are_plainly_fine([reward for _, reward in pairs], noise):
-        return [_item(key, reward, i, desk) for i, (key, reward) in enumerate(pairs)]
+        return [_item(key, reward, i, progress) for i, (key, reward) in enumerate(pairs)]
     items = []
     for place, (key, reward) in enumerate(pairs):
         try:
             value = noise.check_reward(reward)
         except RewardError as error:
             raise BatchError(str(error), place) from error
-        items.append(_item(key, value, place, desk))
+        items.append(_item(key, value, place, progress))
     return items
 
 
@@ -108,20 +108,20 @@ def _are_plainly_fine(rewards: list[float], noise: Noise) -> bool:
     return True
 
 
-def _item(key: Key, value: float, place: int, desk: Desk) -> Item:
+def _item(key: Key, value: float, place: int, progress: Progress) -> Item:
     # + 0.0: a negative zero would come back from SQLite as another number than was told.
     try:
         if isinstance(key, Ticket):
-            return Item(value + 0.0, ticket_id(key), _position(key.arm, desk))
+            return Item(value + 0.0, ticket_id(key), _position(key.arm, progress))
         if isinstance(key, str):
-            return Item(value + 0.0, None, _position(key, desk))
+            return Item(value + 0.0, None, _position(key, progress))
         return Item(value + 0.0, ticket_id(key))
     except TicketError as error:
         raise BatchError(str(error), place) from error
 
 
-def _position(arm: str, desk: Desk) -> int:
-    position = desk.index.get(arm)
+def _position(arm: str, progress: Progress) -> int:
+    position = progress.index.get(arm)
     if position is None:
         raise TicketError(f"no arm {arm!r} in this study")
     return position

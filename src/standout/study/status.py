@@ -12,58 +12,60 @@ from standout.study.storage import ticket_list
 from standout.study.storage.database import Connection
 
 if TYPE_CHECKING:
-    from standout.study.storage.mirror import Ledger
+    from standout.study.storage.mirror import Mirror
 
 
 def read_status(
-    connection: Connection, ledger: Ledger, name: str, created: float, lease: float, now: float
+    connection: Connection, mirror: Mirror, name: str, created: float, lease: float, now: float
 ) -> Status:
     """The status at a moment; costs O(arms), whatever the number of rewards."""
-    desk = ledger.desk
-    found = desk.identification()
-    expired = ticket_list.count_overdue(connection, ledger.key, now)
+    progress = mirror.progress
+    found = progress.identification()
+    expired = ticket_list.count_overdue(connection, mirror.key, now)
     return Status(
         name=name,
         created=created,
-        method=desk.method.label(),
-        problem=desk.problem.question(),
+        method=progress.method.label(),
+        problem=progress.problem.question(),
         lease=lease,
-        arms=len(desk.arms),
-        pulls=desk.totals.pulls,
-        pending=desk.out,
+        arms=len(progress.arms),
+        pulls=progress.totals.pulls,
+        pending=progress.out,
         expired=expired,
-        surplus=desk.totals.surplus,
-        budget=desk.budget,
+        surplus=progress.totals.surplus,
+        budget=progress.budget,
         outliers=found.outliers,
         normal=found.normal,
         undecided=found.undecided,
         threshold=found.threshold,
         threshold_low=found.threshold_low,
         note=found.note,
-        stopped=desk.is_stopped,
-        reason=desk.reason,
-        rounds=int(desk.state.counters[ROUNDS]),
-        failures={desk.arms[i]: int(desk.failures[i]) for i in np.flatnonzero(desk.failures)},
-        paused={desk.arms[i]: why for i, why in sorted(desk.paused.items())},
-        waiting=_waiting(connection, ledger, now),
-        head=desk.head.hex(),
+        stopped=progress.is_stopped,
+        reason=progress.reason,
+        rounds=int(progress.state.counters[ROUNDS]),
+        failures={
+            progress.arms[i]: int(progress.failures[i]) for i in np.flatnonzero(progress.failures)
+        },
+        paused={progress.arms[i]: why for i, why in sorted(progress.paused.items())},
+        waiting=_waiting(connection, mirror, now),
+        head=progress.head.hex(),
     )
 
 
-def _waiting(connection: Connection, ledger: Ledger, now: float) -> tuple[Waiting, ...]:
+def _waiting(connection: Connection, mirror: Mirror, now: float) -> tuple[Waiting, ...]:
     """What waits for what; arms with the most waiting rewards first."""
-    desk = ledger.desk
-    arms = set(np.flatnonzero(desk.held).tolist())
+    progress = mirror.progress
+    arms = set(np.flatnonzero(progress.held).tolist())
     if not arms:
         return ()
     first: dict[int, tuple[int, str, float]] = {}
-    for arm, *ticket in ticket_list.pending_by_slot(connection, ledger.key):
+    for arm, *ticket in ticket_list.pending_by_slot(connection, mirror.key):
         if arm in arms:
             first.setdefault(arm, tuple(ticket))
-    order = sorted(first, key=lambda arm: (-int(desk.held[arm]), arm))
+    order = sorted(first, key=lambda arm: (-int(progress.held[arm]), arm))
     return tuple(
         Waiting(
-            desk.arms[arm], int(desk.held[arm]), first[arm][0], first[arm][1],
+            progress.arms[arm], int(progress.held[arm]), first[arm][0], first[arm][1],
             bool(first[arm][2] <= now),
         )
         for arm in order

@@ -35,14 +35,14 @@ from standout.results import (
     Trace,
 )
 from standout.study import lost_answers, numbers, tickets
-from standout.study.page import Parts
+from standout.study.rating_page import Parts
 from standout.study.rewards import make_items, tickets_of
 from standout.study.status import read_status
 from standout.study.storage import catalogue, open_tickets
 from standout.study.storage.bulk import FEW, without_collector
 from standout.study.storage.database import PATIENCE, Connection, Storage
 from standout.study.storage.items import read_items
-from standout.study.storage.mirror import Ledger
+from standout.study.storage.mirror import Mirror
 from standout.study.storage.trace import read_trace
 from standout.study.tickets import MOST, read_failures, read_pending, ticket_id
 from standout.study.transaction import Mark, Transaction, carry_out, check_count, insist, worker_of
@@ -75,38 +75,38 @@ class Study:
     _created: float | None = None
     _noted: tuple[int, str | None] | None = None
 
-    def __init__(self, storage: Storage, ledger: Ledger, name: str, lease: float) -> None:
+    def __init__(self, storage: Storage, mirror: Mirror, name: str, lease: float) -> None:
         self.name = name
         self.lease = lease
         self._storage = storage
-        self._ledger = ledger
+        self._mirror = mirror
         self._lock = threading.RLock()
         self._reader: Connection | None = None
 
     @property
     def arms(self) -> tuple[str, ...]:
         """The arms' names."""
-        return self._ledger.desk.arms
+        return self._mirror.progress.arms
 
     @property
     def problem(self) -> Problem:
         """What is asked."""
-        return self._ledger.desk.problem
+        return self._mirror.progress.problem
 
     @property
     def budget(self) -> int | None:
         """The largest number of pulls, if there is one."""
-        return self._ledger.desk.budget
+        return self._mirror.progress.budget
 
     @property
     def ordered(self) -> bool:
         """Whether an arm's rewards are counted in the order of asking."""
-        return self._ledger.desk.ordered
+        return self._mirror.progress.ordered
 
     @property
     def method(self) -> Method:
         """How pulls are chosen."""
-        return self._ledger.desk.method
+        return self._mirror.progress.method
 
     @property
     def remark(self) -> str | None:
@@ -150,7 +150,7 @@ class Study:
         how long one takes has nothing to do with its value. `costs` are those of a
         pull, by arm (1 where not given); `seed` drives the method's own random
         choices. `items` are what a rating page shows for an arm (`text`,
-        `image`, `html`), `page` how it asks (see `standout.study.page`).
+        `image`, `html`), `page` how it asks (see `standout.study.rating_page`).
         `patience` is for how many seconds a busy database is waited for,
         `clock` gives the time (seconds since 1970) instead of the database.
 
@@ -167,8 +167,8 @@ class Study:
         )  # fmt: skip
         storage = Storage(place, create=True, patience=patience, clock=clock)
         with storage.closed_on_error(), storage.write() as connection:
-            ledger = catalogue.create(connection, storage, plan)
-        return cls(storage, ledger, name, plan.lease)
+            mirror = catalogue.create(connection, storage, plan)
+        return cls(storage, mirror, name, plan.lease)
 
     @classmethod
     def open(
@@ -189,12 +189,12 @@ class Study:
         """
         storage = Storage(place, patience=patience, clock=clock)
         with storage.closed_on_error(), storage.read() as connection:
-            ledger, name, lease = catalogue.find(connection, storage, name)
-        study = cls(storage, ledger, name, lease)
-        is_old = ledger.fields != ledger.layout.fields(ledger.desk.state)
+            mirror, name, lease = catalogue.find(connection, storage, name)
+        study = cls(storage, mirror, name, lease)
+        is_old = mirror.fields != mirror.layout.fields(mirror.progress.state)
         if is_old and not storage.is_read_only:
             with study._writing() as (connection, _):
-                ledger.renew_fields(connection)
+                mirror.renew_fields(connection)
         return study
 
     @overload
@@ -255,7 +255,7 @@ class Study:
     def _transaction(self, size: int = 1, tickets: Sequence[int] = ()) -> Iterator[Transaction]:
         """A transaction for one request, that writes about `size` rows and tells of `tickets`."""
         with self._writing(size, tickets) as (connection, now):
-            yield Transaction(connection, self._ledger, self.lease, now)
+            yield Transaction(connection, self._mirror, self.lease, now)
 
     def tell(
         self,
@@ -315,7 +315,7 @@ class Study:
         pairs, mark, who = list(rewards), Mark.of(key), worker_of(worker)
         with without_collector(len(pairs)):
             # Looked at before others have to wait for it.
-            items = make_items(pairs, self._ledger.desk)
+            items = make_items(pairs, self._mirror.progress)
             if not items:
                 return Receipt()
 
@@ -372,7 +372,7 @@ class Study:
         pairs, who, count = list(rewards), worker_of(worker), check_count(1 if n is None else n)
         with without_collector(len(pairs)):
             # Looked at before others have to wait for it.
-            items = make_items(pairs, self._ledger.desk)
+            items = make_items(pairs, self._mirror.progress)
             size = count + len(items)
 
             def attempt(mark: Mark) -> tuple[Receipt, list[Ticket]]:
@@ -394,7 +394,7 @@ class Study:
         write about `size` rows.
         """
         with self._writing(size) as (connection, now):
-            return carry_out(connection, self._ledger, self.lease, now, requests)
+            return carry_out(connection, self._mirror, self.lease, now, requests)
 
     def holder(self, ticket: Ticket | int) -> str | None:
         """Who was given a ticket (or told it, once it is told); None if there is no such ticket.
@@ -403,7 +403,7 @@ class Study:
         'lab 3'
         """
         with self._reading() as (connection, _):
-            return lost_answers.holder(connection, self._ledger, ticket_id(ticket))
+            return lost_answers.holder(connection, self._mirror, ticket_id(ticket))
 
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
         """Give a ticket back without a reward, and say why; its pull is handed out again.
@@ -427,7 +427,7 @@ class Study:
         """
         created = self.created
         with self._reading() as (connection, now):
-            return read_status(connection, self._ledger, self.name, created, self.lease, now)
+            return read_status(connection, self._mirror, self.name, created, self.lease, now)
 
     def identification(self) -> Identification:
         """The answer so far, as `identify` gives it.
@@ -436,7 +436,7 @@ class Study:
         ()
         """
         with self._reading():
-            return self._ledger.desk.identification()
+            return self._mirror.progress.identification()
 
     def chances(self, *, false_share: float = 0.05, seed: int = 0) -> Chances:
         """For each arm the chance that it stands out: an estimate, not a certificate.
@@ -454,10 +454,12 @@ class Study:
         from standout.posterior import estimate, evidence_of
 
         with self._reading():
-            desk = self._ledger.desk
-            evidence = evidence_of(desk.spec, desk.state)
+            progress = self._mirror.progress
+            evidence = evidence_of(progress.spec, progress.state)
         # Others may use the study meanwhile.
-        return estimate(desk.problem, evidence, desk.arms, false_share=false_share, seed=seed)
+        return estimate(
+            progress.problem, evidence, progress.arms, false_share=false_share, seed=seed
+        )
 
     # Leases and pauses -----------------------------------------------------------
 
@@ -488,8 +490,8 @@ class Study:
             return
         with self._writing() as (connection, now):
             until = now + seconds
-            self._ledger.first_due = min(self._ledger.first_due, until)
-            open_tickets.set_expiry(connection, self._ledger.key, numbers, until)
+            self._mirror.first_due = min(self._mirror.first_due, until)
+            open_tickets.set_expiry(connection, self._mirror.key, numbers, until)
 
     def pause(self, arm: str, reason: str = "paused by hand") -> None:
         """Hand out no more pulls of `arm`, until `resume`; `reason` is shown to people.
@@ -503,7 +505,7 @@ class Study:
         position = self._position(arm)
         why = tickets.clean(reason)
         with self._writing() as (connection, now):
-            tickets.pause(connection, self._ledger, position, why, now)
+            tickets.pause(connection, self._mirror, position, why, now)
 
     def resume(self, arm: str) -> None:
         """Hand out pulls of a paused arm again; raises `StudyError` if there is no such arm.
@@ -515,7 +517,7 @@ class Study:
         """
         position = self._position(arm)
         with self._writing() as (connection, now):
-            tickets.resume(connection, self._ledger, position, now)
+            tickets.resume(connection, self._mirror, position, now)
 
     # Looking ---------------------------------------------------------------------
 
@@ -538,7 +540,7 @@ class Study:
     def _read_row(self) -> None:
         """What never changes is read once."""
         with self._reading() as (connection, _):
-            page, self._created = catalogue.read_page(connection, self._ledger.key)
+            page, self._created = catalogue.read_page(connection, self._mirror.key)
         self._page = (page,)
 
     def _note(self) -> str | None:
@@ -547,12 +549,12 @@ class Study:
         To look into it takes a while with many arms: so it is said again until
         the pulls have grown by a fiftieth. Called inside a transaction.
         """
-        desk = self._ledger.desk
-        if desk.is_stopped:
+        progress = self._mirror.progress
+        if progress.is_stopped:
             return None
-        pulls = desk.totals.pulls
+        pulls = progress.totals.pulls
         if self._noted is None or not self._noted[0] <= pulls < 1.02 * self._noted[0] + 1:
-            self._noted = (pulls, doubt(desk.spec, desk.state, desk.arms))
+            self._noted = (pulls, doubt(progress.spec, progress.state, progress.arms))
         return self._noted[1]
 
     def items(self, arms: Iterable[str] | None = None) -> dict[str, Parts]:
@@ -564,11 +566,11 @@ class Study:
         >>> study.items(["ash"])
         {}
         """
-        desk = self._ledger.desk
+        progress = self._mirror.progress
         positions = None if arms is None else [self._position(arm) for arm in arms]
         with self._reading() as (connection, _):
-            found = read_items(connection, self._ledger.key, positions)
-        return {desk.arms[place]: parts for place, parts in found.items()}
+            found = read_items(connection, self._mirror.key, positions)
+        return {progress.arms[place]: parts for place, parts in found.items()}
 
     def trace(self) -> Trace:
         """The threshold's interval and the number of undecided arms over the pulls, as arrays.
@@ -579,7 +581,7 @@ class Study:
         0
         """
         with self._reading() as (connection, _):
-            return read_trace(connection, self._ledger.key)
+            return read_trace(connection, self._mirror.key)
 
     def failures(self, limit: int = 100, before: int | None = None) -> list[Failure]:
         """Up to `limit` tickets that were given back, newest first, from before a `seq` on.
@@ -592,12 +594,12 @@ class Study:
         if before is not None:
             before = numbers.whole("before", before, 0, MOST)
         with self._reading() as (connection, _):
-            return read_failures(connection, self._ledger, limit, before)
+            return read_failures(connection, self._mirror, limit, before)
 
     @property
     def is_stopped(self) -> bool:
         """Whether the study had stopped when this handle last looked."""
-        return self._ledger.desk.is_stopped
+        return self._mirror.progress.is_stopped
 
     def pulse(self) -> Pulse:
         """The little that shows whether anything has changed, as cheap as can be.
@@ -608,9 +610,11 @@ class Study:
         True
         """
         with self._reading():
-            desk = self._ledger.desk
-            undecided = np.count_nonzero((desk.certified == 0) & (desk.state.verdict == 0))
-            return Pulse(desk.totals.seq, desk.totals.pulls, int(undecided), desk.is_stopped)
+            progress = self._mirror.progress
+            undecided = np.count_nonzero((progress.certified == 0) & (progress.state.verdict == 0))
+            return Pulse(
+                progress.totals.seq, progress.totals.pulls, int(undecided), progress.is_stopped
+            )
 
     def pending(self) -> list[Pending]:
         """The tickets that are out, oldest first, with whom and until when (seconds since 1970).
@@ -620,7 +624,7 @@ class Study:
         [(1, 'ash', 'lab 3')]
         """
         with self._reading() as (connection, _):
-            return read_pending(connection, self._ledger)
+            return read_pending(connection, self._mirror)
 
     def forecast(self) -> int | None:
         """How many pulls are left, roughly; None when that cannot be told (too early, no end).
@@ -634,7 +638,7 @@ class Study:
         from standout.study.forecast import forecast
 
         with self._reading() as (connection, _):
-            return forecast(connection, self._ledger)
+            return forecast(connection, self._mirror)
 
     def forecast_range(self, seed: int = 0) -> Forecast | None:
         """How many pulls are left, and between which numbers probably; None as in `forecast`.
@@ -644,7 +648,7 @@ class Study:
         from standout.study.forecast import Outlook
 
         with self._reading() as (connection, _):
-            outlook = Outlook(connection, self._ledger)
+            outlook = Outlook(connection, self._mirror)
         # Others may use the study meanwhile.
         return outlook.forecast(seed)
 
@@ -659,7 +663,7 @@ class Study:
         from standout.study.history import read_history
 
         with self._reading() as (connection, _):
-            return read_history(connection, self._ledger)
+            return read_history(connection, self._mirror)
 
     def export(self, file: IO[Any], form: str = "csv", *, raw: bool = False) -> int:
         """Write the history as `csv`, `json` (text files) or `parquet` (a binary one); its length.
@@ -679,7 +683,7 @@ class Study:
         if form not in FORMS:
             raise StudyError(f"no format {shown(form)}; there are {', '.join(FORMS)}")
         with self._reading() as (connection, _):
-            return write_history(connection, self._ledger, file, form, raw)
+            return write_history(connection, self._mirror, file, form, raw)
 
     def verify(self, head: str | None = None) -> Verification:
         """Work everything out anew from the log, and compare with what is stored.
@@ -697,9 +701,9 @@ class Study:
         if head is not None:
             numbers.text("head", head)
         with self._lock:
-            self._ledger.forget()
+            self._mirror.forget()
             with self._reading(is_long=True) as (connection, _):
-                found = verify(connection, self._ledger, head)
+                found = verify(connection, self._mirror, head)
         if self.remark is None:
             return found
         return replace(found, problems=(*found.problems, self.remark))
@@ -719,18 +723,18 @@ class Study:
             raise StudyError(f"no format {shown(form)}; there are {', '.join(TEXTS)}")
         text = text_of(form, self.arms, raw)
         with self._reading():
-            last = self._ledger.desk.totals.log
+            last = self._mirror.progress.totals.log
         yield text.head()
         done = 0
         while done < last:
             with self._reading() as (connection, _):
-                rows = read_part(connection, self._ledger.key, done, last)
+                rows = read_part(connection, self._mirror.key, done, last)
             done = rows[-1][0] if rows else last
             yield text.rows(rows)
         yield text.tail()
 
     def _position(self, arm: str) -> int:
-        position = self._ledger.desk.index.get(numbers.text("an arm", arm))
+        position = self._mirror.progress.index.get(numbers.text("an arm", arm))
         if position is None:
             raise StudyError(f"no arm {shown(arm)} in this study")
         return position
@@ -748,11 +752,11 @@ class Study:
         with self._lock:
             try:
                 with self._storage.write(is_small=size <= FEW) as connection:
-                    now = self._ledger.sync(connection, lock=True, tickets=tickets)
+                    now = self._mirror.sync(connection, lock=True, tickets=tickets)
                     yield connection, self._storage.clock() if self._storage.clock else now
-                    self._ledger.flush(connection)
+                    self._mirror.flush(connection)
             except BaseException:
-                self._ledger.forget()
+                self._mirror.forget()
                 raise
 
     @contextmanager
@@ -764,10 +768,10 @@ class Study:
         with self._lock:
             try:
                 with self._snapshot(is_long) as connection:
-                    now = self._ledger.sync(connection, lock=False)
+                    now = self._mirror.sync(connection, lock=False)
                     yield connection, self._storage.clock() if self._storage.clock else now
             except BaseException:
-                self._ledger.forget()
+                self._mirror.forget()
                 raise
 
     @contextmanager

@@ -31,26 +31,26 @@ from standout.study.rewards import Item, check_told, may_be_told
 from standout.study.storage import open_tickets, reward_log, steps
 from standout.study.storage.bulk import FEW
 from standout.study.storage.database import Connection
-from standout.study.storage.mirror import Ledger
+from standout.study.storage.mirror import Mirror
 from standout.study.storage.open_tickets import HELD, PENDING, OpenTicket
 from standout.study.storage.schema import TicketStatus
 
 
 def tell(
-    connection: Connection, ledger: Ledger, items: Sequence[Item], worker: str, step: Step
+    connection: Connection, mirror: Mirror, items: Sequence[Item], worker: str, step: Step
 ) -> Receipt:
     """Count all items or, with one bad one among them, none; keeps the `step`."""
     asked = [item.ticket for item in items if item.ticket is not None]
-    rows = open_tickets.find(connection, ledger.key, asked, ledger.tickets)
+    rows = open_tickets.find(connection, mirror.key, asked, mirror.tickets)
     told = reward_log.values_told(
-        connection, ledger.key, [t for t in asked if may_be_told(rows.get(t))]
+        connection, mirror.key, [t for t in asked if may_be_told(rows.get(t))]
     )
-    fresh = check_told(ledger, items, rows, told)
-    step.first, step.repeated = ledger.desk.totals.log + 1, len(items) - len(fresh)
+    fresh = check_told(mirror, items, rows, told)
+    step.first, step.repeated = mirror.progress.totals.log + 1, len(items) - len(fresh)
     receipt = Receipt(repeated=step.repeated)
     if fresh:
-        _Telling(connection, ledger, rows, worker, step).run(fresh, receipt)
-    steps.write(connection, ledger, step)
+        _Telling(connection, mirror, rows, worker, step).run(fresh, receipt)
+    steps.write(connection, mirror, step)
     return receipt
 
 
@@ -60,12 +60,12 @@ class _Telling:
     def __init__(
         self,
         connection: Connection,
-        ledger: Ledger,
+        mirror: Mirror,
         rows: dict[int, OpenTicket],
         worker: str,
         step: Step,
     ) -> None:
-        self.connection, self.ledger, self.desk = connection, ledger, ledger.desk
+        self.connection, self.mirror, self.progress = connection, mirror, mirror.progress
         self.rows, self.worker, self.step = rows, worker, step
         self.out: dict[int, int] = {}
         """Slot to pending ticket, as far as this batch tells of the slots."""
@@ -83,19 +83,19 @@ class _Telling:
         self._find_pulls(items)
         extra = self._fill(items)
         filled = len(self.step.rewards)
-        self.desk.totals.pulls += filled
+        self.progress.totals.pulls += filled
         counted = self._take_extra(extra)
         receipt.counted = filled + counted
         receipt.surplus = self.step.surplus = len(extra) - counted
         arms = {reward.arm for reward in self.step.rewards}
-        if self.desk.ordered:
+        if self.progress.ordered:
             self._release()
         else:
             self.step.is_due = counted > 0
             self._count_all()
-        self.desk.changes.arms.update(arms)
+        self.progress.changes.arms.update(arms)
         self._write()
-        self.desk.settle(self.step)
+        self.progress.settle(self.step)
 
     def _find_pulls(self, items: Sequence[Item]) -> None:
         """With whom the told pulls are now: with others, where a lease had run out."""
@@ -106,7 +106,7 @@ class _Telling:
                 self.out[row.slot] = row.id
             elif row is not None:
                 late.append((row.arm, row.slot))
-        self.out.update(open_tickets.pending_in(self.connection, self.ledger.key, late))
+        self.out.update(open_tickets.pending_in(self.connection, self.mirror.key, late))
 
     def _fill(self, items: Sequence[Item]) -> list[Item]:
         """Take the rewards of pulls that have none yet; the items that are left."""
@@ -124,13 +124,13 @@ class _Telling:
             rounds[row.round] += 1
             by_arm[row.arm] += 1
             self.filled[row.arm].add(row.slot)
-            if not self.desk.ordered:
+            if not self.progress.ordered:
                 self.gone.append(row.id)
             self._log(item.value, row.arm, row, True, order_of(row.slot, row.id))
         for arm, count in by_arm.items():
-            self.desk.pending[arm] -= count
+            self.progress.pending[arm] -= count
         for number, filled in rounds.items():
-            live = self.desk.live_round(number)
+            live = self.progress.live_round(number)
             if live is not None:
                 live.out -= filled
         return extra
@@ -138,19 +138,19 @@ class _Telling:
     def _log(
         self, value: float, arm: int, row: OpenTicket | None, counted: bool, order: int
     ) -> None:
-        self.desk.totals.log += 1
+        self.progress.totals.log += 1
         ticket, asked = (None, None) if row is None else (row.id, row.asked)
         self.step.rewards.append(Logged(arm, value, ticket, asked, counted))
-        if counted and self.desk.ordered:
-            place = self.desk.totals.log
+        if counted and self.progress.ordered:
+            place = self.progress.totals.log
             number = -place if order % 2 or ticket is None else ticket
             self.fresh[arm].append(Waiting(order, place, number, value))
 
     def _take_extra(self, items: Sequence[Item]) -> int:
         """Rewards that fill no pending pull: one more pull each, while the budget has room."""
-        room = self.desk.room
+        room = self.progress.room
         count = 0
-        behind = order_of(self.desk.totals.tickets, -1)
+        behind = order_of(self.progress.totals.tickets, -1)
         for item in items:
             row = self.rows.get(item.ticket) if item.ticket is not None else None
             arm = item.arm if row is None else row.arm
@@ -160,8 +160,8 @@ class _Telling:
             self._log(item.value, arm, row, fits, behind)
             if row is not None:
                 self.gone.append(row.id)
-        self.desk.totals.pulls += count
-        self.desk.totals.surplus += len(items) - count
+        self.progress.totals.pulls += count
+        self.progress.totals.surplus += len(items) - count
         return count
 
     def _count_all(self) -> None:
@@ -169,15 +169,15 @@ class _Telling:
         counted = [reward for reward in self.step.rewards if reward.counted]
         self.step.counted = self.step.own_places()
         if counted:
-            self.desk.observe([r.arm for r in counted], [r.value for r in counted])
+            self.progress.observe([r.arm for r in counted], [r.value for r in counted])
 
     def _release(self) -> None:
         """Count what no longer waits for an earlier pull; remember what still does."""
         ready: list[tuple[int, Waiting]] = []
         waits: list[tuple[int, Waiting]] = []
         is_sorted = True
-        blocks = first_blocks(self.connection, self.ledger, self._told_slots())
-        held = read_held(self.connection, self.ledger, blocks)
+        blocks = first_blocks(self.connection, self.mirror, self._told_slots())
+        held = read_held(self.connection, self.mirror, blocks)
         for arm, block in blocks.items():
             before, fresh = held.get(arm, []), self.fresh[arm]
             found = sorted(one for one in (*before, *fresh) if one.order < 2 * block)
@@ -186,13 +186,13 @@ class _Telling:
             is_sorted = is_sorted and places == sorted(places)
             self.released += [one.ticket for one in before]
             waits += [(arm, one) for one in fresh if one.order >= 2 * block]
-            self.desk.held[arm] += len(fresh) - len(found)
+            self.progress.held[arm] += len(fresh) - len(found)
         self._hold(waits)
         if is_sorted:
             # Only the order within an arm matters; that of the log is the shortest to write.
             ready.sort(key=lambda pair: pair[1].logged)
         if ready:
-            self.desk.observe([arm for arm, _ in ready], [one.value for _, one in ready])
+            self.progress.observe([arm for arm, _ in ready], [one.value for _, one in ready])
         self.step.counted = [one.logged for _, one in ready]
         self.step.is_due = any(one.is_extra for _, one in ready)
         own = range(self.step.first, self.step.first + len(self.step.rewards))
@@ -205,7 +205,7 @@ class _Telling:
 
     def _hold(self, waits: Sequence[tuple[int, Waiting]]) -> None:
         """Keep what has to wait."""
-        key, now = self.ledger.key, self.step.time
+        key, now = self.mirror.key, self.step.time
         filled = [(one.value, one.logged, one.ticket) for _, one in waits if one.ticket > 0]
         open_tickets.hold(self.connection, key, filled)
         rows = [
@@ -218,7 +218,7 @@ class _Telling:
             open_tickets.add_waiting(self.connection, rows)
 
     def _write(self) -> None:
-        key, step = self.ledger.key, self.step
+        key, step = self.mirror.key, self.step
         rows = [
             (key, place, step.time, arm, value, ticket, asked, self.worker, counted)
             for place, (arm, value, ticket, asked, counted) in enumerate(step.rewards, step.first)

@@ -15,7 +15,7 @@ from standout.study import chain, lost_answers, numbers, telling, tickets
 from standout.study.rewards import Item, Key, make_items
 from standout.study.storage import catalogue, open_tickets, steps
 from standout.study.storage.database import Connection
-from standout.study.storage.mirror import Ledger
+from standout.study.storage.mirror import Mirror
 from standout.study.tickets import ticket_id, worker_name
 
 T = TypeVar("T")
@@ -53,8 +53,8 @@ class Mark(NamedTuple):
 class Transaction:
     """One request's part of a transaction; `now` is its moment."""
 
-    def __init__(self, connection: Connection, ledger: Ledger, lease: float, now: float) -> None:
-        self._connection, self._ledger = connection, ledger
+    def __init__(self, connection: Connection, mirror: Mirror, lease: float, now: float) -> None:
+        self._connection, self._mirror = connection, mirror
         self._lease, self._now = lease, now
 
     def ask(
@@ -72,7 +72,7 @@ class Transaction:
         count, who, seconds = check_count(n), worker_of(worker), self._seconds(lease)
         found: list[Ticket] = []
         if known is not None:
-            found = lost_answers.lost(self._connection, self._ledger, who, known, count, self._now)
+            found = lost_answers.lost(self._connection, self._mirror, who, known, count, self._now)
         return found + self._hand_out(count - len(found), who, seconds)
 
     def tell_many(
@@ -83,7 +83,7 @@ class Transaction:
         mark: Mark | None = None,
     ) -> Receipt:
         """Count rewards, all or (with a `BatchError`) none; `mark` is the key they came with."""
-        items = make_items(list(rewards), self._ledger.desk)
+        items = make_items(list(rewards), self._mirror.progress)
         return self.tell_items(items, worker_of(worker), mark or Mark.of(None))
 
     def tell_items(self, items: Sequence[Item], who: str, mark: Mark) -> Receipt:
@@ -96,13 +96,13 @@ class Transaction:
             return Receipt(), self._now
         request = chain.digest_request(items) if mark.is_given else None
         if not mark.is_new:
-            found = steps.find(self._connection, self._ledger, mark.key, request)
+            found = steps.find(self._connection, self._mirror, mark.key, request)
             if found is not None:
                 counted = found.logged - found.surplus
                 receipt = Receipt(counted, found.repeated, found.surplus, True, found.time)
                 return receipt, found.time
         step = chain.Step(chain.Kind.TELL, self._now, key=mark.key, request=request)
-        return telling.tell(self._connection, self._ledger, items, who, step), self._now
+        return telling.tell(self._connection, self._mirror, items, who, step), self._now
 
     def tell_and_ask(
         self,
@@ -118,7 +118,7 @@ class Transaction:
 
         Told again with the same key, it gives the same tickets again.
         """
-        items = make_items(list(rewards), self._ledger.desk)
+        items = make_items(list(rewards), self._mirror.progress)
         who = worker_of(worker)
         return self.tell_items_and_ask(items, n, who, lease, known, mark or Mark.of(None))
 
@@ -135,46 +135,46 @@ class Transaction:
         count, seconds = check_count(n), self._seconds(lease)
         receipt, moment = self._tell(items, who, mark)
         if receipt.again:
-            found = lost_answers.given_at(self._connection, self._ledger, moment, who, count)
+            found = lost_answers.given_at(self._connection, self._mirror, moment, who, count)
             return receipt, found or self._hand_out(count, who, seconds)
         if items and receipt.repeated == len(items):
             # What was told again brings no more than it brought the first time.
-            found = lost_answers.same(self._connection, self._ledger, items, who, count)
+            found = lost_answers.same(self._connection, self._mirror, items, who, count)
             return receipt, found or self._hand_out(count, who, seconds)
         found = []
         if known is not None:
-            found = lost_answers.lost(self._connection, self._ledger, who, known, count, self._now)
+            found = lost_answers.lost(self._connection, self._mirror, who, known, count, self._now)
         return receipt, found + self._hand_out(count - len(found), who, seconds)
 
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
         """Take a ticket back without a reward; raises `TicketError` if it cannot be."""
         who = worker_of(worker)
-        tickets.fail(self._connection, self._ledger, ticket_id(ticket), reason, who, self._now)
+        tickets.fail(self._connection, self._mirror, ticket_id(ticket), reason, who, self._now)
 
     def release(self, given: Sequence[Ticket | int]) -> None:
         """As `Study.release`: end leases now."""
         numbers = [ticket_id(ticket) for ticket in given]
         if numbers:
-            self._ledger.first_due = min(self._ledger.first_due, self._now)
-            open_tickets.set_expiry(self._connection, self._ledger.key, numbers, self._now)
+            self._mirror.first_due = min(self._mirror.first_due, self._now)
+            open_tickets.set_expiry(self._connection, self._mirror.key, numbers, self._now)
 
     def holder(self, ticket: Ticket | int) -> str | None:
         """Who was given a ticket, or told it; None if there is no such ticket."""
-        return lost_answers.holder(self._connection, self._ledger, ticket_id(ticket))
+        return lost_answers.holder(self._connection, self._mirror, ticket_id(ticket))
 
     def held(self, worker: str) -> list[Ticket]:
         """The first ticket that a worker has and has not answered, if there is one."""
-        return lost_answers.lost(self._connection, self._ledger, worker, (), 1, self._now)
+        return lost_answers.lost(self._connection, self._mirror, worker, (), 1, self._now)
 
     def pending_of(self, prefix: str) -> int:
         """How many tickets are out with workers whose names begin with `prefix`."""
-        return lost_answers.pending_of(self._connection, self._ledger, prefix, self._now)
+        return lost_answers.pending_of(self._connection, self._mirror, prefix, self._now)
 
     @property
     def left(self) -> int | None:
         """Pulls that the budget allows and that are not told yet; None without a budget."""
-        desk = self._ledger.desk
-        return None if desk.budget is None else desk.budget - desk.totals.pulls
+        progress = self._mirror.progress
+        return None if progress.budget is None else progress.budget - progress.totals.pulls
 
     def _seconds(self, lease: float | None) -> float:
         return self._lease if lease is None else catalogue.check_lease(lease)
@@ -182,7 +182,7 @@ class Transaction:
     def _hand_out(self, count: int, who: str, seconds: float) -> list[Ticket]:
         if count < 1:
             return []
-        return tickets.hand_out(self._connection, self._ledger, count, who, seconds, self._now)
+        return tickets.hand_out(self._connection, self._mirror, count, who, seconds, self._now)
 
 
 def insist(attempt: Callable[[Mark], T], mark: Mark) -> T:
@@ -207,7 +207,7 @@ def insist(attempt: Callable[[Mark], T], mark: Mark) -> T:
 
 def carry_out(
     connection: Connection,
-    ledger: Ledger,
+    mirror: Mirror,
     lease: float,
     now: float,
     requests: Sequence[Callable[[Transaction], T]],
@@ -216,7 +216,7 @@ def carry_out(
     done: list[T | StandoutError] = []
     for number, request in enumerate(requests):
         try:
-            done.append(request(Transaction(connection, ledger, lease, now + number * MOMENT)))
+            done.append(request(Transaction(connection, mirror, lease, now + number * MOMENT)))
         except StorageError:
             raise
         except StandoutError as error:

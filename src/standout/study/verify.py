@@ -14,7 +14,7 @@ from standout.study.replay import RULE_MEMORY, Replay, sums_of
 from standout.study.storage import audit
 from standout.study.storage.database import Connection
 from standout.study.storage.guards import check_guards
-from standout.study.storage.mirror import Ledger
+from standout.study.storage.mirror import Mirror
 from standout.study.storage.ticket_checks import check_tickets
 from standout.study.storage.trace import read_trace
 
@@ -23,12 +23,12 @@ _NEAR = 1e-9
 _COUNTERS = {"pulls of all arms": PULLS, "rounds": ROUNDS, "undecided arms": UNDECIDED}
 
 
-def verify(connection: Connection, ledger: Ledger, head: str | None = None) -> Verification:
+def verify(connection: Connection, mirror: Mirror, head: str | None = None) -> Verification:
     """Check settings, log, totals, verdicts, tickets, rounds and budget.
 
     With `head`, a digest noted earlier, it must be that of one of the steps.
     """
-    checks = _Checks(connection, ledger)
+    checks = _Checks(connection, mirror)
     checks.integrity()
     checks.problems += check_guards(connection)
     checks.log()
@@ -36,27 +36,27 @@ def verify(connection: Connection, ledger: Ledger, head: str | None = None) -> V
         checks.steps(head)
     except (ValueError, TypeError, LookupError, ArithmeticError, struct.error) as error:
         checks.problems.append(f"the steps cannot be read ({error})")
-    checks.problems += check_tickets(connection, ledger)
-    totals = ledger.desk.totals
+    checks.problems += check_tickets(connection, mirror)
+    totals = mirror.progress.totals
     return Verification(
         totals.log,
         totals.tickets,
         tuple(checks.problems),
         totals.steps,
-        ledger.desk.head.hex(),
+        mirror.progress.head.hex(),
         tuple(checks.notes()),
     )
 
 
 class _Checks:
-    def __init__(self, connection: Connection, ledger: Ledger) -> None:
-        self.connection, self.ledger, self.desk = connection, ledger, ledger.desk
+    def __init__(self, connection: Connection, mirror: Mirror) -> None:
+        self.connection, self.mirror, self.progress = connection, mirror, mirror.progress
         self.problems: list[str] = []
         self.replay: Replay
 
     def steps(self, head: str | None) -> None:
         """Go through all steps, and compare what comes out with what is stored."""
-        self.replay = replay = Replay(self.connection, self.ledger)
+        self.replay = replay = Replay(self.connection, self.mirror)
         try:
             replay.run()
         finally:
@@ -100,19 +100,19 @@ class _Checks:
 
     def log(self) -> None:
         """The log is gapless and as long as the counters say."""
-        totals = self.desk.totals
-        count, last = audit.size_of_log(self.connection, self.ledger.key)
+        totals = self.progress.totals
+        count, last = audit.size_of_log(self.connection, self.mirror.key)
         self._expect("rewards logged", totals.log, count)
         self._expect("last place in the log", last, count)
-        budget = self.desk.budget
-        if budget is not None and totals.pulls + self.desk.out > budget:
+        budget = self.progress.budget
+        if budget is not None and totals.pulls + self.progress.out > budget:
             self.problems.append(
-                f"budget: {totals.pulls} pulls and {self.desk.out} pending exceed {budget}"
+                f"budget: {totals.pulls} pulls and {self.progress.out} pending exceed {budget}"
             )
 
     def answer(self) -> None:
         """Counters, verdicts and the stop."""
-        kept, found = self.desk, self.replay.desk
+        kept, found = self.progress, self.replay.progress
         for name in ("pulls", "surplus", "failed", "steps"):
             self._expect(name, getattr(kept.totals, name), getattr(found.totals, name))
         if kept.head != found.head:
@@ -134,33 +134,33 @@ class _Checks:
 
     def _each(self, what: str, kept: Any, found: Any) -> None:
         for arm in np.flatnonzero(kept != found)[:10]:
-            self._expect(f"{what} of {self.desk.arms[arm]!r}", int(kept[arm]), int(found[arm]))
+            self._expect(f"{what} of {self.progress.arms[arm]!r}", int(kept[arm]), int(found[arm]))
 
     def arms(self) -> None:
         """Every arm's pulls, sum and interval, and the threshold."""
         if not self.replay.is_exact:
             return
-        kept, found = self.desk.state, self.replay.desk.state
+        kept, found = self.progress.state, self.replay.progress.state
         mine, yours = sums_of(kept), sums_of(found)
         scale = np.maximum(1.0, np.maximum(np.abs(yours), found.pulls))
         wrong = (kept.pulls != found.pulls) | ~(np.abs(mine - yours) <= _NEAR * scale)
         for arm in np.flatnonzero(wrong)[:10]:
             self.problems.append(
-                f"arm {self.desk.arms[arm]!r}: {kept.pulls[arm]} pulls, "
+                f"arm {self.progress.arms[arm]!r}: {kept.pulls[arm]} pulls, "
                 f"sum {float(mine[arm])!r}, but {found.pulls[arm]} and "
                 f"{float(yours[arm])!r} by the log"
             )
         for what, place in _COUNTERS.items():
             self._expect(what, int(kept.counters[place]), int(found.counters[place]))
-        for name, axis in self.ledger.layout.per_arm:
+        for name, axis in self.mirror.layout.per_arm:
             if name in RULE_MEMORY:
                 continue
             pair = (np.moveaxis(getattr(state, name), axis, 0) for state in (kept, found))
             for arm in np.flatnonzero(_differ(*pair))[:10]:
                 self.problems.append(
-                    f"arm {self.desk.arms[arm]!r}: its {name} is not what follows from the log"
+                    f"arm {self.progress.arms[arm]!r}: its {name} is not what follows from the log"
                 )
-        for name in self.ledger.layout.per_run:
+        for name in self.mirror.layout.per_run:
             if name in RULE_MEMORY or name == "counters":
                 continue
             if _differ(getattr(kept, name), getattr(found, name)).any():
@@ -171,8 +171,8 @@ class _Checks:
         base, replay = self.replay.base, self.replay
         if base is None:
             return
-        counts, sums = np.zeros(len(self.desk.arms), int), np.zeros(len(self.desk.arms))
-        key = self.ledger.key
+        counts, sums = np.zeros(len(self.progress.arms), int), np.zeros(len(self.progress.arms))
+        key = self.mirror.key
         for arm, count, total in audit.counted_until(self.connection, key, base.log):
             counts[arm], sums[arm] = count, total
         waiting = audit.waiting_until(self.connection, key, base.log)
@@ -184,7 +184,7 @@ class _Checks:
             near = _NEAR * max(1.0, abs(total), pulls)
             if pulls != counts[arm] or not abs(total - sums[arm]) <= near:
                 self.problems.append(
-                    f"arm {self.desk.arms[arm]!r}: {pulls} pulls, sum {total!r} when its steps "
+                    f"arm {self.progress.arms[arm]!r}: {pulls} pulls, sum {total!r} when its steps "
                     f"began, but {counts[arm]} and {float(sums[arm])!r} by the log"
                 )
 
@@ -193,7 +193,7 @@ class _Checks:
         if not self.replay.is_exact:
             return
         begin = 0 if self.replay.base is None else self.replay.base.pulls
-        trace = read_trace(self.connection, self.ledger.key)
+        trace = read_trace(self.connection, self.mirror.key)
         names = ("pulls", "time", "lower", "upper", "lower_low", "upper_low", "undecided")
         kept = [
             row

@@ -19,11 +19,11 @@ from standout.core.robust import median
 from standout.core.state import ROUNDS, SIZE, THRESHOLD, means_of
 from standout.core.typing import Codes, Ints
 from standout.results import Counts, Next, StudyView, Threshold
-from standout.study.desk import Changes, Desk
 from standout.study.planner import take_pulls
+from standout.study.progress import Changes, Progress
 from standout.study.storage import ticket_list
 from standout.study.storage.database import Connection
-from standout.study.storage.mirror import Ledger
+from standout.study.storage.mirror import Mirror
 from standout.study.storage.mirror_statements import changed_since
 from standout.study.storage.packing import copy_state
 from standout.study.study import Study
@@ -41,35 +41,38 @@ def view(study: Study, since: int | None = None) -> StudyView:
     """Look at a study; costs O(arms), whatever the number of rewards."""
     created = study.created
     with study._reading() as (connection, now):
-        ledger = study._ledger
-        desk = ledger.desk
-        expired = ticket_list.count_overdue(connection, ledger.key, now)
-        verdict = np.where(desk.certified != 0, desk.certified, desk.state.verdict)
+        mirror = study._mirror
+        progress = mirror.progress
+        expired = ticket_list.count_overdue(connection, mirror.key, now)
+        verdict = np.where(progress.certified != 0, progress.certified, progress.state.verdict)
         return StudyView(
             name=study.name,
             created=created,
-            seq=desk.totals.seq,
-            names=desk.arms,
-            **_arrays(desk),
+            seq=progress.totals.seq,
+            names=progress.arms,
+            **_arrays(progress),
             verdict=verdict,
-            **_thresholds(desk),
-            problem=desk.problem,
-            method=desk.method.label(),
-            budget=desk.budget,
-            counts=_counts(desk, verdict, expired),
-            stopped=desk.is_stopped,
-            reason=desk.reason,
-            stopped_at=desk.stopped_at,
+            **_thresholds(progress),
+            problem=progress.problem,
+            method=progress.method.label(),
+            budget=progress.budget,
+            counts=_counts(progress, verdict, expired),
+            stopped=progress.is_stopped,
+            reason=progress.reason,
+            stopped_at=progress.stopped_at,
             note=study._note(),
-            failures={desk.arms[i]: int(desk.failures[i]) for i in np.flatnonzero(desk.failures)},
-            paused={desk.arms[i]: why for i, why in sorted(desk.paused.items())},
-            next=_next(connection, ledger, now, expired),
-            positions=_changed(connection, ledger, since),
+            failures={
+                progress.arms[i]: int(progress.failures[i])
+                for i in np.flatnonzero(progress.failures)
+            },
+            paused={progress.arms[i]: why for i, why in sorted(progress.paused.items())},
+            next=_next(connection, mirror, now, expired),
+            positions=_changed(connection, mirror, since),
         )
 
 
-def _arrays(desk: Desk) -> dict[str, Any]:
-    state = desk.state
+def _arrays(progress: Progress) -> dict[str, Any]:
+    state = progress.state
     lower, upper = state.lower[0], state.upper[0]
     if state.signs[0] < 0:
         lower, upper = -upper, -lower
@@ -78,12 +81,12 @@ def _arrays(desk: Desk) -> dict[str, Any]:
         "lower": np.array(lower),
         "upper": np.array(upper),
         "pulls": state.pulls.copy(),
-        "pending": desk.pending.copy(),
+        "pending": progress.pending.copy(),
     }
 
 
-def _thresholds(desk: Desk) -> dict[str, Any]:
-    state = desk.state
+def _thresholds(progress: Progress) -> dict[str, Any]:
+    state = progress.state
     known, sign = state.counters[ROUNDS] > 0, state.signs[0]
     has_both = len(state.signs) > 1
     measured = state.omega[: state.sampled[SIZE]]
@@ -93,7 +96,7 @@ def _thresholds(desk: Desk) -> dict[str, Any]:
         return float(state.signs[side] * state.bounds[side, THRESHOLD]) if known else math.nan
 
     def threshold(side: int) -> Threshold:
-        ends = desk.threshold(side)
+        ends = progress.threshold(side)
         return Threshold(ends.lower, ends.upper, estimate(side))
 
     return {
@@ -103,59 +106,60 @@ def _thresholds(desk: Desk) -> dict[str, Any]:
     }
 
 
-def _counts(desk: Desk, verdict: Codes, expired: int) -> Counts:
+def _counts(progress: Progress, verdict: Codes, expired: int) -> Counts:
     undecided, normal, outliers = np.bincount(verdict, minlength=len(Verdict)).tolist()
     return Counts(
-        arms=len(desk.arms),
-        pulls=desk.totals.pulls,
-        pending=desk.out,
+        arms=len(progress.arms),
+        pulls=progress.totals.pulls,
+        pending=progress.out,
         expired=expired,
-        surplus=desk.totals.surplus,
-        rounds=int(desk.state.counters[ROUNDS]),
+        surplus=progress.totals.surplus,
+        rounds=int(progress.state.counters[ROUNDS]),
         outliers=outliers,
         normal=normal,
         undecided=undecided,
     )
 
 
-def _changed(connection: Connection, ledger: Ledger, since: int | None) -> Ints | None:
+def _changed(connection: Connection, mirror: Mirror, since: int | None) -> Ints | None:
     # A `since` from the future belongs to another copy of the database.
-    if since is None or since > ledger.desk.totals.seq:
+    if since is None or since > mirror.progress.totals.seq:
         return None
-    return np.sort(np.array(changed_since(connection, ledger.key, since), dtype=np.int64))
+    return np.sort(np.array(changed_since(connection, mirror.key, since), dtype=np.int64))
 
 
-def _next(connection: Connection, ledger: Ledger, now: float, expired: int) -> tuple[Next, ...]:
+def _next(connection: Connection, mirror: Mirror, now: float, expired: int) -> tuple[Next, ...]:
     """What asking for the next pulls would give now: asked of a copy, so that nothing moves."""
-    desk = ledger.desk
-    if desk.is_stopped:
+    progress = mirror.progress
+    if progress.is_stopped:
         return ()
     wanted: Counter[tuple[int, str]] = Counter()
     if expired:
-        rows = ticket_list.first_overdue(connection, ledger.key, now, NEXT)
-        wanted.update((arm, OVERDUE) for _, arm, *_ in rows if arm not in desk.paused)
-    for _, arm in take_pulls(_twin(desk), NEXT - wanted.total()):
-        wanted[arm, _why(desk, arm)] += 1
-    return tuple(Next(desk.arms[arm], count, why) for (arm, why), count in wanted.items())
+        rows = ticket_list.first_overdue(connection, mirror.key, now, NEXT)
+        wanted.update((arm, OVERDUE) for _, arm, *_ in rows if arm not in progress.paused)
+    for _, arm in take_pulls(_twin(progress), NEXT - wanted.total()):
+        wanted[arm, _why(progress, arm)] += 1
+    return tuple(Next(progress.arms[arm], count, why) for (arm, why), count in wanted.items())
 
 
-def _twin(desk: Desk) -> Desk:
-    """A desk that may be asked and thrown away."""
-    twin = copy.copy(desk)
-    twin.state = copy_state(desk.state)
-    twin.rng = copy.deepcopy(desk.rng)
-    twin.pending = desk.pending.copy()
-    twin.held = desk.held.copy()
-    twin.totals = replace(desk.totals)
+def _twin(progress: Progress) -> Progress:
+    """A progress that may be asked and thrown away."""
+    twin = copy.copy(progress)
+    twin.state = copy_state(progress.state)
+    twin.rng = copy.deepcopy(progress.rng)
+    twin.pending = progress.pending.copy()
+    twin.held = progress.held.copy()
+    twin.totals = replace(progress.totals)
     twin.changes = Changes()
     twin.rounds = [
-        replace(live, given=live.given.copy(), returned=list(live.returned)) for live in desk.rounds
+        replace(live, given=live.given.copy(), returned=list(live.returned))
+        for live in progress.rounds
     ]
     return twin
 
 
-def _why(desk: Desk, arm: int) -> str:
-    if desk.state.counters[ROUNDS] == 0 or desk.state.pulls[arm] < desk.spec.initial:
+def _why(progress: Progress, arm: int) -> str:
+    if progress.state.counters[ROUNDS] == 0 or progress.state.pulls[arm] < progress.spec.initial:
         return FIRST_PULLS
-    is_open = desk.certified[arm] == 0 and desk.state.verdict[arm] == Verdict.UNDECIDED
+    is_open = progress.certified[arm] == 0 and progress.state.verdict[arm] == Verdict.UNDECIDED
     return UNDECIDED if is_open else MOVES_THRESHOLD

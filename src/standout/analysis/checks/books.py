@@ -6,7 +6,7 @@ import numpy as np
 
 from standout.analysis.checks.findings import FINE, NOTE, WARNING, Finding
 from standout.results import StudyView, Verification
-from standout.study.columns import Columns
+from standout.study.reward_table import RewardTable
 from standout.text import count, listed, plural, span
 
 MANY_FAILURES = 0.05
@@ -14,7 +14,9 @@ MANY_FAILURES = 0.05
 MANY_LATE = 0.05
 
 
-def bookkeeping_findings(seen: StudyView, log: Columns, verified: Verification) -> list[Finding]:
+def bookkeeping_findings(
+    seen: StudyView, log: RewardTable, verified: Verification
+) -> list[Finding]:
     """Whether the books are in order, and what was lost on the way."""
     return [_books(verified), _failures(seen, log), *_paused(seen), _late(seen, log), *_extra(log)]
 
@@ -35,7 +37,7 @@ def _books(verified: Verification) -> Finding:
     )  # fmt: skip
 
 
-def _failures(seen: StudyView, log: Columns) -> Finding:
+def _failures(seen: StudyView, log: RewardTable) -> Finding:
     title = "Failed measurements"
     failed = sum(seen.failures.values())
     if failed == 0:
@@ -70,7 +72,7 @@ def _paused(seen: StudyView) -> list[Finding]:
     ]  # fmt: skip
 
 
-def _late(seen: StudyView, log: Columns) -> Finding:
+def _late(seen: StudyView, log: RewardTable) -> Finding:
     title = "Late and lost tickets"
     late = int(np.count_nonzero(log.delay > log.lease))
     lost = log.closed["expired"]
@@ -98,7 +100,7 @@ def _late(seen: StudyView, log: Columns) -> Finding:
     )
 
 
-def _extra(log: Columns) -> list[Finding]:
+def _extra(log: RewardTable) -> list[Finding]:
     findings = []
     unasked = int(np.count_nonzero(log.ticket == 0))
     if unasked:

@@ -17,7 +17,7 @@ from standout.analysis.checks.noise import Spread
 from standout.analysis.checks.ranks import ALPHA, Arms, sort_rewards
 from standout.core.noise import Bernoulli, Bounded, Gaussian, GaussianUnknown, HeavyTailed, Noise
 from standout.core.typing import Ints
-from standout.study.columns import Columns
+from standout.study.reward_table import RewardTable
 from standout.text import count, listed, signed
 
 FINE, WARNING, NOTE, SKIPPED = "fine", "warning", "note", "skipped"
@@ -41,7 +41,7 @@ class Finding:
         return asdict(self)
 
 
-def statistical_findings(log: Columns, names: Sequence[str], noise: Noise) -> list[Finding]:
+def statistical_findings(log: RewardTable, names: Sequence[str], noise: Noise) -> list[Finding]:
     """The checks on the rewards themselves, each with a false-alarm probability of ALPHA."""
     arms = sort_rewards(log.arm, log.reward, len(names))
     findings = [
@@ -73,7 +73,7 @@ def _names(positions: Ints, names: Sequence[str]) -> str:
     return listed([names[int(i)] for i in positions])
 
 
-def _drift(arms: Arms, log: Columns, names: Sequence[str]) -> Finding:
+def _drift(arms: Arms, log: RewardTable, names: Sequence[str]) -> Finding:
     key, title = "drift", "Drift over time"
     if not arms.is_enough:
         return _too_few(key, title)
@@ -114,7 +114,7 @@ def _neighbours(arms: Arms) -> Finding:
     )  # fmt: skip
 
 
-def _workers(arms: Arms, log: Columns) -> Finding:
+def _workers(arms: Arms, log: RewardTable) -> Finding:
     key, title = "workers", "Differences between workers"
     if len(log.workers) < 2:
         return Finding(key, title, SKIPPED, "Not tested: all rewards come from one worker.")
@@ -208,7 +208,7 @@ def _shape(arms: Arms, key: str, title: str) -> Finding:
     )  # fmt: skip
 
 
-def _delay(arms: Arms, log: Columns) -> list[Finding]:
+def _delay(arms: Arms, log: RewardTable) -> list[Finding]:
     """Only where it matters: where quick answers have overtaken slow ones."""
     passed = checks.overtaken(log.arm, log.ticket)
     if log.is_ordered or passed == 0 or not arms.is_enough:

@@ -26,12 +26,12 @@ from standout.errors import (
 )
 from standout.results import StopReason, StudyRow
 from standout.study import numbers
-from standout.study.desk import Desk
-from standout.study.page import Parts, check_items, check_page
+from standout.study.progress import Progress
+from standout.study.rating_page import Parts, check_items, check_page
 from standout.study.storage import chain_start, schema
 from standout.study.storage.database import Storage
 from standout.study.storage.items import write_items
-from standout.study.storage.mirror import UNREADABLE, Ledger
+from standout.study.storage.mirror import UNREADABLE, Mirror
 
 DAY = 86400.0
 SMALLEST_COST = 1e-9
@@ -42,7 +42,7 @@ _STUDIES, _ARMS = schema.studies, schema.arms
 class Plan:
     """A study that is about to be created, checked."""
 
-    desk: Desk
+    progress: Progress
     name: str
     lease: float
     items: dict[int, Parts] = field(default_factory=dict)
@@ -72,20 +72,20 @@ def plan(
     for arm in arms:
         check_name(str(arm), "arm")
     check_name(name, "study")
-    desk = _desk(
+    progress = _progress(
         problem, chosen, check_arms(arms), budget, pause_after, ordered, numbers.seed_of(seed),
         _check_costs(costs),
     )  # fmt: skip
     return Plan(
-        desk,
+        progress,
         name,
         check_lease(lease),
-        check_items(items, desk.arms),
+        check_items(items, progress.arms),
         check_page(page, problem.noise),
     )
 
 
-def _desk(
+def _progress(
     problem: Problem,
     method: Method,
     arms: Sequence[str],
@@ -94,8 +94,8 @@ def _desk(
     ordered: object,
     rng: np.random.Generator,
     costs: Mapping[str, float] | None = None,
-) -> Desk:
-    """A desk with settings that were checked, whether given or read."""
+) -> Progress:
+    """The progress of a study whose settings were checked, whether given or read."""
     numbers.check_method(method)
     if budget is not None:
         budget = numbers.whole("budget", budget, 1, numbers.MOST_PULLS)
@@ -103,7 +103,7 @@ def _desk(
         pause_after = numbers.whole("pause_after", pause_after, 1, numbers.MOST_FAILURES)
     if not isinstance(ordered, bool | np.bool_) and ordered not in (0, 1):
         raise StudyError(f"ordered must be True or False, not {shown(ordered)}")
-    return Desk(problem, method, arms, budget, pause_after, bool(ordered), rng, costs)
+    return Progress(problem, method, arms, budget, pause_after, bool(ordered), rng, costs)
 
 
 def _check_costs(costs: Mapping[str, float] | None) -> dict[str, float] | None:
@@ -144,9 +144,9 @@ def check_name(name: str, what: str) -> None:
         ) from None
 
 
-def create(connection: Connection, storage: Storage, plan: Plan) -> Ledger:
+def create(connection: Connection, storage: Storage, plan: Plan) -> Mirror:
     """Write a new study, inside the caller's transaction."""
-    desk = plan.desk
+    progress = plan.progress
     if not storage.is_sqlite:
         connection.exec_driver_sql(f"LOCK TABLE {_STUDIES.name} IN EXCLUSIVE MODE")
     names = connection.execute(select(_STUDIES.c.name)).scalars().all()
@@ -155,27 +155,27 @@ def create(connection: Connection, storage: Storage, plan: Plan) -> Ledger:
             f"{storage.shown} holds a study {plan.name!r} already; open it, or give another name"
         )
     key = 1 + (connection.execute(select(func.max(_STUDIES.c.id))).scalar() or 0)
-    ledger = Ledger(key, desk)
+    mirror = Mirror(key, progress)
     now = storage.now(connection)
     connection.execute(
         insert(_STUDIES).values(
             id=key,
             name=plan.name,
             created=now,
-            problem=json.dumps(desk.problem.to_dict()),
-            method=_written(desk.method),
-            fields=json.dumps(ledger.fields),
-            budget=desk.budget,
+            problem=json.dumps(progress.problem.to_dict()),
+            method=_written(progress.method),
+            fields=json.dumps(mirror.fields),
+            budget=progress.budget,
             lease=plan.lease,
-            pause_after=desk.pause_after,
-            ordered=desk.ordered,
+            pause_after=progress.pause_after,
+            ordered=progress.ordered,
             page=None if plan.page is None else json.dumps(plan.page),
         )
     )
-    ledger.create(connection)
+    mirror.create(connection)
     write_items(connection, key, plan.items)
-    chain_start.begin(connection, key, now, chain_start.drawn_bytes(desk.state), 0)
-    return ledger
+    chain_start.begin(connection, key, now, chain_start.drawn_bytes(progress.state), 0)
+    return mirror
 
 
 _SCALES = "scales="
@@ -209,7 +209,7 @@ def before_scales(method: Method, problem: Problem) -> Method:
     return replace(method, interval=interval, scales=1)
 
 
-def find(connection: Connection, storage: Storage, name: str | None) -> tuple[Ledger, str, float]:
+def find(connection: Connection, storage: Storage, name: str | None) -> tuple[Mirror, str, float]:
     """The study of this name, or the only one."""
     row = choose(connection, storage, name)
     found = connection.execute(
@@ -217,7 +217,7 @@ def find(connection: Connection, storage: Storage, name: str | None) -> tuple[Le
     )
     try:
         problem = Problem(**json.loads(row.problem))
-        desk = _desk(
+        progress = _progress(
             problem,
             _read_method(row.method, problem),
             check_arms(found.scalars().all()),
@@ -227,7 +227,7 @@ def find(connection: Connection, storage: Storage, name: str | None) -> tuple[Le
             np.random.default_rng(0),
         )
         lease = check_lease(row.lease)
-        return Ledger(row.id, desk, json.loads(row.fields)), row.name, lease
+        return Mirror(row.id, progress, json.loads(row.fields)), row.name, lease
     except UNREADABLE as error:
         raise StorageError(f"{storage.shown}: the study cannot be read ({error})") from None
 

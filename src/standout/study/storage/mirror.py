@@ -1,4 +1,4 @@
-"""Reading and writing a desk: only what has changed since this process last looked."""
+"""Reading and writing the progress of a study: only what changed since this process last looked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from standout.core.state import PULLS
 from standout.core.typing import Floats, Ints
 from standout.errors import NoStudyError, StorageError, StudyError
 from standout.results import StopReason
-from standout.study.desk import Changes, Desk, Totals
+from standout.study.progress import Changes, Progress, Totals
 from standout.study.rounds import LiveRound, new_round
 from standout.study.storage import schema
 from standout.study.storage.bulk import insert_columns
@@ -48,14 +48,14 @@ UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeErro
 """What reading rows raises that somebody has damaged."""
 
 
-class Ledger:
-    """The rows of one study, and the desk that mirrors them."""
+class Mirror:
+    """The rows of one study, and its progress in memory, which mirrors them."""
 
-    def __init__(self, key: int, desk: Desk, fields: list[list[Any]] | None = None) -> None:
+    def __init__(self, key: int, progress: Progress, fields: list[list[Any]] | None = None) -> None:
         self.key = key
-        self.desk = desk
-        self.layout = Layout(desk.problem, desk.method)
-        self.fields = fields or self.layout.fields(desk.state)
+        self.progress = progress
+        self.layout = Layout(progress.problem, progress.method)
+        self.fields = fields or self.layout.fields(progress.state)
         self._image = self._table()
         self._rng_text = self._scalars_text = ""
         self.is_loaded = False
@@ -66,26 +66,26 @@ class Ledger:
 
     def _table(self, positions: Ints | slice = slice(None)) -> Floats:
         """What is compared to find the arms that changed: `_OWN` columns, then the memory."""
-        desk = self.desk
-        memory = self.layout.table(desk.state, positions)
+        progress = self.progress
+        memory = self.layout.table(progress.state, positions)
         table = np.empty((len(memory), _OWN + memory.shape[1]))
-        table[:, 0] = desk.state.pulls[positions]
-        table[:, 1] = desk.state.sums[positions]
-        table[:, 2] = desk.certified[positions]
+        table[:, 0] = progress.state.pulls[positions]
+        table[:, 1] = progress.state.sums[positions]
+        table[:, 2] = progress.certified[positions]
         table[:, _OWN:] = memory
         return table
 
     # Reading -----------------------------------------------------------------
 
     def sync(self, connection: Connection, *, lock: bool, tickets: Sequence[int] = ()) -> float:
-        """Bring the desk up to date, and give the time (seconds since 1970).
+        """Bring the progress up to date, and give the time (seconds since 1970).
 
         With `lock` nobody else changes the study until the transaction ends.
         On SQLite the transaction itself sees to that. What is about to be told
         of (`tickets`) is looked up on the way.
         """
-        self.desk.changes = Changes()
-        known = self.desk.totals if self.is_loaded else Totals(seq=-1)
+        self.progress.changes = Changes()
+        known = self.progress.totals if self.is_loaded else Totals(seq=-1)
         run = ((LOCK_RUN if lock else READ_RUN), (self.key,))
         if connection.dialect.name == "sqlite":
             rows, moment = run[0](connection, self.key), time.time()
@@ -106,7 +106,7 @@ class Ledger:
         row = RunRow._make(rows[0][: len(RunRow._fields)])
         if row.seq < known.seq:  # Another copy of the database was put in place.
             news = read_together(connection, self._news(Totals(seq=-1)))
-            self.desk.rounds = []
+            self.progress.rounds = []
         self._catch_up(row, *news)
         return moment
 
@@ -121,7 +121,7 @@ class Ledger:
 
     def _catch_up(self, row: RunRow, arms: list[Any], rounds: list[Any], due: list[Any]) -> None:
         self.first_due = due[0][0] if due else math.inf
-        if self.is_loaded and row.seq == self.desk.totals.seq:
+        if self.is_loaded and row.seq == self.progress.totals.seq:
             return
         try:
             self._read_arms(arms)
@@ -133,75 +133,75 @@ class Ledger:
         self.is_loaded = True
 
     def forget(self) -> None:
-        """After a failed write: the desk is ahead of the database; read all of it again."""
+        """After a failed write: the progress is ahead of the database; read all of it again."""
         self.is_loaded = False
         self._rng_text = ""  # Random numbers may have been drawn since.
-        self.desk.rounds = []
+        self.progress.rounds = []
         self._scalars_text = ""
         self.trace.forget()
 
     def _read_arms(self, rows: list[Any]) -> None:
         if not rows:
             return
-        desk, state = self.desk, self.desk.state
+        progress, state = self.progress, self.progress.state
         columns: list[Any] = list(zip(*rows, strict=True))
         positions = np.array(columns[0], dtype=np.int64)
         state.pulls[positions] = columns[1]
         state.sums[positions] = columns[2]
-        desk.certified[positions] = columns[3]
-        desk.pending[positions] = columns[4]
-        desk.failures[positions] = columns[5]
-        desk.streak[positions] = columns[6]
+        progress.certified[positions] = columns[3]
+        progress.pending[positions] = columns[4]
+        progress.failures[positions] = columns[5]
+        progress.streak[positions] = columns[6]
         for position, why in zip(columns[0], columns[7], strict=True):
             if why is None:
-                desk.paused.pop(position, None)
+                progress.paused.pop(position, None)
             else:
-                desk.paused[position] = why
-        desk.held[positions] = columns[9]
+                progress.paused[position] = why
+        progress.held[positions] = columns[9]
         self.layout.unpack_arms(state, positions, columns[8], self.fields)
         self._image[positions] = self._table(positions)
 
     def _read_run(self, row: RunRow, plans: dict[int, list[str]]) -> None:
-        desk = self.desk
-        desk.totals = Totals(**{name: int(getattr(row, name)) for name in COUNTERS})
-        desk.reason = REASONS[str(row.reason)]
-        desk.stopped_at = row.stopped
-        desk.head = bytes(row.head)
+        progress = self.progress
+        progress.totals = Totals(**{name: int(getattr(row, name)) for name in COUNTERS})
+        progress.reason = REASONS[str(row.reason)]
+        progress.stopped_at = row.stopped
+        progress.head = bytes(row.head)
         if row.scalars != self._scalars_text:
-            found = self.layout.unpack_run(desk.state, row.scalars)
-            restore_derived(desk.spec, desk.state, found)
+            found = self.layout.unpack_run(progress.state, row.scalars)
+            restore_derived(progress.spec, progress.state, found)
             self._scalars_text = row.scalars
         else:
             # No round has begun or ended meanwhile: there are more rewards, and nothing else.
-            restore_touched(desk.state)
-        desk.state.counters[PULLS] = desk.state.pulls.sum()
+            restore_touched(progress.state)
+        progress.state.counters[PULLS] = progress.state.pulls.sum()
         if row.rng != self._rng_text:
-            desk.rng.bit_generator.state = json.loads(row.rng)
+            progress.rng.bit_generator.state = json.loads(row.rng)
             self._rng_text = row.rng
-        known = {live.id: live for live in desk.rounds}
-        desk.rounds = []
+        known = {live.id: live for live in progress.rounds}
+        progress.rounds = []
         for packed in json.loads(row.live):
             live = known.get(packed[0]) or _planned_round(packed[0], plans[packed[0]])
             live.unpack(packed)
-            desk.rounds.append(live)
+            progress.rounds.append(live)
 
     # Writing -----------------------------------------------------------------
 
     def create(self, connection: Connection) -> None:
         """The first rows of a new study."""
-        desk = self.desk
-        everyone = np.arange(len(desk.arms))
+        progress = self.progress
+        everyone = np.arange(len(progress.arms))
         self._image = self._table()
         names = (*ARM_VALUES, "study", "position", "name")
-        rows = zip(self._arm_rows(everyone), desk.arms, strict=True)
+        rows = zip(self._arm_rows(everyone), progress.arms, strict=True)
         with_names = ((*row, name) for row, name in rows)
-        insert_columns(connection, schema.arms, names, with_names, len(desk.arms))
+        insert_columns(connection, schema.arms, names, with_names, len(progress.arms))
         ADD_RUN.run(connection, *self._run_row(), *self._slow_row(), self.key)
 
     def flush(self, connection: Connection) -> None:
         """Write what has changed, and one more `seq`."""
-        desk, changes = self.desk, self.desk.changes
-        desk.totals.seq += 1
+        progress, changes = self.progress, self.progress.changes
+        progress.totals.seq += 1
         self._write_rounds(connection)
         positions = self._changed_arms()
         if len(positions):
@@ -214,7 +214,7 @@ class Ledger:
             self.trace.add(connection, moment, is_last)
 
     def _write_rounds(self, connection: Connection) -> None:
-        changes = self.desk.changes
+        changes = self.progress.changes
         for live in changes.planned:
             if live.id not in changes.closed:
                 plan = (json.dumps(part.tolist()) for part in (live.arms, live.amounts))
@@ -224,16 +224,16 @@ class Ledger:
 
     def renew_fields(self, connection: Connection) -> None:
         """A later version remembers more or less of an arm: write all of them anew."""
-        self.fields = self.layout.fields(self.desk.state)
+        self.fields = self.layout.fields(self.progress.state)
         connection.execute(
             update(schema.studies)
             .where(schema.studies.c.id == self.key)
             .values(fields=json.dumps(self.fields))
         )
-        self.desk.changes.arms.update(range(len(self.desk.arms)))
+        self.progress.changes.arms.update(range(len(self.progress.arms)))
 
     def _changed_arms(self) -> Ints:
-        changes = self.desk.changes
+        changes = self.progress.changes
         named = np.array(sorted(changes.arms), dtype=np.int64)
         if not changes.is_wide:
             if len(named):
@@ -248,31 +248,31 @@ class Ledger:
 
     def _arm_rows(self, positions: Ints) -> list[tuple[Any, ...]]:
         """`ARM_VALUES`, the study and the position of these arms; `_image` must be up to date."""
-        desk = self.desk
+        progress = self.progress
         columns = (
-            desk.state.pulls, desk.state.sums, desk.certified,
-            desk.pending, desk.failures, desk.streak, desk.held,
+            progress.state.pulls, progress.state.sums, progress.certified,
+            progress.pending, progress.failures, progress.streak, progress.held,
         )  # fmt: skip
         places = positions.tolist()
         texts = map(_as_json, self._image[positions, _OWN:].tolist())
         values = zip(*(column[positions].tolist() for column in columns), strict=True)
-        seq = desk.totals.seq
+        seq = progress.totals.seq
         return [
-            (*row, desk.paused.get(place), text, held, seq, self.key, place)
+            (*row, progress.paused.get(place), text, held, seq, self.key, place)
             for place, (*row, held), text in zip(places, values, texts, strict=True)
         ]
 
     def _run_row(self) -> tuple[Any, ...]:
         """What changes with every call, in the order of `RunRow`."""
-        desk = self.desk
-        counters = (getattr(desk.totals, name) for name in COUNTERS)
-        live = json.dumps([live.pack() for live in desk.rounds])
-        return (*counters, live, str(desk.reason), desk.stopped_at, desk.head)
+        progress = self.progress
+        counters = (getattr(progress.totals, name) for name in COUNTERS)
+        live = json.dumps([live.pack() for live in progress.rounds])
+        return (*counters, live, str(progress.reason), progress.stopped_at, progress.head)
 
     def _slow_row(self) -> tuple[str, str]:
         """What changes with rounds only."""
-        self._rng_text = json.dumps(self.desk.rng.bit_generator.state)
-        self._scalars_text = self.layout.pack_run(self.desk.state)
+        self._rng_text = json.dumps(self.progress.rng.bit_generator.state)
+        self._scalars_text = self.layout.pack_run(self.progress.state)
         return self._rng_text, self._scalars_text
 
 

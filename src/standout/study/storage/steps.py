@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from standout.errors import KeyUsedError
 from standout.study.chain import COVERED, Step
-from standout.study.storage.mirror import Ledger
+from standout.study.storage.mirror import Mirror
 from standout.study.storage.statements import Statement, insert_into
 
 _ADD = insert_into("standout_steps", ("study", *COVERED, "digest"))
@@ -28,23 +28,23 @@ class Found(NamedTuple):
     surplus: int
 
 
-def write(connection: Connection, ledger: Ledger, step: Step) -> None:
+def write(connection: Connection, mirror: Mirror, step: Step) -> None:
     """Keep a step, unless nothing happened in it."""
     if step.is_empty:
         return
-    desk = ledger.desk
-    row = step.row(desk.head, desk.totals.steps)
-    _ADD.run(connection, ledger.key, *row.values())
-    desk.totals.steps += 1
-    desk.head = row["digest"]
+    progress = mirror.progress
+    row = step.row(progress.head, progress.totals.steps)
+    _ADD.run(connection, mirror.key, *row.values())
+    progress.totals.steps += 1
+    progress.head = row["digest"]
 
 
-def find(connection: Connection, ledger: Ledger, key: str, request: bytes | None) -> Found | None:
+def find(connection: Connection, mirror: Mirror, key: str, request: bytes | None) -> Found | None:
     """The step that had this key, None if there was none.
 
     `KeyUsedError` if it was told something else (`request` differs).
     """
-    rows = _FIND(connection, ledger.key, key)
+    rows = _FIND(connection, mirror.key, key)
     if not rows:
         return None
     found = Found._make(rows[0])

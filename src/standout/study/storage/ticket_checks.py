@@ -6,16 +6,16 @@ import numpy as np
 from sqlalchemy import ColumnElement, Connection, Table, func, select
 
 from standout.study.storage import schema
-from standout.study.storage.mirror import Ledger
+from standout.study.storage.mirror import Mirror
 from standout.study.storage.schema import TicketStatus
 
 _REWARDS, _TICKETS, _FAILURES = schema.rewards, schema.tickets, schema.failures
 _HELD, _PENDING = int(TicketStatus.HELD), int(TicketStatus.PENDING)
 
 
-def check_tickets(connection: Connection, ledger: Ledger) -> list[str]:
+def check_tickets(connection: Connection, mirror: Mirror) -> list[str]:
     """What does not fit: every ticket is open, closed or told, exactly one of them."""
-    key, desk = ledger.key, ledger.desk
+    key, progress = mirror.key, mirror.progress
 
     def count(table: Table, *where: ColumnElement[bool]) -> int:
         query = select(func.count()).select_from(table).where(table.c.study == key, *where)
@@ -25,41 +25,42 @@ def check_tickets(connection: Connection, ledger: Ledger) -> list[str]:
     told = count(_REWARDS, _REWARDS.c.ticket.is_not(None))
     logged = select(_REWARDS.c.ticket).where(_REWARDS.c.study == key)
     pairs = [
-        ("tickets", desk.totals.tickets, count(_TICKETS, ~held) + told),
+        ("tickets", progress.totals.tickets, count(_TICKETS, ~held) + told),
         (
             "told tickets that wait",
             count(_TICKETS, held, _TICKETS.c.id > 0),
             count(_TICKETS, _TICKETS.c.id.in_(logged)),
         ),
-        ("told rewards that wait", int(desk.held.sum()), count(_TICKETS, held)),
-        ("pulls that rounds wait for", desk.out, int(desk.pending.sum())),
-        ("failures logged", desk.totals.failed, count(_FAILURES)),
+        ("told rewards that wait", int(progress.held.sum()), count(_TICKETS, held)),
+        ("pulls that rounds wait for", progress.out, int(progress.pending.sum())),
+        ("failures logged", progress.totals.failed, count(_FAILURES)),
     ]
     problems = [
         f"{what}: {found}, but {expected} by the log"
         for what, found, expected in pairs
         if found != expected
     ]
-    return problems + _check_pending(connection, ledger) + _check_held(connection, ledger)
+    return problems + _check_pending(connection, mirror) + _check_held(connection, mirror)
 
 
-def _check_pending(connection: Connection, ledger: Ledger) -> list[str]:
-    desk = ledger.desk
+def _check_pending(connection: Connection, mirror: Mirror) -> list[str]:
+    progress = mirror.progress
     query = (
         select(_TICKETS.c.arm, func.count())
-        .where(_TICKETS.c.study == ledger.key, _TICKETS.c.status == _PENDING)
+        .where(_TICKETS.c.study == mirror.key, _TICKETS.c.status == _PENDING)
         .group_by(_TICKETS.c.arm)
     )
-    counts = np.zeros_like(desk.pending)
+    counts = np.zeros_like(progress.pending)
     for arm, number in connection.execute(query):
         counts[arm] = number
     return [
-        f"pending pulls of {desk.arms[arm]!r}: {desk.pending[arm]}, but {counts[arm]} tickets"
-        for arm in np.flatnonzero(counts != desk.pending)[:10]
+        f"pending pulls of {progress.arms[arm]!r}: {progress.pending[arm]},"
+        f" but {counts[arm]} tickets"
+        for arm in np.flatnonzero(counts != progress.pending)[:10]
     ]
 
 
-def _check_held(connection: Connection, ledger: Ledger) -> list[str]:
+def _check_held(connection: Connection, mirror: Mirror) -> list[str]:
     """A reward that waits is the one in the log."""
     query = (
         select(_TICKETS.c.id, _TICKETS.c.logged)
@@ -70,7 +71,7 @@ def _check_held(connection: Connection, ledger: Ledger) -> list[str]:
             & (_REWARDS.c.arm == _TICKETS.c.arm)
             & (_REWARDS.c.value == _TICKETS.c.value),
         )
-        .where(_TICKETS.c.study == ledger.key, _TICKETS.c.status == _HELD, _REWARDS.c.seq.is_(None))
+        .where(_TICKETS.c.study == mirror.key, _TICKETS.c.status == _HELD, _REWARDS.c.seq.is_(None))
         .limit(10)
     )
     return [

@@ -37,7 +37,7 @@ class TraceLog:
         self._last = 0
 
     def add(self, connection: Connection, moment: dict[str, Any], is_last: bool) -> None:
-        """Write how a study stood when a round ended (`Desk.moment`), if a row is due."""
+        """Write how a study stood when a round ended (`Progress.moment`), if a row is due."""
         pulls = moment["pulls"]
         if not is_due(pulls, self._last, is_last):
             return

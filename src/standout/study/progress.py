@@ -45,7 +45,7 @@ class Totals:
     steps: int = 0
 
 
-class Desk:
+class Progress:
     """Everything that the next ask or tell needs to know."""
 
     def __init__(

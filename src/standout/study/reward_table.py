@@ -17,7 +17,7 @@ from standout.study.study import Study
 
 
 @dataclass(frozen=True)
-class Columns:
+class RewardTable:
     """Every counted reward, in the order of telling; one entry per reward in each array.
 
     `arm` is a position among the study's arms, `worker` one in `workers`.
@@ -43,16 +43,16 @@ class Columns:
         return len(self.arm)
 
 
-def read_columns(study: Study) -> Columns:
+def read_reward_table(study: Study) -> RewardTable:
     """Read the whole log."""
     with study._reading() as (connection, _):
-        ledger = study._ledger
+        mirror = study._mirror
         codes: dict[str, int] = {}
         parts: list[tuple[Any, ...]] = []
-        with without_collector(ledger.desk.totals.log):
-            for rows in batches(connection, ledger.key):
+        with without_collector(mirror.progress.totals.log):
+            for rows in batches(connection, mirror.key):
                 parts.append(_arrays(rows, codes))
-        by_status = ticket_list.count_by_status(connection, ledger.key)
+        by_status = ticket_list.count_by_status(connection, mirror.key)
     return _columns(study, parts, codes, by_status)
 
 
@@ -72,7 +72,7 @@ def _arrays(rows: list[Any], codes: dict[str, int]) -> tuple[Any, ...]:
 
 def _columns(
     study: Study, parts: list[tuple[Any, ...]], codes: dict[str, int], by_status: dict[int, int]
-) -> Columns:
+) -> RewardTable:
     kinds = (np.int64, np.float64, np.int64, np.int64, np.float64, np.bool_)
     *columns, counted = (
         np.concatenate([part[place] for part in parts]) if parts else np.zeros(0, dtype=kind)
@@ -80,7 +80,7 @@ def _columns(
     )
     arm, reward, worker, ticket, delay = (column[counted] for column in columns)
     lost = (TicketStatus.EXPIRED, TicketStatus.CANCELLED, TicketStatus.FAILED)
-    return Columns(
+    return RewardTable(
         arm=arm,
         reward=reward,
         worker=worker,
@@ -89,7 +89,7 @@ def _columns(
         workers=tuple(codes),
         surplus=int(np.count_nonzero(~counted)),
         closed={status.name.lower(): by_status.get(int(status), 0) for status in lost},
-        is_ordered=study._ledger.desk.ordered,
+        is_ordered=study._mirror.progress.ordered,
         lease=study.lease,
         file=Path(study._storage.shown).name if study._storage.is_sqlite else None,
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from standout.study import Study
-from standout.study.columns import read_columns
+from standout.study.reward_table import read_reward_table
 from tests.study.conftest import Clock
 from tests.study.test_conformance import ARMS, make
 
 
 def test_an_empty_log(place: str) -> None:
     with make(place) as study:
-        log = read_columns(study)
+        log = read_reward_table(study)
     assert len(log) == 0
     assert log.workers == ()
     assert log.closed == {"expired": 0, "cancelled": 0, "failed": 0}
@@ -29,7 +29,7 @@ def test_columns_are_those_of_the_history(place: str, clock: Clock) -> None:
         study.ask(3)
         study.tell_many([(ARMS[k % 5], 0.5) for k in range(20)], worker="eve")
         history = study.history()
-        log = read_columns(study)
+        log = read_reward_table(study)
     counted = history["counted"]
     assert log.surplus == np.count_nonzero(~counted) > 0
     assert [ARMS[i] for i in log.arm] == history["arm"][counted].tolist()
@@ -44,7 +44,7 @@ def test_columns_are_those_of_the_history(place: str, clock: Clock) -> None:
 
 def test_where_the_study_is_kept(place: str) -> None:
     with make(place, ordered=True) as study:
-        log = read_columns(study)
+        log = read_reward_table(study)
     assert log.is_ordered
     assert log.file == ("study.db" if "://" not in place else None)
     assert isinstance(study, Study)

@@ -27,7 +27,7 @@ def read_record(study: Study, worker: str) -> Record:
     record = Record()
     names = study.arms
     with study._reading() as (connection, _):
-        key = study._ledger.key
+        key = study._mirror.key
         for arm in reward_log.arms_told(connection, key, worker):
             record.add(names[arm])
         skipped = reward_log.arms_given_back(connection, key, worker)
