@@ -9,7 +9,7 @@ import numpy as np
 from bars import report
 
 from standout.study import Study
-from standout.study.rater_record import read_record
+from standout.study.rating.rater import read_record
 
 MILLION = 1_000_000
 SLOWEST = 2.0

@@ -58,7 +58,7 @@ def test_another_thread_is_left_alone() -> None:
 
 LOST = """
 import signal, sys, time
-from standout.cli import frame
+from standout.cli import exits
 
 class Deaf:
     def __del__(self):
@@ -70,7 +70,7 @@ def app(prog_name):
     while True:
         time.sleep(0.01)
 
-frame.run(app)
+exits.run(app)
 """
 
 

@@ -14,7 +14,7 @@ from standout.core.problem import Problem, Side
 from standout.results import StopReason
 from standout.simulation import default_problem, parse_instance, simulate
 from standout.simulation.instances import Instance, make_instance
-from standout.simulation.watch import watch
+from standout.simulation.runs import watch
 
 
 def bound(plan: SidePlan, name: str) -> Bound:

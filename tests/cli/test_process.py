@@ -152,16 +152,16 @@ def test_colour_only_where_it_is_wanted() -> None:
 
 _AMID_C = """
 import logging
-from standout.cli import frame
+from standout.cli import exits
 
 def app(**_):
     try:
-        raise frame.{signal}
+        raise exits.{signal}
     except BaseException as error:
         logging.getLogger("a.library").error("Exception during close", exc_info=True)
         raise SystemError("returned a result with an exception set") from error
 
-frame.run(app)
+exits.run(app)
 """
 
 

@@ -13,7 +13,7 @@ from standout import Problem
 from standout.errors import RewardError
 from standout.service.rating.questions import check_answer, image_policy, question_of
 from standout.study import Study
-from standout.study.scale import scale_of, value_at
+from standout.study.rating.scale import scale_of, value_at
 from standout.study.storage.database import Storage
 from tests.service.conftest import ARMS, Connect, bearer, new_token
 

@@ -160,7 +160,7 @@ def test_export_in_parts_is_the_export(
     study = make(place)
     assert json.loads("".join(study.export_parts("json"))) == []
     study.tell_many([(arm, MEANS[arm]) for arm in ARMS * 7])
-    monkeypatch.setattr("standout.study.storage.reward_log.PART", 10)
+    monkeypatch.setattr("standout.study.storage.log.reward_log.PART", 10)
     whole = io.StringIO()
     study.export(whole, form)
     parts = study.export_parts(form)

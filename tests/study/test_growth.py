@@ -12,7 +12,7 @@ import pytest
 
 from standout import Problem
 from standout.study import Study
-from standout.study.rater_record import read_record
+from standout.study.rating.rater import read_record
 from standout.study.rounds import MANY, new_round
 from standout.study.storage.statements import Statement, driver
 from tests.study.conftest import Clock

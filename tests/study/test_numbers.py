@@ -13,7 +13,7 @@ import pytest
 from standout import Problem
 from standout.errors import StandoutError, StorageError, StudyError
 from standout.study import Study
-from standout.study.numbers import MOST_TICKETS
+from standout.study.arguments import MOST_TICKETS
 from tests.study.cli import standout
 
 ARMS = ["a", "b", "c"]

@@ -16,8 +16,8 @@ from standout.errors import (
     UncertainError,
 )
 from standout.study import Receipt, Study
-from standout.study.chain import digest_request, read_places, write_places
 from standout.study.csv_files import fingerprint, read_results
+from standout.study.log.chain import digest_request, read_places, write_places
 from standout.study.transaction import Mark, insist
 from tests.study.cli import standout
 from tests.study.conftest import Clock

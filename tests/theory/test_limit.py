@@ -11,7 +11,7 @@ from standout.core.problem import Problem, Side
 from standout.errors import ProblemError
 from standout.theory import Limit, evidence, information_limit
 from standout.theory.divergences import divergence_of
-from standout.theory.game import solve_game
+from standout.theory.matrix_game import solve_game
 from tests.naive import limit as naive
 
 GAUSSIAN = Problem(noise="gaussian:0.7", k=2)

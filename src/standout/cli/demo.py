@@ -75,7 +75,7 @@ def watch_one(
     live: Any, family: InstanceFamily, problem: Problem, method: Method, seed: int
 ) -> Identification:
     """One run with its pulls and undecided arms on the live line."""
-    from standout.simulation.watch import watch
+    from standout.simulation.runs import watch
 
     name = "uniform sampling" if method.name == "random" else method.label()
     task = live.add_task(f"{name}: starting", total=None)

@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from standout import __version__
-from standout.cli import frame
+from standout.cli import exits
 from standout.cli.demo import demo
 from standout.cli.methods import methods
 from standout.cli.plan import plan
@@ -26,7 +26,7 @@ from standout.cli.token import app as token
 from standout.cli.warm import warm
 
 app = typer.Typer(
-    cls=frame.Commands,
+    cls=exits.Commands,
     invoke_without_command=True,
     add_completion=False,
     rich_markup_mode=None,  # plain help: the same in a terminal, a pipe and the docs
@@ -65,11 +65,11 @@ app.add_typer(study, name="study")
 app.command()(report)
 app.command()(serve)
 app.add_typer(token, name="token")
-app.command()(frame.imports_safely(plan))
-app.command()(frame.imports_safely(simulate))
+app.command()(exits.imports_safely(plan))
+app.command()(exits.imports_safely(simulate))
 app.command()(methods)
 app.command()(warm)
-app.command()(frame.imports_safely(reproduce))
+app.command()(exits.imports_safely(reproduce))
 
 
 def main() -> NoReturn:
@@ -77,4 +77,4 @@ def main() -> NoReturn:
     # What is imported stays: to look through it for garbage, again and again, is a tenth of
     # the time that a short command takes.
     gc.set_threshold(20_000, 50, 100)
-    frame.run(app)
+    exits.run(app)

@@ -14,9 +14,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from standout.cli.console import print_json
-from standout.cli.frame import INTERRUPTED, TERMINATED, Terminated
+from standout.cli.exits import INTERRUPTED, TERMINATED, Terminated
 from standout.cli.options import Json, MadScale, Seed, SideText, Tolerance
-from standout.cli.study_options import Budget, Delta, K, Method, Unordered, problem_of
+from standout.cli.study_options import (
+    Budget,
+    Delta,
+    K,
+    Method,
+    Unordered,
+    problem_of,
+    read_text,
+    typed_place,
+)
 from standout.core.noise import NOISE_FORMS
 
 if TYPE_CHECKING:
@@ -98,7 +107,6 @@ def run(
     from standout.errors import StudyError
     from standout.study.csv_files import read_arms
     from standout.study.measuring.campaign import default_place, make_or_find
-    from standout.study.options import read_text, typed_place
 
     function = _measure_of(measure, measure_python, timeout, is_remote=dask is not None)
     if server is not None:
@@ -130,7 +138,7 @@ def run(
         if as_json:
             print_json(here.status().to_dict())
         else:
-            from standout.cli.study_look import overview
+            from standout.cli.study_inspect import overview
 
             typer.echo("\n".join(overview(here)))
     _leave(status)

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from standout.cli.study_options import typed_place
+from standout.errors import StudyError
+
 if TYPE_CHECKING:
     from standout.service.settings import Settings
 
@@ -70,10 +73,8 @@ def serve(
     from then on a token is asked for, even when all are revoked. To listen
     beyond this machine, make a token first (`standout token create`).
     """
-    from standout.errors import StudyError
     from standout.service.server import LEVELS
     from standout.service.settings import Settings
-    from standout.study.options import typed_place
 
     if log_level not in LEVELS:
         raise StudyError(f"no log level {log_level!r}; there are {', '.join(LEVELS)}")
@@ -99,8 +100,6 @@ def serve(
 def _checked_proxies(given: list[str]) -> tuple[str, ...]:
     """Refuse a name: a mistyped one would be believed of nobody, without a word."""
     import ipaddress
-
-    from standout.errors import StudyError
 
     for address in given:
         try:
@@ -145,8 +144,8 @@ def _serve(
     then: Callable[[str], None] | None = None,
 ) -> None:
     """Serve until told to end; `then` is told the address when the server listens."""
-    from standout.service.processes import Crew
     from standout.service.server import make_server, open_socket
+    from standout.service.worker_processes import Crew
     from standout.study.warm import warm_up
 
     live, made = _check_tokens(place, settings)
@@ -170,7 +169,6 @@ def _serve(
 
 def _check_tokens(place: str, settings: Settings) -> tuple[int, int]:
     """How many tokens can be used, and were ever made; refuses to serve the world without."""
-    from standout.errors import StudyError
     from standout.study.storage.database import Storage
     from standout.study.storage.tokens import count_tokens
 

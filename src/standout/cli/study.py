@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from standout.cli import study_chances, study_copy, study_look
+from standout.cli import study_chances, study_copy, study_inspect
 from standout.cli.console import print_json
 from standout.cli.options import Json, MadScale, Seed, SideText, Tolerance
 from standout.cli.study_options import (
@@ -23,6 +23,9 @@ from standout.cli.study_options import (
     Worker,
     open_study,
     problem_of,
+    read_text,
+    seconds_of,
+    typed_place,
     waiting_line,
 )
 from standout.core.noise import NOISE_FORMS
@@ -74,7 +77,6 @@ def create(
     from standout.core.methods import DEFAULT_METHOD
     from standout.study import Study
     from standout.study.csv_files import read_arms, read_items, read_page
-    from standout.study.options import read_text, seconds_of, typed_place
 
     listed = read_text(arms)
     with Study.create(
@@ -109,7 +111,6 @@ def ask(
     """Ask for pulls to measure."""
     from standout.results import Tickets
     from standout.study.csv_files import guarded, quoted
-    from standout.study.options import seconds_of
     from standout.text import printable
 
     with open_study(place, name) as study:
@@ -205,7 +206,6 @@ def _tell_file(
 ) -> Receipt:
     from standout.errors import BatchError, KeyUsedError, StudyError
     from standout.study.csv_files import fingerprint, read_results
-    from standout.study.options import read_text
 
     text, label = read_text(path)
     rows = read_results(text, label, skip_blank=skip_blank)
@@ -276,10 +276,10 @@ def resume(
         study.resume(arm)
 
 
-app.command()(study_look.status)
+app.command()(study_inspect.status)
 app.command()(study_chances.chances)
-app.command()(study_look.export)
-app.command()(study_look.verify)
-app.command("list")(study_look.list_studies)
+app.command()(study_inspect.export)
+app.command()(study_inspect.verify)
+app.command("list")(study_inspect.list_studies)
 app.command()(study_copy.backup)
 app.command()(study_copy.restore)

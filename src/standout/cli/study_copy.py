@@ -10,7 +10,7 @@ import typer
 
 from standout.cli.console import print_json
 from standout.cli.options import Json
-from standout.cli.study_options import Place
+from standout.cli.study_options import Place, typed_place
 
 if TYPE_CHECKING:
     from standout.results import Copy
@@ -35,7 +35,6 @@ def backup(
       standout study backup beans.db copies/beans-monday.db
       standout study backup env:PLACE monday.db --force --json
     """
-    from standout.study.options import typed_place
     from standout.study.storage.copying import backup as copy
 
     with _progress(as_json) as show:
@@ -59,7 +58,6 @@ def restore(
       standout study restore copies/beans-monday.db beans.db
       standout study restore monday.db env:PLACE
     """
-    from standout.study.options import typed_place
     from standout.study.storage.copying import restore as copy
 
     with _progress(as_json) as show:

@@ -9,7 +9,7 @@ import typer
 
 from standout.cli.console import print_json
 from standout.cli.options import Json
-from standout.cli.study_options import Place
+from standout.cli.study_options import Place, typed_place
 
 if TYPE_CHECKING:
     from standout.study.storage.database import Storage
@@ -22,7 +22,6 @@ app = typer.Typer(
 
 
 def _storage(place: str, *, create: bool = False) -> Storage:
-    from standout.study.options import typed_place
     from standout.study.storage.database import Storage
 
     return Storage(typed_place(place), create=create)

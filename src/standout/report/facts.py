@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from standout import __version__
-from standout.analysis.checks.books import bookkeeping_findings
 from standout.analysis.checks.findings import WARNING, Finding, statistical_findings
 from standout.analysis.checks.ranks import sums_by
+from standout.analysis.checks.record_keeping import bookkeeping_findings
 from standout.analysis.uniform import Uniform, uniform_pulls
 from standout.core.kinds import Verdict
 from standout.core.typing import Floats, Ints
@@ -20,8 +20,8 @@ from standout.pictures.arms import Picture, picture_of_view
 from standout.report.words import answer
 from standout.results import Forecast, Interval, StudyView, Trace
 from standout.study import Study
+from standout.study.log.reward_table import RewardTable
 from standout.study.moment import read_moment
-from standout.study.reward_table import RewardTable
 from standout.text import iso
 
 PAPER = (

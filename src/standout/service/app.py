@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 from standout import __version__
 from standout.service import errors
-from standout.service.express import Express
+from standout.service.fast_path import FastPath
 from standout.service.pages import router as pages
 from standout.service.routes import ERRORS, files, health, measuring, studies, views
 from standout.service.security import login
@@ -56,7 +56,7 @@ def create_app(place: str | os.PathLike[str], settings: Settings | None = None) 
         app.include_router(module.router, prefix=API, responses=ERRORS)
     app.include_router(login.router)
     app.include_router(pages)
-    app.add_middleware(Express, service=service, prefix=API)
+    app.add_middleware(FastPath, service=service, prefix=API)
     app.add_middleware(Guard, settings=chosen, gate=service.gate)
     _describe_tokens(app, chosen.may_be_open)
     return app

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from standout.results import Forecast
 from standout.study import Study
-from standout.study.rater_record import Record
+from standout.study.rating.rater import Record
 
 K = TypeVar("K")
 V = TypeVar("V")

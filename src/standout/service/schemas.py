@@ -13,7 +13,7 @@ from pydantic import (
     model_validator,
 )
 
-from standout.study.scale import MOST_STEPS
+from standout.study.rating.scale import MOST_STEPS
 
 BIGGEST = 2**63 - 1
 LONGEST_KEY = 200
@@ -184,7 +184,7 @@ class Reward(Body):
 
 
 def _leave_many(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
-    """Many rewards are checked later, beside the event loop (see `bodies`)."""
+    """Many rewards are checked later, beside the event loop (see `long_bodies`)."""
     return value if isinstance(value, list) and MANY < len(value) <= MOST_REWARDS else check(value)
 
 

@@ -1,25 +1,53 @@
-"""One server process: uvicorn with our settings, on a socket that is open already."""
+"""One server process: uvicorn with our settings, on a socket that is open already.
+
+It ends in time, whatever hangs.
+"""
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
+import threading
+import time
+from types import FrameType
 
 import uvicorn
 
 from standout.errors import StudyError
 from standout.service.app import create_app
-from standout.service.ending import GRACE, Server
 from standout.service.logs import log_config
 from standout.service.security.connections import ACCEPTED_AT_ONCE, connection_class
 from standout.service.settings import Settings
 
+GRACE = 3
+"""Seconds that open connections get when the server ends (streams of events never end)."""
+LAST = GRACE + 2
+"""Seconds after which the process ends in any case: a database that does not answer
+would otherwise keep it for as long as that takes. Nothing acknowledged is lost by it."""
 KEEP_ALIVE = 75
 """Seconds that a silent connection is kept: a person may think about an answer."""
 SWITCH = 0.001
 """Seconds that a thread computes before another's turn (Python's own is 0.005). A telling waits
 for a turn some twenty times, behind every view that is being drawn up."""
 LEVELS = ("debug", "info", "warning", "error")
+
+
+def _end(seconds: float, code: int) -> None:
+    time.sleep(seconds)
+    print("standout: something still hangs; ending without it", file=sys.stderr, flush=True)
+    os._exit(code)
+
+
+class Server(uvicorn.Server):
+    """A server that ends `LAST` seconds after it was told to, at the latest."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """A signal says to end."""
+        is_first = not self.should_exit
+        super().handle_exit(sig, frame)
+        if is_first:
+            threading.Thread(target=_end, args=(LAST, 128 + sig), daemon=True).start()
 
 
 def open_socket(host: str, port: int) -> socket.socket:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from standout.results import Copy, Receipt, Status, Ticket, Verification
-from standout.study.history import History
+from standout.study.log.history import History
 from standout.study.storage.copying import backup, restore
 from standout.study.study import Study
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from standout.errors import StudyError
 from standout.results import Ticket
-from standout.study.rating_page import PARTS
+from standout.study.rating.page import PARTS
 
 ARM_NAMES = ("arm", "name")
 REWARD_NAMES = ("reward", "value")

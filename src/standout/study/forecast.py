@@ -11,8 +11,8 @@ from standout.core.state import PULLS, ROUNDS, UNDECIDED, State, means_of
 from standout.core.typing import Floats
 from standout.results import Forecast
 from standout.study.kernels import fast_forward
-from standout.study.storage import reward_log
 from standout.study.storage.database import Connection
+from standout.study.storage.log import reward_log
 from standout.study.storage.mirror import Mirror
 from standout.study.storage.packing import copy_state
 

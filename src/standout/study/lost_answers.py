@@ -7,8 +7,9 @@ from collections.abc import Collection, Sequence
 from standout.errors import StudyError
 from standout.results import Ticket
 from standout.study.rewards import Item
-from standout.study.storage import reward_log, ticket_list
+from standout.study.storage import ticket_list
 from standout.study.storage.database import Connection
+from standout.study.storage.log import reward_log
 from standout.study.storage.mirror import Mirror
 from standout.study.storage.statements import Row
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from standout.core.method import Method
 from standout.results import StudyView, Trace, Verification
 from standout.study.forecast import Outlook
-from standout.study.reward_table import RewardTable, read_reward_table
+from standout.study.log.reward_table import RewardTable, read_reward_table
 from standout.study.study import Study
 from standout.study.view import view
 

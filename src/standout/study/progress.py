@@ -26,8 +26,8 @@ from standout.core.state import (
 from standout.core.typing import Codes, Flags, Ints
 from standout.core.undecidable import doubt
 from standout.results import Identification, Interval, StopReason
-from standout.study.chain import Step
 from standout.study.kernels import observe_many
+from standout.study.log.chain import Step
 from standout.study.rounds import LiveRound
 
 

@@ -14,9 +14,9 @@ from standout.core.noise import Noise
 from standout.errors import BatchError, RewardError, TicketError, ToldError
 from standout.results import Ticket
 from standout.study.progress import Progress
-from standout.study.storage.bulk import FEW
 from standout.study.storage.mirror import Mirror
 from standout.study.storage.open_tickets import HELD, OpenTicket
+from standout.study.storage.statements import FEW
 from standout.study.tickets import ticket_id
 
 

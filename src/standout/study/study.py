@@ -34,22 +34,22 @@ from standout.results import (
     Ticket,
     Trace,
 )
-from standout.study import lost_answers, numbers, tickets
-from standout.study.rating_page import Parts
+from standout.study import arguments, lost_answers, tickets
+from standout.study.rating.page import Parts
 from standout.study.rewards import make_items, tickets_of
 from standout.study.status import read_status
 from standout.study.storage import catalogue, open_tickets
-from standout.study.storage.bulk import FEW, without_collector
 from standout.study.storage.database import PATIENCE, Connection, Storage
-from standout.study.storage.items import read_items
+from standout.study.storage.log.trace import read_trace
 from standout.study.storage.mirror import Mirror
-from standout.study.storage.trace import read_trace
+from standout.study.storage.rating_items import read_items
+from standout.study.storage.statements import FEW, without_collector
 from standout.study.tickets import MOST, read_failures, read_pending, ticket_id
 from standout.study.transaction import Mark, Transaction, carry_out, check_count, insist, worker_of
 
 if TYPE_CHECKING:
     from standout.results import Forecast, Verification
-    from standout.study.history import History
+    from standout.study.log.history import History
 
 Clock = Callable[[], float]
 T = TypeVar("T")
@@ -150,7 +150,7 @@ class Study:
         how long one takes has nothing to do with its value. `costs` are those of a
         pull, by arm (1 where not given); `seed` drives the method's own random
         choices. `items` are what a rating page shows for an arm (`text`,
-        `image`, `html`), `page` how it asks (see `standout.study.rating_page`).
+        `image`, `html`), `page` how it asks (see `standout.study.rating.page`).
         `patience` is for how many seconds a busy database is waited for,
         `clock` gives the time (seconds since 1970) instead of the database.
 
@@ -590,9 +590,9 @@ class Study:
         >>> [(failure.arm, failure.reason) for failure in study.failures()]
         [('ash', 'dropped')]
         """
-        limit = numbers.whole("limit", limit, 1, numbers.MOST_TICKETS)
+        limit = arguments.whole("limit", limit, 1, arguments.MOST_TICKETS)
         if before is not None:
-            before = numbers.whole("before", before, 0, MOST)
+            before = arguments.whole("before", before, 0, MOST)
         with self._reading() as (connection, _):
             return read_failures(connection, self._mirror, limit, before)
 
@@ -660,7 +660,7 @@ class Study:
         >>> len(log), float(log["reward"][0])
         (1, 1.0)
         """
-        from standout.study.history import read_history
+        from standout.study.log.history import read_history
 
         with self._reading() as (connection, _):
             return read_history(connection, self._mirror)
@@ -678,7 +678,7 @@ class Study:
         >>> study.export(file), file.getvalue().strip()
         (0, 'seq,time,arm,reward,ticket,asked,worker,counted')
         """
-        from standout.study.history import FORMS, write_history
+        from standout.study.log.history import FORMS, write_history
 
         if form not in FORMS:
             raise StudyError(f"no format {shown(form)}; there are {', '.join(FORMS)}")
@@ -696,10 +696,10 @@ class Study:
         >>> bool(study.verify()), study.verify().problems
         (True, ())
         """
-        from standout.study.verify import verify
+        from standout.study.log.verify import verify
 
         if head is not None:
-            numbers.text("head", head)
+            arguments.text("head", head)
         with self._lock:
             self._mirror.forget()
             with self._reading(is_long=True) as (connection, _):
@@ -716,8 +716,8 @@ class Study:
         Between two parts no transaction is open, so that a slow reader
         keeps nobody waiting; the log only grows, and so they fit together.
         """
-        from standout.study.history import TEXTS, text_of
-        from standout.study.storage.reward_log import read_part
+        from standout.study.log.history import TEXTS, text_of
+        from standout.study.storage.log.reward_log import read_part
 
         if form not in TEXTS:
             raise StudyError(f"no format {shown(form)}; there are {', '.join(TEXTS)}")
@@ -734,7 +734,7 @@ class Study:
         yield text.tail()
 
     def _position(self, arm: str) -> int:
-        position = self._mirror.progress.index.get(numbers.text("an arm", arm))
+        position = self._mirror.progress.index.get(arguments.text("an arm", arm))
         if position is None:
             raise StudyError(f"no arm {shown(arm)} in this study")
         return position

@@ -16,7 +16,7 @@ pulls counted + pulls pending never exceed the budget.
 In an ordered study the rewards of an arm are counted in the order in which its
 pulls were handed out: one that overtakes an earlier pull of the same arm is
 logged at once, but waits until that one is told or given back. A reward that
-fills no pull waits for those of its arm that are out (see `order`).
+fills no pull waits for those of its arm that are out (see `waiting_rewards`).
 """
 
 from __future__ import annotations
@@ -25,15 +25,16 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from standout.results import Receipt
-from standout.study.chain import Logged, Step
-from standout.study.order import Waiting, first_blocks, order_of, read_held
+from standout.study.log.chain import Logged, Step
 from standout.study.rewards import Item, check_told, may_be_told
-from standout.study.storage import open_tickets, reward_log, steps
-from standout.study.storage.bulk import FEW
+from standout.study.storage import open_tickets
 from standout.study.storage.database import Connection
+from standout.study.storage.log import reward_log, steps
 from standout.study.storage.mirror import Mirror
 from standout.study.storage.open_tickets import HELD, PENDING, OpenTicket
 from standout.study.storage.schema import TicketStatus
+from standout.study.storage.statements import FEW
+from standout.study.waiting_rewards import Waiting, first_blocks, order_of, read_held
 
 
 def tell(

@@ -11,17 +11,18 @@ import numpy as np
 
 from standout.errors import TicketError, ToldError, shown
 from standout.results import Failure, Pending, Ticket
-from standout.study import numbers
-from standout.study.chain import Kind, Step
-from standout.study.order import release_held
+from standout.study import arguments
+from standout.study.log.chain import Kind, Step
 from standout.study.planner import take_pulls
 from standout.study.progress import Progress
-from standout.study.storage import open_tickets, reward_log, steps, ticket_list
+from standout.study.storage import open_tickets, ticket_list
 from standout.study.storage.database import Connection
+from standout.study.storage.log import reward_log, steps
 from standout.study.storage.mirror import Mirror
 from standout.study.storage.mirror_statements import FIRST_DUE
 from standout.study.storage.open_tickets import set_status
 from standout.study.storage.schema import TicketStatus
+from standout.study.waiting_rewards import release_held
 
 _PENDING = int(TicketStatus.PENDING)
 MOST = 2**62
@@ -69,7 +70,7 @@ def worker_name() -> str:
 def clean(text: str) -> str:
     """Free text as both databases can store it."""
     return (
-        numbers.text("a reason or a worker", text)
+        arguments.text("a reason or a worker", text)
         .encode("utf-8", "replace")
         .decode()
         .replace("\x00", "\ufffd")

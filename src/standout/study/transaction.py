@@ -11,10 +11,12 @@ from typing import NamedTuple, TypeVar
 
 from standout.errors import StandoutError, StorageError, UnavailableError, UncertainError
 from standout.results import Receipt, Ticket
-from standout.study import chain, lost_answers, numbers, telling, tickets
+from standout.study import arguments, lost_answers, telling, tickets
+from standout.study.log import chain
 from standout.study.rewards import Item, Key, make_items
-from standout.study.storage import catalogue, open_tickets, steps
+from standout.study.storage import catalogue, open_tickets
 from standout.study.storage.database import Connection
+from standout.study.storage.log import steps
 from standout.study.storage.mirror import Mirror
 from standout.study.tickets import ticket_id, worker_name
 
@@ -25,14 +27,14 @@ MOMENT = 1e-6
 
 def check_count(n: int) -> int:
     """`n` if so many tickets may be asked for; raises `StudyError` otherwise."""
-    return numbers.whole("the number of tickets", n, 1, numbers.MOST_TICKETS)
+    return arguments.whole("the number of tickets", n, 1, arguments.MOST_TICKETS)
 
 
 def worker_of(given: str | None) -> str:
     """Who asks or tells."""
     if given is None or given == "":
         return tickets.clean(worker_name())
-    return tickets.clean(numbers.text("worker", given))
+    return tickets.clean(arguments.text("worker", given))
 
 
 class Mark(NamedTuple):

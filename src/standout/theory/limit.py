@@ -32,14 +32,14 @@ from standout.core.typing import Flags, Floats
 from standout.errors import ProblemError
 from standout.theory.alternatives import Starts, settle
 from standout.theory.boxes import Flips
+from standout.theory.branch_and_bound import latest, revisit, search
 from standout.theory.divergences import (
     HUGE,
     Divergence,
     GaussianDivergence,
     divergence_of,
 )
-from standout.theory.game import GameSolution, solve_game
-from standout.theory.search import latest, revisit, search
+from standout.theory.matrix_game import GameSolution, solve_game
 
 MOST_ARMS = 300
 """The search takes seconds for twenty arms, a quarter of a minute for a hundred."""

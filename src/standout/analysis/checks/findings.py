@@ -17,7 +17,7 @@ from standout.analysis.checks.noise import Spread
 from standout.analysis.checks.ranks import ALPHA, Arms, sort_rewards
 from standout.core.noise import Bernoulli, Bounded, Gaussian, GaussianUnknown, HeavyTailed, Noise
 from standout.core.typing import Ints
-from standout.study.reward_table import RewardTable
+from standout.study.log.reward_table import RewardTable
 from standout.text import count, listed, signed
 
 FINE, WARNING, NOTE, SKIPPED = "fine", "warning", "note", "skipped"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from standout.analysis.checks.distributions import normal_tail
+from standout.analysis.checks.permutations import Reorderings, Statistic, reordered_p
 from standout.analysis.checks.ranks import ALIKE, ALPHA, LEEWAY, Arms, sums_by, two_sided
-from standout.analysis.checks.reorder import Reorderings, Statistic, reordered_p
 from standout.core.typing import Flags, Floats, Ints
 
 _NONE: Ints = np.zeros(0, dtype=np.int64)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from standout.analysis.checks.permutations import Reorderings, Statistic, reordered_p
 from standout.analysis.checks.ranks import (
     ALPHA,
     LEEWAY,
@@ -16,8 +17,7 @@ from standout.analysis.checks.ranks import (
     sums_by,
     two_sided,
 )
-from standout.analysis.checks.reorder import Reorderings, Statistic, reordered_p
-from standout.analysis.checks.table_product import Table
+from standout.analysis.checks.sparse_product import Table
 from standout.core.typing import Flags, Floats, Ints
 
 MOST = 2000

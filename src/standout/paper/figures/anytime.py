@@ -10,7 +10,7 @@ import numpy as np
 from standout.core.typing import Floats
 from standout.paper.estimate import first_crossings, interval, resampling_weights
 from standout.paper.figures.figure import Job
-from standout.paper.figures.lineup import (
+from standout.paper.figures.methods import (
     EITHER,
     MEAN_STD,
     RELEASED,

@@ -6,7 +6,7 @@ import math
 
 from standout.paper.claims import Claim, judge
 from standout.paper.figures.anytime import BUDGET, LEVELS
-from standout.paper.figures.lineup import RELEASED, VERSIONS
+from standout.paper.figures.methods import RELEASED, VERSIONS
 from standout.paper.table import Row, Table
 
 ABOUT_FIVE = (4.0, 6.25)

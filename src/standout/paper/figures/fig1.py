@@ -13,7 +13,7 @@ from standout.paper.claims import Claim
 from standout.paper.estimate import interval, line, mean_and_error, resampling_weights
 from standout.paper.figures import fig1_claims
 from standout.paper.figures.figure import Job
-from standout.paper.figures.lineup import EITHER, RANDOM, ROBUST, VERSIONS, Player
+from standout.paper.figures.methods import EITHER, RANDOM, ROBUST, VERSIONS, Player
 from standout.paper.reference import Comparison
 from standout.paper.runs import Part, Played
 from standout.paper.style import ARMS, LOOKS, in_thousands, panels

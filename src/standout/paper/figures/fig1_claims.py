@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from standout.paper import reference
 from standout.paper.claims import Claim, judge
-from standout.paper.figures.lineup import EITHER, PUBLISHED, RELEASED, VERSIONS
+from standout.paper.figures.methods import EITHER, PUBLISHED, RELEASED, VERSIONS
 from standout.paper.reference import Comparison, exact, measured
 from standout.paper.table import Table, Tables
 

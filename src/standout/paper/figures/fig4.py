@@ -16,7 +16,7 @@ from standout.paper.figures import anytime
 from standout.paper.figures.anytime import draw_curves
 from standout.paper.figures.anytime_claims import elim_like_random, five_times, rr_worse
 from standout.paper.figures.figure import Job
-from standout.paper.figures.lineup import RELEASED
+from standout.paper.figures.methods import RELEASED
 from standout.paper.reference import Comparison, rate
 from standout.paper.runs import Part, Played
 from standout.paper.table import Table, Tables, make_table

@@ -8,7 +8,7 @@ from standout.service.rating.questions import question_of
 from standout.service.rating.rater import Rater, may_hold_more
 from standout.service.settings import Settings
 from standout.study import Study, Ticket
-from standout.study.rater_record import Record
+from standout.study.rating.rater import Record
 from standout.study.transaction import Transaction
 
 CHOICE = 4

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from standout.core.noise import Bernoulli, Noise
 from standout.errors import RewardError
 from standout.study import Study
-from standout.study.scale import labels_of, number_of, scale_of, value_at
+from standout.study.rating.scale import labels_of, number_of, scale_of, value_at
 
 MOST_POINTS = 11
 """A scale of at most so many values is shown as points to click on, a finer one as a slider."""

@@ -13,7 +13,7 @@ from standout.service.security.auth import RATER_COOKIE, Identity
 from standout.service.security.login import is_secure
 from standout.service.service import Service
 from standout.service.settings import Settings
-from standout.study.rater_record import Record, read_record
+from standout.study.rating.rater import Record, read_record
 from standout.study.storage.tokens import Role
 from standout.study.transaction import Transaction
 

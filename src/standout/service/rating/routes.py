@@ -26,7 +26,7 @@ from standout.service.schemas import Body, TicketNumber
 from standout.service.security.auth import Answerer, Identity, check
 from standout.service.service import Service, ServiceOf
 from standout.study import Study, Ticket
-from standout.study.rater_record import Record
+from standout.study.rating.rater import Record
 from standout.study.storage.tokens import Role
 from standout.study.transaction import Transaction
 

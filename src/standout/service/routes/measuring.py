@@ -16,7 +16,7 @@ from starlette.responses import Response
 from standout.errors import NotYoursError
 from standout.results import PendingList, Receipt, Tickets, Told
 from standout.service.answers import answer, sent
-from standout.service.bodies import LongRoute, check_rewards
+from standout.service.long_bodies import LongRoute, check_rewards
 from standout.service.rating.rater import may_hold_more
 from standout.service.schemas import (
     MANY,

@@ -19,8 +19,8 @@ from standout.simulation.instances.base import (
     InstanceFamily,
     make_instance,
 )
+from standout.simulation.instances.family_options import number, read_options
 from standout.simulation.instances.normal import contaminated_means
-from standout.simulation.instances.options import number, read_options
 from standout.simulation.instances.table import read_table
 
 

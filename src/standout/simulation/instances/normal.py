@@ -17,7 +17,7 @@ from standout.simulation.instances.base import (
     InstanceFamily,
     make_instance,
 )
-from standout.simulation.instances.options import number, read_options, whole
+from standout.simulation.instances.family_options import number, read_options, whole
 
 CLIP = 3.0
 """Normal means are clipped to this many standard deviations (paper, section 7.2)."""

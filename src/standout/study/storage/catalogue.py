@@ -25,13 +25,14 @@ from standout.errors import (
     shown,
 )
 from standout.results import StopReason, StudyRow
-from standout.study import numbers
+from standout.study import arguments
 from standout.study.progress import Progress
-from standout.study.rating_page import Parts, check_items, check_page
-from standout.study.storage import chain_start, schema
+from standout.study.rating.page import Parts, check_items, check_page
+from standout.study.storage import schema
 from standout.study.storage.database import Storage
-from standout.study.storage.items import write_items
+from standout.study.storage.log import chain_start
 from standout.study.storage.mirror import UNREADABLE, Mirror
+from standout.study.storage.rating_items import write_items
 
 DAY = 86400.0
 SMALLEST_COST = 1e-9
@@ -73,7 +74,7 @@ def plan(
         check_name(str(arm), "arm")
     check_name(name, "study")
     progress = _progress(
-        problem, chosen, check_arms(arms), budget, pause_after, ordered, numbers.seed_of(seed),
+        problem, chosen, check_arms(arms), budget, pause_after, ordered, arguments.seed_of(seed),
         _check_costs(costs),
     )  # fmt: skip
     return Plan(
@@ -96,11 +97,11 @@ def _progress(
     costs: Mapping[str, float] | None = None,
 ) -> Progress:
     """The progress of a study whose settings were checked, whether given or read."""
-    numbers.check_method(method)
+    arguments.check_method(method)
     if budget is not None:
-        budget = numbers.whole("budget", budget, 1, numbers.MOST_PULLS)
+        budget = arguments.whole("budget", budget, 1, arguments.MOST_PULLS)
     if pause_after is not None:
-        pause_after = numbers.whole("pause_after", pause_after, 1, numbers.MOST_FAILURES)
+        pause_after = arguments.whole("pause_after", pause_after, 1, arguments.MOST_FAILURES)
     if not isinstance(ordered, bool | np.bool_) and ordered not in (0, 1):
         raise StudyError(f"ordered must be True or False, not {shown(ordered)}")
     return Progress(problem, method, arms, budget, pause_after, bool(ordered), rng, costs)
@@ -114,7 +115,7 @@ def _check_costs(costs: Mapping[str, float] | None) -> dict[str, float] | None:
         raise ProblemError(f"costs must be a mapping from arms to numbers, not {shown(costs)}")
     checked: dict[str, float] = {}
     for arm, cost in costs.items():
-        number = numbers.real(cost)
+        number = arguments.real(cost)
         if number is None or not SMALLEST_COST <= number <= 1 / SMALLEST_COST:
             raise ProblemError(
                 f"the cost of arm {shown(arm)} must be a number from {SMALLEST_COST:g} to "
@@ -126,12 +127,12 @@ def _check_costs(costs: Mapping[str, float] | None) -> dict[str, float] | None:
 
 def check_lease(seconds: float) -> float:
     """A lease as a positive number of seconds."""
-    return numbers.seconds("a lease", seconds)
+    return arguments.seconds("a lease", seconds)
 
 
 def check_name(name: str, what: str) -> None:
     """Refuse what a database or a command line cannot carry."""
-    numbers.text(f"the name of {what if what == 'arm' else 'the ' + what}", name)
+    arguments.text(f"the name of {what if what == 'arm' else 'the ' + what}", name)
     if not name:
         raise ProblemError(f"the name of {what if what == 'arm' else 'the ' + what} is empty")
     if "\x00" in name:

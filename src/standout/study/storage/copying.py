@@ -16,13 +16,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from sqlalchemy import Connection, Table, func, insert, select
+
 from standout.errors import NoStudyError, StorageError
 from standout.results import CopiedStudy, Copy
 from standout.study.storage import sqlite_file
 from standout.study.storage.catalogue import study_names
 from standout.study.storage.database import Storage
 from standout.study.storage.location import check_file, locate
-from standout.study.storage.rows import copy_rows, empty_target
+from standout.study.storage.schema import metadata, schema
 from standout.study.storage.sqlite_log import is_locked
 from standout.study.study import Study
 
@@ -30,6 +32,7 @@ Progress = Callable[[int, int], None]
 """Told how much is done, and of how much: pages of a file, rows of a database."""
 
 _PAGES = 2_000
+_ROWS = 5_000
 _BESIDE = ("-wal", "-shm", "-journal")
 
 
@@ -134,7 +137,7 @@ def _fill(source: Storage, part: Path, progress: Progress | None) -> None:
             source.read(is_long=True) as old,
             target.write() as new,
         ):
-            copy_rows(old, new, progress)
+            _copy_rows(old, new, progress)
     else:
         with source.read() as connection, closing(sqlite3.connect(part)) as copy:
             connection.exec_driver_sql("PRAGMA schema_version").scalar()  # The moment begins.
@@ -234,6 +237,59 @@ def _copy_to_postgres(source: Storage, place: str, force: bool, progress: Progre
         source.read(is_long=True) as old,
         target.write() as new,
     ):
-        empty_target(new, target.shown, force)
-        copy_rows(old, new, progress)
+        _empty_target(new, target.shown, force)
+        _copy_rows(old, new, progress)
     return Copy(source.shown, target.shown, None, _verified(place), tuple(_remarks(source)))
+
+
+def _tables() -> list[Table]:
+    """What a copy is made of; the version of the schema belongs to each database itself."""
+    return [table for table in metadata.sorted_tables if table is not schema]
+
+
+def _count(connection: Connection, table: Table) -> int:
+    return int(connection.execute(select(func.count()).select_from(table)).scalar_one())
+
+
+def _copy_rows(old: Connection, new: Connection, progress: Progress | None) -> None:
+    """Copy all tables inside the transactions of both, and see that as many arrive as were sent."""
+    total = sum(_count(old, table) for table in _tables())
+    done = 0
+    for table in _tables():
+        found = old.execute(
+            select(table), execution_options={"stream_results": True, "yield_per": _ROWS}
+        )
+        sent = 0
+        for rows in found.mappings().partitions():
+            new.execute(insert(table), [dict(row) for row in rows])
+            sent += len(rows)
+            if progress is not None:
+                progress(done + sent, total)
+        done += sent
+        arrived = _count(new, table)
+        if arrived != sent:
+            raise StorageError(f"{arrived} of {sent} rows of {table.name} arrived; nothing is kept")
+
+
+def _empty_target(connection: Connection, place: str, force: bool) -> None:
+    """Make room in a PostgreSQL database that nobody else uses.
+
+    Raises `StorageError` while other programs are connected, and where there
+    are studies or tokens unless `force`.
+    """
+    others = connection.exec_driver_sql(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+        "AND application_name = 'standout' AND pid <> pg_backend_pid()"
+    ).scalar_one()
+    if others:
+        raise StorageError(f"{place} is in use; end the server and all runs on it first")
+    names = ", ".join(table.name for table in _tables())
+    # Whoever comes now waits until the copy is there.
+    connection.exec_driver_sql(f"LOCK TABLE {names} IN ACCESS EXCLUSIVE MODE")
+    if not any(_count(connection, table) for table in _tables()):
+        return
+    if not force:
+        raise StorageError(
+            f"{place} holds studies or tokens already; --force (force=True) removes them all first"
+        )
+    connection.exec_driver_sql(f"TRUNCATE {names}")

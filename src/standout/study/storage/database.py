@@ -25,7 +25,7 @@ from sqlalchemy.pool import NullPool
 from standout.errors import NoStudyError, StorageError, UncertainError
 from standout.extras import require
 from standout.interruption import put_off
-from standout.study.numbers import seconds
+from standout.study.arguments import seconds
 from standout.study.storage import sqlite_file
 from standout.study.storage.driver_errors import explain
 from standout.study.storage.location import check_file, check_length, locate, shown

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from sqlalchemy import Connection, inspect, text
 
 from standout.errors import StorageError
-from standout.study.storage import chain_start
+from standout.study.storage.log import chain_start
 from standout.study.storage.versions import (
     APPEND_ONLY,
     FIRST,

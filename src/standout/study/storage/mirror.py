@@ -18,7 +18,7 @@ from standout.results import StopReason
 from standout.study.progress import Changes, Progress, Totals
 from standout.study.rounds import LiveRound, new_round
 from standout.study.storage import schema
-from standout.study.storage.bulk import insert_columns
+from standout.study.storage.log.trace import TraceLog
 from standout.study.storage.mirror_statements import (
     ADD_ROUND,
     ADD_RUN,
@@ -38,8 +38,7 @@ from standout.study.storage.mirror_statements import (
 )
 from standout.study.storage.open_tickets import Looked
 from standout.study.storage.packing import Layout, restore_derived, restore_touched
-from standout.study.storage.statements import Statement, read_together
-from standout.study.storage.trace import TraceLog
+from standout.study.storage.statements import Statement, insert_columns, read_together
 
 REASONS = {str(reason): reason for reason in StopReason}
 _OWN = 3

@@ -13,9 +13,8 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from standout.study.storage import schema
-from standout.study.storage.bulk import insert_columns
 from standout.study.storage.schema import TicketStatus
-from standout.study.storage.statements import Row, Statement, insert_into
+from standout.study.storage.statements import Row, Statement, insert_columns, insert_into
 
 PENDING, HELD = int(TicketStatus.PENDING), int(TicketStatus.HELD)
 NO_SLOT = 2**62

@@ -16,7 +16,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from standout.core.state import State
-from standout.study.chain import ENGINE, Kind, link
+from standout.study.log.chain import ENGINE, Kind, link
 
 _SETTINGS = (
     "SELECT name, created, problem, method, budget, lease, pause_after, ordered, page "

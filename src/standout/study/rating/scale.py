@@ -8,7 +8,7 @@ from typing import Any
 
 from standout.core.noise import Noise
 from standout.errors import ProblemError, RewardError, shown
-from standout.study.numbers import real
+from standout.study.arguments import real
 
 USUAL_STEPS = 10
 MOST_STEPS = 100_000

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from types import FrameType
 
 from standout.errors import StudyError
-from standout.service.ending import LAST
+from standout.service.server import LAST
 from standout.service.settings import Settings
 
 EARLY = 5.0
@@ -60,7 +60,7 @@ class Crew:
     def _start(self) -> None:
         process = subprocess.Popen(
             # -P: nothing is imported from the folder that the server was started in.
-            [sys.executable, "-P", "-m", "standout.service.process"],
+            [sys.executable, "-P", "-m", "standout.service.worker_process"],
             stdin=subprocess.PIPE,
             pass_fds=[self._listener.fileno()],
             text=True,

@@ -8,8 +8,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from standout.study.storage import schema
-from standout.study.storage.bulk import insert_columns
-from standout.study.storage.statements import Row, Statement
+from standout.study.storage.statements import Row, Statement, insert_columns
 
 PART = 20_000
 """Rows that are read at once."""

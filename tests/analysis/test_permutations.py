@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import chisquare, norm
 
 from standout.analysis.checks import order as order_checks
+from standout.analysis.checks import permutations
 from standout.analysis.checks import ranks as checks
-from standout.analysis.checks import reorder
 from standout.analysis.checks import workers as worker_checks
 from standout.analysis.checks.ranks import ALPHA, Arms, sort_rewards
 from tests.analysis.measure_checks import p_values
@@ -33,9 +33,9 @@ def small() -> tuple[Arms, list[list[float]]]:
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try orders whatever the formula says, and to the end; nothing is let pass."""
-    monkeypatch.setattr(reorder, "WORTH_TRYING", 2.0)
-    monkeypatch.setattr(reorder, "DRAWS", DRAWS)
-    monkeypatch.setattr(reorder, "ENOUGH", DRAWS)
+    monkeypatch.setattr(permutations, "WORTH_TRYING", 2.0)
+    monkeypatch.setattr(permutations, "DRAWS", DRAWS)
+    monkeypatch.setattr(permutations, "ENOUGH", DRAWS)
     for module in (order_checks, worker_checks):
         monkeypatch.setattr(module, "LEEWAY", 0.0)
     monkeypatch.setattr(order_checks, "ALIKE", 0.0)
@@ -115,7 +115,7 @@ def test_places_are_dealt_evenly() -> None:
     rng = np.random.default_rng(5)
     hits = np.zeros((12, 12))
     for _ in range(4000):
-        reorder.deal(deck, first, number, count, slots, rng)
+        permutations.deal(deck, first, number, count, slots, rng)
         hits[slots[0], slots[1]] += 1
     assert sorted(deck) == list(range(12))
     pairs = [hits[a, b] for a in range(7, 12) for b in range(7, 12) if a != b]
@@ -140,14 +140,14 @@ def test_arms_without_room_are_drawn_from_normal_distributions(
     arm, worker = rng.integers(0, 8, 4000), rng.integers(0, 6, 4000)
     reward = rng.normal(arm, 1.0)
     arms = sort_rewards(arm, reward, 8)
-    monkeypatch.setattr(reorder, "WORTH_TRYING", 2.0)
-    monkeypatch.setattr(reorder, "DRAWS", 2000)
-    monkeypatch.setattr(reorder, "ENOUGH", 2000)
+    monkeypatch.setattr(permutations, "WORTH_TRYING", 2.0)
+    monkeypatch.setattr(permutations, "DRAWS", 2000)
+    monkeypatch.setattr(permutations, "ENOUGH", 2000)
     for leeway in (order_checks, worker_checks):
         monkeypatch.setattr(leeway, "LEEWAY", 0.0)
     found = []
     for most in (10**9, 2000, 0):
-        monkeypatch.setattr(reorder, "MOST_DEALT", most)
+        monkeypatch.setattr(permutations, "MOST_DEALT", most)
         found.append(
             [
                 order_checks.neighbours(arms)[0],

@@ -18,17 +18,17 @@ from standout.core.run import start_state
 from standout.core.state import PULLS, UNDECIDED, State
 from standout.core.typing import Floats
 from standout.results import StopReason
-from standout.study.chain import Kind, Logged, is_worked_out_alike, link, pack, read_places
 from standout.study.kernels import observe_many
+from standout.study.log.chain import Kind, Logged, is_worked_out_alike, link, pack, read_places
 from standout.study.progress import Progress, split_verdicts
-from standout.study.storage import audit
-from standout.study.storage.chain_start import drawn_bytes, settings_digest
 from standout.study.storage.database import Connection
+from standout.study.storage.log import audit
+from standout.study.storage.log.chain_start import drawn_bytes, settings_digest
+from standout.study.storage.log.reward_log import read_part
+from standout.study.storage.log.steps import Log, read_steps
+from standout.study.storage.log.trace import is_due
 from standout.study.storage.mirror import REASONS, Mirror
 from standout.study.storage.packing import restore_derived
-from standout.study.storage.reward_log import read_part
-from standout.study.storage.step_log import Log, read_steps
-from standout.study.storage.trace import is_due
 from standout.study.tickets import pause_if_often
 
 RULE_MEMORY = ("guesses", "quota", "active")

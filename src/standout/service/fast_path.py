@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from standout.service.bodies import LONG
+from standout.service.long_bodies import LONG
 from standout.service.routes import measuring
 from standout.service.schemas import MANY, Ask, Body, Tell
 from standout.service.security.auth import ANSWERERS, admit
@@ -26,7 +26,7 @@ ROUTES: dict[str, _Route] = {"ask": (Ask, measuring.ask), "tell": (Tell, measuri
 """Last part of the address, and who answers there; all of them take `ANSWERERS`."""
 
 
-class Express:
+class FastPath:
     """Stands between the guard, which has found out who asks, and the app."""
 
     def __init__(self, app: ASGIApp, service: Service, prefix: str) -> None:

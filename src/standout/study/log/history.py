@@ -13,8 +13,8 @@ import numpy as np
 from standout.extras import require
 from standout.study.csv_files import guarded, quoted
 from standout.study.storage.database import Connection
+from standout.study.storage.log.reward_log import batches
 from standout.study.storage.mirror import Mirror
-from standout.study.storage.reward_log import batches
 
 COLUMNS = ("seq", "time", "arm", "reward", "ticket", "asked", "worker", "counted")
 FORMS = ("csv", "json", "parquet")

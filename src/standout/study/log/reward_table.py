@@ -10,9 +10,9 @@ import numpy as np
 
 from standout.core.typing import Floats, Ints
 from standout.study.storage import ticket_list
-from standout.study.storage.bulk import without_collector
-from standout.study.storage.reward_log import batches
+from standout.study.storage.log.reward_log import batches
 from standout.study.storage.schema import TicketStatus
+from standout.study.storage.statements import without_collector
 from standout.study.study import Study
 
 

@@ -12,7 +12,7 @@ import typer
 
 from standout.cli.console import print_json
 from standout.cli.options import Json
-from standout.cli.study_options import Name, Place, open_study, waiting_line
+from standout.cli.study_options import Name, Place, open_study, typed_place, waiting_line
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -201,7 +201,6 @@ def list_studies(
     as_json: Json = False,
 ) -> None:
     """The studies in a database, or in all files of a folder."""
-    from standout.study.options import typed_place
     from standout.text import printable
 
     found: list[tuple[str, StudyRow]] = []

@@ -14,7 +14,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from standout.errors import StorageError
-from standout.service import express
+from standout.service import fast_path
 from standout.service.queues import Queues
 from standout.service.security.auth import Gate
 from standout.service.service import start
@@ -80,9 +80,9 @@ def apart(scene: Coroutine[Any, Any, T]) -> T:
 
 def send(client: TestClient, what: str, body: Any, is_short: bool, **headers: str) -> Any:
     """Status, headers and text of an answer, without what depends on the time."""
-    routes, data = dict(express.ROUTES), body if isinstance(body, bytes) else json.dumps(body)
+    routes, data = dict(fast_path.ROUTES), body if isinstance(body, bytes) else json.dumps(body)
     if not is_short:
-        express.ROUTES.clear()
+        fast_path.ROUTES.clear()
     try:
         found = client.post(
             f"{API}/studies/{what}",
@@ -90,7 +90,7 @@ def send(client: TestClient, what: str, body: Any, is_short: bool, **headers: st
             headers={"Content-Type": "application/json", **headers},
         )
     finally:
-        express.ROUTES.update(routes)
+        fast_path.ROUTES.update(routes)
     said = {key: value for key, value in found.headers.items() if key != "content-length"}
     return found.status_code, said, re.sub(r'("expires"|"time"):[\d.]+', "", found.text)
 
@@ -115,7 +115,7 @@ def test_well_formed_requests_take_the_short_way(
 ) -> None:
     url = begin(client)
     seen: list[Any] = []
-    original = express.Express.__call__
+    original = fast_path.FastPath.__call__
 
     async def call(self: Any, scope: Any, receive: Any, send: Any) -> None:
         inner = self.app
@@ -130,7 +130,7 @@ def test_well_formed_requests_take_the_short_way(
         finally:
             self.app = inner
 
-    monkeypatch.setattr(express.Express, "__call__", call)
+    monkeypatch.setattr(fast_path.FastPath, "__call__", call)
     ticket = client.post(f"{url}/ask", json={"n": 1}).json()["tickets"][0]["ticket"]
     told = client.post(f"{url}/tell", json={"rewards": [{"ticket": ticket, "reward": 0.5}]})
     assert told.json()["counted"] == 1

@@ -7,8 +7,8 @@ from typing import Any
 
 from standout.core.noise import Noise
 from standout.errors import ProblemError, RewardError, shown
-from standout.study.numbers import real
-from standout.study.scale import check_steps
+from standout.study.arguments import real
+from standout.study.rating.scale import check_steps
 
 PARTS = ("text", "image", "html")
 """What an item may consist of: plain text, the address of a picture, markup shown as such."""

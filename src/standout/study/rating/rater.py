@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from standout.study.storage import reward_log
+from standout.study.storage.log import reward_log
 from standout.study.study import Study
 
 

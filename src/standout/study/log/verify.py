@@ -10,13 +10,13 @@ import numpy as np
 
 from standout.core.state import PULLS, ROUNDS, UNDECIDED
 from standout.results import Verification
-from standout.study.replay import RULE_MEMORY, Replay, sums_of
-from standout.study.storage import audit
+from standout.study.log.replay import RULE_MEMORY, Replay, sums_of
 from standout.study.storage.database import Connection
 from standout.study.storage.guards import check_guards
+from standout.study.storage.log import audit
+from standout.study.storage.log.trace import read_trace
 from standout.study.storage.mirror import Mirror
 from standout.study.storage.ticket_checks import check_tickets
-from standout.study.storage.trace import read_trace
 
 _NEAR = 1e-9
 """Machines may differ in the last digits of the same sum."""

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from standout.study.chain import Step
+from standout.study.log.chain import Step
 from standout.study.storage import open_tickets
 from standout.study.storage.database import Connection
 from standout.study.storage.mirror import Mirror

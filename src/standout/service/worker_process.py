@@ -1,4 +1,4 @@
-"""A worker process of a service: `python -m standout.service.process`, started by `processes`.
+"""A worker process of a service, started by `worker_processes`: `python -m` with this module.
 
 What it needs comes in one line on its standard input, where no list of
 processes shows it. The same pipe tells it when its parent is gone.

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import Connection, bindparam, select
 
 from standout.study.storage import schema
-from standout.study.storage.bulk import insert_columns
+from standout.study.storage.statements import insert_columns
 
 _ITEMS = schema.items
 _READ = select(_ITEMS.c.position, _ITEMS.c.content).where(_ITEMS.c.study == bindparam("key"))

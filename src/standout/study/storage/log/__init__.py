@@ -1,0 +1,1 @@
+"""The tables that are only added to: rewards, failures, steps and trace."""

@@ -1,0 +1,101 @@
+"""Steps as rows: written with what they changed, found again by their key, read with the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, bindparam, select
+
+from standout.errors import KeyUsedError
+from standout.study.log.chain import COVERED, Step
+from standout.study.storage import schema
+from standout.study.storage.log.reward_log import read_part
+from standout.study.storage.mirror import Mirror
+from standout.study.storage.statements import Statement, insert_into
+
+_ADD = insert_into("standout_steps", ("study", *COVERED, "digest"))
+_FIND = Statement(
+    "SELECT time, request, logged, repeated, surplus FROM standout_steps "
+    "WHERE study = ? AND key = ?"
+)
+_STEPS = schema.steps
+_PART = 20_000
+_READ = (
+    select(_STEPS)
+    .where(_STEPS.c.study == bindparam("study"), _STEPS.c.number > bindparam("after"))
+    .order_by(_STEPS.c.number)
+    .limit(_PART)
+)
+
+
+class Found(NamedTuple):
+    """A step that was found by its key."""
+
+    time: float
+    request: bytes | None
+    logged: int
+    repeated: int
+    surplus: int
+
+
+def write(connection: Connection, mirror: Mirror, step: Step) -> None:
+    """Keep a step, unless nothing happened in it."""
+    if step.is_empty:
+        return
+    progress = mirror.progress
+    row = step.row(progress.head, progress.totals.steps)
+    _ADD.run(connection, mirror.key, *row.values())
+    progress.totals.steps += 1
+    progress.head = row["digest"]
+
+
+def find(connection: Connection, mirror: Mirror, key: str, request: bytes | None) -> Found | None:
+    """The step that had this key, None if there was none.
+
+    `KeyUsedError` if it was told something else (`request` differs).
+    """
+    rows = _FIND(connection, mirror.key, key)
+    if not rows:
+        return None
+    found = Found._make(rows[0])
+    if request is not None and found.request is not None and bytes(found.request) != request:
+        count = found.logged + found.repeated
+        raise KeyUsedError(
+            f"the key {key!r} was used to tell {count} other rewards; "
+            "nothing was changed. Take a new key for what is new",
+            found.time,
+            count,
+        )
+    return found
+
+
+class Log:
+    """The rewards behind a place of the log, in order."""
+
+    def __init__(self, connection: Connection, key: int, after: int) -> None:
+        self._connection, self._key, self._after = connection, key, after
+        self._rows: list[Any] = []
+        self._next = 0
+
+    def take(self, count: int) -> list[Any]:
+        """The next so many, fewer at the end."""
+        while len(self._rows) - self._next < count:
+            more = read_part(self._connection, self._key, self._after, 2**62)
+            if not more:
+                break
+            self._after = more[-1][0]
+            self._rows = self._rows[self._next :] + more
+            self._next = 0
+        found = self._rows[self._next : self._next + count]
+        self._next += len(found)
+        return found
+
+
+def read_steps(connection: Connection, key: int) -> Iterator[dict[str, Any]]:
+    """The rows of all steps, in order, some thousand at a time."""
+    after = -1
+    while rows := connection.execute(_READ, {"study": key, "after": after}).mappings().all():
+        for row in rows:
+            yield {**row, "digest": bytes(row["digest"])}
+        after = rows[-1]["number"]
