@@ -27,3 +27,18 @@ def test_every_file_that_is_named_is_there() -> None:
     places = [SOURCE, SOURCE / "core", SOURCE / "core" / "threshold", SOURCE / "core" / "intervals"]
     lost = [name for name in names if not any((place / name).is_file() for place in places)]
     assert lost == []
+
+
+def test_the_tests_lie_where_their_source_does() -> None:
+    across = {"attack", "browser", "naive", "torture"}
+    tests = ROOT / "tests"
+    folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
+    folders = {path for path in folders if not across & set(path.parts)}
+    assert [path for path in folders if not (SOURCE / path / "__init__.py").is_file()] == []
+    packages = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    assert packages - {path.parts[0] for path in folders if path.parts} == set()
+
+
+def test_no_folder_is_crowded() -> None:
+    folders = [path.parent for path in SOURCE.rglob("*.py")]
+    assert {path.name for path in folders if folders.count(path) > 26} == set()

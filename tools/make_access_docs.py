@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.service.access_table import DOCS, refreshed
+from tests.service.security.access_table import DOCS, refreshed
 
 
 def main() -> None:

@@ -29,7 +29,7 @@ from tests.study.postgres import PASSWORD, Server
 
 ARMS = ["a", "b", "c", "d"]
 PROBLEM = Problem(noise="bernoulli")
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parent / "storage" / "golden"
 
 
 def digest(path: Path) -> str:

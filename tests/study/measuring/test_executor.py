@@ -15,8 +15,8 @@ import pytest
 from standout import Problem, identify
 from standout.errors import MeasureError
 from standout.study import Study
+from tests.cli.test_study import write_arms
 from tests.study.cli import standout
-from tests.study.test_cli import write_arms
 
 ARMS = [f"arm {i}" for i in range(9)]
 PROBLEM = Problem(noise="gaussian:0.002", k=3)
@@ -126,7 +126,7 @@ def test_run_on_dask(cluster: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(folder)
     arms = write_arms(folder, ARMS)
     question = ("--noise", "gaussian:0.002", "--k", 3, "--dask", cluster.scheduler_address)
-    function = ("--measure-python", "tests.study.test_executor:noisy")
+    function = ("--measure-python", "tests.core.test_executor:noisy")
     outcome = standout("run", "--arms", arms, *function, *question, "--json", "x.db")
     assert outcome.code == 0, outcome.err
     assert outcome.json["outliers"] == ["arm 7"]

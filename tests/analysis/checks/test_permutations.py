@@ -14,7 +14,7 @@ from standout.analysis.checks import permutations
 from standout.analysis.checks import ranks as checks
 from standout.analysis.checks import workers as worker_checks
 from standout.analysis.checks.ranks import ALPHA, Arms, sort_rewards
-from tests.analysis.measure_checks import p_values
+from tests.analysis.checks.measure_checks import p_values
 from tests.naive import checks as naive
 from tests.report.corners import CORNERS, log_of
 

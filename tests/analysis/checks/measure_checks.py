@@ -1,4 +1,4 @@
-"""Measure how often the data checks warn: `python -m tests.analysis.measure_checks [STUDIES]`.
+"""Measure how often the checks warn: `python -m tests.analysis.checks.measure_checks [STUDIES]`.
 
 The figures in docs/report.md come from here: adaptive studies, and (with
 `corners`) studies in which few values differ. Without fault no check should warn

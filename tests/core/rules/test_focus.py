@@ -11,7 +11,7 @@ from standout.core.problem import Problem, Side
 from standout.core.run import Run
 from standout.simulation import simulate
 from tests.core.intervals.test_coverage import FIXED
-from tests.core.test_focus_guarantee import CASES, DELTA, play_once
+from tests.core.rules.test_focus_guarantee import CASES, DELTA, play_once
 
 RUNS = 20
 

@@ -76,7 +76,7 @@ def render() -> str:
     return "\n".join(lines) + "\n"
 
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "service.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "service.md"
 BEGIN, END = "<!-- begin: python tools/make_access_docs.py -->\n", "<!-- end -->"
 
 

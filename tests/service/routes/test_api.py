@@ -303,7 +303,7 @@ def test_the_description_names_every_error(client: TestClient) -> None:
 
 
 def test_every_address_is_in_the_documentation(client: TestClient) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "service.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "docs" / "service.md").read_text(encoding="utf-8")
     for path in client.get(f"{API}/openapi.json").json()["paths"]:
         last = path.rpartition("/")[2].replace("{name}", "studies/NAME")
         assert f"/{last}" in text, path

@@ -158,7 +158,7 @@ class TestFigures:
 
     def test_wine_can_be_made_again(self) -> None:
         pytest.importorskip("sklearn")
-        path = Path(__file__).parents[2] / "tools" / "make_wine.py"
+        path = Path(__file__).parents[3] / "tools" / "make_wine.py"
         tool = runpy.run_path(str(path), run_name="make_wine")
         rows, means = tool["wine_means"]()
         instance = parse_instance("wine").draw(rng())

@@ -20,9 +20,9 @@ from standout.study import Study
 from standout.study.measuring.command import Command, MeasurementFailed, parse_command
 from standout.study.measuring.worker import Worker, is_gone, worker_name
 from standout.waiting import Patience
+from tests.cli.test_study import NASTY, write_arms
 from tests.patience import HANGS
 from tests.study.cli import standout
-from tests.study.test_cli import NASTY, write_arms
 
 PROGRAM = [sys.executable, "-c", "from standout.cli.main import main; main()"]
 

@@ -1,6 +1,6 @@
 """How often the checks warn: seldom without a fault, nearly always with one.
 
-`python -m tests.analysis.measure_checks` does the same at length.
+`python -m tests.analysis.checks.measure_checks` does the same at length.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from standout.analysis.checks import ranks as checks
 from standout.analysis.checks.ranks import ALPHA, sort_rewards
 from standout.core.problem import Problem
 from standout.core.typing import Floats, Ints
-from tests.analysis.measure_checks import p_values
+from tests.analysis.checks.measure_checks import p_values
 from tests.report import played
 from tests.report.played import Log
 

@@ -10,8 +10,8 @@ from fastapi.testclient import TestClient
 from standout.study import Study
 from standout.study.storage.database import Storage
 from standout.study.storage.tokens import revoke, split
-from tests.service.access_table import CALLERS, DOCS, refreshed, routes_of
 from tests.service.conftest import API, Connect, bearer, begin, new_token
+from tests.service.security.access_table import CALLERS, DOCS, refreshed, routes_of
 
 # Address, body (None for GET) and the roles that may; everybody else gets 403.
 NEW = {"name": "another", "arms": ["a", "b", "c"], "noise": "bernoulli"}
