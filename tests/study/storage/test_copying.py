@@ -35,16 +35,16 @@ def make(place: str | Path, rewards: int = 60, name: str = "main") -> Study:
 
 def rows(place: str | Path) -> dict[str, list[tuple[object, ...]]]:
     """Everything in a database, for comparison."""
-    from sqlalchemy import select
-
-    from standout.study.storage.schema import metadata
+    from standout.study.storage.schema import TABLES
 
     storage = Storage(place)
+    found = {}
     with storage.read() as connection:
-        found = {
-            table.name: sorted((tuple(row) for row in connection.execute(select(table))), key=repr)
-            for table in metadata.sorted_tables
-        }
+        for table in ("standout_schema", *TABLES):
+            rows = connection.exec_driver_sql(f"SELECT * FROM {table}")
+            # SQLite has 0 and 1 for False and True.
+            plain = [tuple(int(v) if isinstance(v, bool) else v for v in row) for row in rows]
+            found[table] = sorted(plain, key=repr)
     storage.close()
     return found
 

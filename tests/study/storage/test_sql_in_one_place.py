@@ -54,6 +54,15 @@ def test_it_is() -> None:
             assert not found, (path, found)
 
 
+def test_there_is_one_way_to_write_a_statement() -> None:
+    """As text, run by `Statement` (or, where a database is made, by the connection itself)."""
+    builders = {"Column", "Table", "bindparam", "insert", "select", "text", "update"}
+    for path in STORAGE.rglob("*.py"):
+        for node in ast.walk(parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sqlalchemy"):
+                assert not builders & {alias.name for alias in node.names}, path
+
+
 def test_what_is_looked_for_is_found() -> None:
     assert set(offences(parse("import sqlite3\nfrom sqlalchemy.exc import DBAPIError"))) == {
         "sqlite3",

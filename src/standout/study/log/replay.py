@@ -58,11 +58,11 @@ class Replay:
         self._last_trace = 0
         self._rewards: list[tuple[int, float]] = []
         if self.base is not None:
-            self._begin_from_base()
+            self._begin_from(self.base)
 
-    def _begin_from_base(self) -> None:
+    def _begin_from(self, base: audit.Base) -> None:
         """Stand as the study stood when its steps began to be kept."""
-        progress, base = self.progress, self.base
+        progress = self.progress
         rows = audit.read_base_arms(self.connection, self.mirror.key)
         if len(rows) != len(progress.arms):
             self.problems.append("how the study stood when its steps began is incomplete")

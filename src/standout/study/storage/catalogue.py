@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, case, func, insert, select, true
+from sqlalchemy import Connection
 
 from standout.core.kinds import IntervalKind, Verdict
 from standout.core.method import Method
@@ -28,15 +28,45 @@ from standout.results import StopReason, StudyRow
 from standout.study import arguments
 from standout.study.progress import Progress
 from standout.study.rating.page import Parts, check_items, check_page
-from standout.study.storage import schema
 from standout.study.storage.database import Storage
 from standout.study.storage.log import chain_start
 from standout.study.storage.mirror import UNREADABLE, Mirror
 from standout.study.storage.rating_items import write_items
+from standout.study.storage.statements import Statement, insert_into, read_together
 
 DAY = 86400.0
 SMALLEST_COST = 1e-9
-_STUDIES, _ARMS = schema.studies, schema.arms
+
+
+class _StudyRow(NamedTuple):
+    """A row of the table of studies."""
+
+    id: int
+    name: str
+    created: float
+    problem: str
+    method: str
+    fields: str
+    budget: int | None
+    lease: float
+    pause_after: int | None
+    ordered: bool
+    page: str | None
+
+
+_ADD = insert_into("standout_studies", _StudyRow._fields)
+_LIST = Statement(f"SELECT {', '.join(_StudyRow._fields)} FROM standout_studies ORDER BY id")
+_NAMES = Statement("SELECT id, name FROM standout_studies ORDER BY id")
+_PAGE = Statement("SELECT page, created FROM standout_studies WHERE id = ?")
+_ARMS = Statement("SELECT name FROM standout_arms WHERE study = ? ORDER BY position")
+_OVERVIEW = Statement(
+    "SELECT s.name, s.method, s.created, r.pulls, r.reason, count(*), "
+    f"sum(CASE WHEN a.verdict = {int(Verdict.OUTLIER)} THEN 1 ELSE 0 END), "
+    f"sum(CASE WHEN a.verdict = {int(Verdict.UNDECIDED)} THEN 1 ELSE 0 END), sum(a.pending) "
+    "FROM standout_studies s JOIN standout_runs r ON r.study = s.id "
+    "JOIN standout_arms a ON a.study = s.id WHERE s.id = ? "
+    "GROUP BY s.name, s.method, s.created, r.pulls, r.reason"
+)
 
 
 @dataclass(frozen=True)
@@ -149,30 +179,29 @@ def create(connection: Connection, storage: Storage, plan: Plan) -> Mirror:
     """Write a new study, inside the caller's transaction."""
     progress = plan.progress
     if not storage.is_sqlite:
-        connection.exec_driver_sql(f"LOCK TABLE {_STUDIES.name} IN EXCLUSIVE MODE")
-    names = connection.execute(select(_STUDIES.c.name)).scalars().all()
-    if plan.name in names:
+        connection.exec_driver_sql("LOCK TABLE standout_studies IN EXCLUSIVE MODE")
+    names = study_names(connection)
+    if plan.name in dict(names).values():
         raise StudyExistsError(
             f"{storage.shown} holds a study {plan.name!r} already; open it, or give another name"
         )
-    key = 1 + (connection.execute(select(func.max(_STUDIES.c.id))).scalar() or 0)
+    key = 1 + max((key for key, _ in names), default=0)
     mirror = Mirror(key, progress)
     now = storage.now(connection)
-    connection.execute(
-        insert(_STUDIES).values(
-            id=key,
-            name=plan.name,
-            created=now,
-            problem=json.dumps(progress.problem.to_dict()),
-            method=_written(progress.method),
-            fields=json.dumps(mirror.fields),
-            budget=progress.budget,
-            lease=plan.lease,
-            pause_after=progress.pause_after,
-            ordered=progress.ordered,
-            page=None if plan.page is None else json.dumps(plan.page),
-        )
+    row = _StudyRow(
+        id=key,
+        name=plan.name,
+        created=now,
+        problem=json.dumps(progress.problem.to_dict()),
+        method=_written(progress.method),
+        fields=json.dumps(mirror.fields),
+        budget=progress.budget,
+        lease=plan.lease,
+        pause_after=progress.pause_after,
+        ordered=progress.ordered,
+        page=None if plan.page is None else json.dumps(plan.page),
     )
+    _ADD.run(connection, *row)
     mirror.create(connection)
     write_items(connection, key, plan.items)
     chain_start.begin(connection, key, now, chain_start.drawn_bytes(progress.state), 0)
@@ -213,15 +242,13 @@ def before_scales(method: Method, problem: Problem) -> Method:
 def find(connection: Connection, storage: Storage, name: str | None) -> tuple[Mirror, str, float]:
     """The study of this name, or the only one."""
     row = choose(connection, storage, name)
-    found = connection.execute(
-        select(_ARMS.c.name).where(_ARMS.c.study == row.id).order_by(_ARMS.c.position)
-    )
+    arms = [name for (name,) in _ARMS(connection, row.id)]
     try:
         problem = Problem(**json.loads(row.problem))
         progress = _progress(
             problem,
             _read_method(row.method, problem),
-            check_arms(found.scalars().all()),
+            check_arms(arms),
             row.budget,
             row.pause_after,
             row.ordered,
@@ -233,9 +260,9 @@ def find(connection: Connection, storage: Storage, name: str | None) -> tuple[Mi
         raise StorageError(f"{storage.shown}: the study cannot be read ({error})") from None
 
 
-def choose(connection: Connection, storage: Storage, name: str | None) -> Any:
+def choose(connection: Connection, storage: Storage, name: str | None) -> _StudyRow:
     """The row of the study that is meant."""
-    rows = connection.execute(select(_STUDIES).order_by(_STUDIES.c.id)).all()
+    rows = [_StudyRow._make(row) for row in _LIST(connection)]
     if not rows:
         raise NoStudyError(f"{storage.shown} holds no study")
     if name is None:
@@ -251,58 +278,32 @@ def choose(connection: Connection, storage: Storage, name: str | None) -> Any:
 
 def read_page(connection: Connection, key: int) -> tuple[dict[str, Any] | None, float]:
     """How the rating page of a study asks, and when the study was created (since 1970)."""
-    query = select(_STUDIES.c.page, _STUDIES.c.created).where(_STUDIES.c.id == key)
-    row = connection.execute(query).one()
-    return None if row.page is None else json.loads(row.page), float(row.created)
+    ((page, created),) = _PAGE(connection, key)
+    return None if page is None else json.loads(page), float(created)
 
 
 def study_names(connection: Connection) -> list[tuple[int, str]]:
     """Key and name of every study, oldest first."""
-    rows = connection.execute(select(_STUDIES.c.id, _STUDIES.c.name).order_by(_STUDIES.c.id))
-    return [(row.id, row.name) for row in rows]
+    return [(key, name) for key, name in _NAMES(connection)]
 
 
 def list_studies(connection: Connection, keys: Sequence[int] | None = None) -> list[StudyRow]:
     """Name, size and state of these studies (all unless given), by SQL alone."""
-    runs = schema.runs
-    chosen = _ARMS.c.study.in_(keys) if keys is not None else true()
-    counts = (
-        select(
-            _ARMS.c.study,
-            func.count().label("arms"),
-            func.sum(case((_ARMS.c.verdict == int(Verdict.OUTLIER), 1), else_=0)).label("outliers"),
-            func.sum(case((_ARMS.c.verdict == int(Verdict.UNDECIDED), 1), else_=0)).label("open"),
-            func.sum(_ARMS.c.pending).label("pending"),
-        )
-        .where(chosen)
-        .group_by(_ARMS.c.study)
-        .subquery()
-    )
-    query = (
-        select(
-            _STUDIES.c.name,
-            _STUDIES.c.method,
-            _STUDIES.c.created,
-            runs.c.pulls,
-            runs.c.reason,
-            counts,
-        )
-        .join(runs, runs.c.study == _STUDIES.c.id)
-        .join(counts, counts.c.study == _STUDIES.c.id)
-        .order_by(_STUDIES.c.id)
-    )
+    chosen = [key for key, _ in study_names(connection)] if keys is None else keys
+    found = read_together(connection, [(_OVERVIEW, (key,)) for key in chosen])
     return [
         StudyRow(
-            name=row.name,
-            method=row.method,
-            arms=int(row.arms),
-            pulls=int(row.pulls),
-            pending=int(row.pending),
-            outliers=int(row.outliers),
-            undecided=int(row.open),
-            stopped=row.reason != StopReason.RUNNING,
-            reason=StopReason(row.reason),  # type: ignore[call-arg]
-            created=float(row.created),
+            name=name,
+            method=method,
+            arms=int(arms),
+            pulls=int(pulls),
+            pending=int(pending),
+            outliers=int(outliers),
+            undecided=int(undecided),
+            stopped=reason != StopReason.RUNNING,
+            reason=StopReason(reason),  # type: ignore[call-arg]
+            created=float(created),
         )
-        for row in connection.execute(query)
+        for rows in found
+        for name, method, created, pulls, reason, arms, outliers, undecided, pending in rows
     ]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Table, func, insert, select
+from sqlalchemy import Connection, inspect
 
 from standout.errors import NoStudyError, StorageError
 from standout.results import CopiedStudy, Copy
@@ -24,8 +24,9 @@ from standout.study.storage import sqlite_file
 from standout.study.storage.catalogue import study_names
 from standout.study.storage.database import Storage
 from standout.study.storage.location import check_file, locate
-from standout.study.storage.schema import metadata, schema
+from standout.study.storage.schema import TABLES
 from standout.study.storage.sqlite_log import is_locked
+from standout.study.storage.statements import Statement, insert_columns
 from standout.study.study import Study
 
 Progress = Callable[[int, int], None]
@@ -242,33 +243,27 @@ def _copy_to_postgres(source: Storage, place: str, force: bool, progress: Progre
     return Copy(source.shown, target.shown, None, _verified(place), tuple(_remarks(source)))
 
 
-def _tables() -> list[Table]:
-    """What a copy is made of; the version of the schema belongs to each database itself."""
-    return [table for table in metadata.sorted_tables if table is not schema]
-
-
-def _count(connection: Connection, table: Table) -> int:
-    return int(connection.execute(select(func.count()).select_from(table)).scalar_one())
+def _count(connection: Connection, table: str) -> int:
+    return int(Statement(f"SELECT count(*) FROM {table}")(connection)[0][0])
 
 
 def _copy_rows(old: Connection, new: Connection, progress: Progress | None) -> None:
     """Copy all tables inside the transactions of both, and see that as many arrive as were sent."""
-    total = sum(_count(old, table) for table in _tables())
+    total = sum(_count(old, table) for table in TABLES)
     done = 0
-    for table in _tables():
-        found = old.execute(
-            select(table), execution_options={"stream_results": True, "yield_per": _ROWS}
-        )
+    for table in TABLES:
+        names = [column["name"] for column in inspect(old).get_columns(table)]
         sent = 0
-        for rows in found.mappings().partitions():
-            new.execute(insert(table), [dict(row) for row in rows])
+        for rows in Statement(f"SELECT {', '.join(names)} FROM {table}").parts(old, _ROWS):
+            # As many, so that PostgreSQL reads text: it takes SQLite's 0 and 1 for no boolean else.
+            insert_columns(new, table, names, rows, _ROWS)
             sent += len(rows)
             if progress is not None:
                 progress(done + sent, total)
         done += sent
         arrived = _count(new, table)
         if arrived != sent:
-            raise StorageError(f"{arrived} of {sent} rows of {table.name} arrived; nothing is kept")
+            raise StorageError(f"{arrived} of {sent} rows of {table} arrived; nothing is kept")
 
 
 def _empty_target(connection: Connection, place: str, force: bool) -> None:
@@ -283,10 +278,10 @@ def _empty_target(connection: Connection, place: str, force: bool) -> None:
     ).scalar_one()
     if others:
         raise StorageError(f"{place} is in use; end the server and all runs on it first")
-    names = ", ".join(table.name for table in _tables())
+    names = ", ".join(TABLES)
     # Whoever comes now waits until the copy is there.
     connection.exec_driver_sql(f"LOCK TABLE {names} IN ACCESS EXCLUSIVE MODE")
-    if not any(_count(connection, table) for table in _tables()):
+    if not any(_count(connection, table) for table in TABLES):
         return
     if not force:
         raise StorageError(

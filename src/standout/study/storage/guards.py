@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
+from standout.study.storage.statements import Statement
 from standout.study.storage.versions import APPEND_ONLY, guard_body, guards
 
 _TABLES = tuple(table for tables in APPEND_ONLY.values() for table in tables)
-_SQLITE = text("SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")
-_POSTGRESQL = text(
+_SQLITE = Statement("SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")
+_POSTGRESQL = Statement(
     "SELECT t.tgname, c.relname, t.tgenabled, t.tgtype, p.prosrc FROM pg_trigger t "
     "JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid "
     "WHERE NOT t.tgisinternal AND c.relnamespace = "
@@ -40,20 +41,20 @@ def _on_sqlite(connection: Connection) -> dict[str, bool]:
     """The triggers of our tables, and whether each is as it was made."""
     made = {name: sql for table in _TABLES for name, sql in guards(table, "sqlite").items()}
     return {
-        row.name: row.sql == made.get(row.name)
-        for row in connection.execute(_SQLITE)
-        if row.tbl_name.startswith("standout_")
+        name: text == made.get(name)
+        for name, table, text in _SQLITE(connection)
+        if table.startswith("standout_")
     }
 
 
 def _on_postgresql(connection: Connection) -> dict[str, bool]:
     return {
-        row.tgname: (
-            row.tgname == f"{row.relname}_keep"
-            and row.tgenabled in ("O", b"O")
-            and row.tgtype == _BEFORE_CHANGES
-            and row.prosrc == guard_body(row.relname)
+        name: (
+            name == f"{table}_keep"
+            and enabled in ("O", b"O")
+            and kind == _BEFORE_CHANGES
+            and body == guard_body(table)
         )
-        for row in connection.execute(_POSTGRESQL)
-        if row.relname.startswith("standout_")
+        for name, table, enabled, kind, body in _POSTGRESQL(connection)
+        if table.startswith("standout_")
     }

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, inspect
 
 from standout.errors import StorageError
 from standout.study.storage.log import chain_start
@@ -81,7 +81,7 @@ def stored_version(connection: Connection) -> int:
     """The version of the database; 0 when it holds nothing of ours."""
     if not inspect(connection).has_table("standout_schema"):
         return 0
-    version = connection.execute(text("SELECT max(version) FROM standout_schema")).scalar()
+    version = connection.exec_driver_sql("SELECT max(version) FROM standout_schema").scalar()
     return int(version or 0)
 
 

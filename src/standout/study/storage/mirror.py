@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, update
+from sqlalchemy import Connection
 
 from standout.core.state import PULLS
 from standout.core.typing import Floats, Ints
@@ -17,7 +17,6 @@ from standout.errors import NoStudyError, StorageError, StudyError
 from standout.results import StopReason
 from standout.study.progress import Changes, Progress, Totals
 from standout.study.rounds import LiveRound, new_round
-from standout.study.storage import schema
 from standout.study.storage.log.trace import TraceLog
 from standout.study.storage.mirror_statements import (
     ADD_ROUND,
@@ -33,6 +32,7 @@ from standout.study.storage.mirror_statements import (
     READ_RUN,
     WRITE_ARM,
     WRITE_COUNTERS,
+    WRITE_FIELDS,
     WRITE_RUN,
     RunRow,
 )
@@ -194,7 +194,7 @@ class Mirror:
         names = (*ARM_VALUES, "study", "position", "name")
         rows = zip(self._arm_rows(everyone), progress.arms, strict=True)
         with_names = ((*row, name) for row, name in rows)
-        insert_columns(connection, schema.arms, names, with_names, len(progress.arms))
+        insert_columns(connection, "standout_arms", names, with_names, len(progress.arms))
         ADD_RUN.run(connection, *self._run_row(), *self._slow_row(), self.key)
 
     def flush(self, connection: Connection) -> None:
@@ -224,11 +224,7 @@ class Mirror:
     def renew_fields(self, connection: Connection) -> None:
         """A later version remembers more or less of an arm: write all of them anew."""
         self.fields = self.layout.fields(self.progress.state)
-        connection.execute(
-            update(schema.studies)
-            .where(schema.studies.c.id == self.key)
-            .values(fields=json.dumps(self.fields))
-        )
+        WRITE_FIELDS.run(connection, json.dumps(self.fields), self.key)
         self.progress.changes.arms.update(range(len(self.progress.arms)))
 
     def _changed_arms(self) -> Ints:

@@ -72,6 +72,7 @@ FIRST_DUE = Statement(
     "SELECT expires FROM standout_tickets INDEXED BY standout_tickets_due "
     "WHERE study = ? AND status = 0 ORDER BY expires LIMIT 1"
 )
+WRITE_FIELDS = Statement("UPDATE standout_studies SET fields = ? WHERE id = ?")
 DROP_ROUND = Statement("DELETE FROM standout_rounds WHERE study = ? AND id = ?")
 _CHANGED = Statement("SELECT position FROM standout_arms WHERE study = ? AND seq > ?")
 

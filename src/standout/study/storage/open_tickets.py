@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from standout.study.storage import schema
 from standout.study.storage.schema import TicketStatus
-from standout.study.storage.statements import Row, Statement, insert_columns, insert_into
+from standout.study.storage.statements import Row, Statement, insert_columns
 
 PENDING, HELD = int(TicketStatus.PENDING), int(TicketStatus.HELD)
 NO_SLOT = 2**62
@@ -86,7 +85,6 @@ _DROP_TOLD = Statement(
     "(SELECT ticket FROM standout_rewards WHERE study = ? AND seq > ?)"
 )
 _NEW_COLUMNS = WAITING_COLUMNS[:-2]
-ADD_WAITING = insert_into("standout_tickets", WAITING_COLUMNS)
 
 
 class Looked:
@@ -220,12 +218,12 @@ def set_expiry(connection: Connection, key: int, numbers: Sequence[int], until: 
 
 def add(connection: Connection, rows: Sequence[Row]) -> None:
     """Keep new tickets: study, id, arm, slot, round, status, worker, asked, expires of each."""
-    insert_columns(connection, schema.tickets, _NEW_COLUMNS, rows, len(rows))
+    insert_columns(connection, "standout_tickets", _NEW_COLUMNS, rows, len(rows))
 
 
 def add_waiting(connection: Connection, rows: Sequence[Row]) -> None:
     """Keep told rewards that wait and have no ticket: the same, then value and place."""
-    insert_columns(connection, schema.tickets, WAITING_COLUMNS, rows, len(rows))
+    insert_columns(connection, "standout_tickets", WAITING_COLUMNS, rows, len(rows))
 
 
 def drop_told(connection: Connection, key: int, after: int) -> None:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Table
+from sqlalchemy import Connection
 
 Row = tuple[Any, ...]
 FEW = 50
@@ -48,6 +48,19 @@ class Statement:
         else:
             found = raw.execute(text, params).fetchall()
         return found
+
+    def parts(self, connection: Connection, size: int, *params: Any) -> Iterator[list[Row]]:
+        """Run it and read its rows, up to `size` at a time."""
+        raw = driver(connection)
+        is_sqlite = connection.dialect.name == "sqlite"
+        # PostgreSQL would send everything at once; a named cursor stays on the server.
+        cursor = raw.cursor() if is_sqlite else raw.cursor(name="standout_parts")
+        try:
+            cursor.execute(self.texts[connection.dialect.name], params)
+            while rows := cursor.fetchmany(size):
+                yield rows
+        finally:
+            cursor.close()
 
     def run(self, connection: Connection, *params: Any) -> None:
         """Run it where it gives no rows."""
@@ -115,15 +128,15 @@ def without_collector(count: int) -> Iterator[None]:
 
 
 def insert_columns(
-    connection: Connection, table: Table, names: Sequence[str], rows: Iterable[Any], count: int
+    connection: Connection, table: str, names: Sequence[str], rows: Iterable[Any], count: int
 ) -> None:
     """Insert `count` rows given as tuples in the order of `names`: COPY for many on PostgreSQL."""
     if connection.dialect.name == "sqlite" or count <= FEW:
-        _insert(table.name, tuple(names)).many(connection, rows)
+        _insert(table, tuple(names)).many(connection, rows)
         return
     cursor: Any = driver(connection).cursor()
     try:
-        with cursor.copy(f"COPY {table.name} ({', '.join(names)}) FROM STDIN") as copy:
+        with cursor.copy(f"COPY {table} ({', '.join(names)}) FROM STDIN") as copy:
             for row in rows:
                 copy.write_row(row)
     finally:

@@ -3,35 +3,43 @@
 from __future__ import annotations
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, Table, func, select
+from sqlalchemy import Connection
 
-from standout.study.storage import schema
 from standout.study.storage.mirror import Mirror
-from standout.study.storage.schema import TicketStatus
+from standout.study.storage.statements import Statement
 
-_REWARDS, _TICKETS, _FAILURES = schema.rewards, schema.tickets, schema.failures
-_HELD, _PENDING = int(TicketStatus.HELD), int(TicketStatus.PENDING)
+_OF_STUDY = "WHERE study = ?"
+_HELD = "FROM standout_tickets WHERE study = ? AND status = 1"
+_TOLD = Statement(f"SELECT count(*) FROM standout_rewards {_OF_STUDY} AND ticket IS NOT NULL")
+_NOT_HELD = Statement(f"SELECT count(*) FROM standout_tickets {_OF_STUDY} AND status <> 1")
+_HELD_TICKETS = Statement(f"SELECT count(*) {_HELD} AND id > 0")
+_LOGGED_TICKETS = Statement(
+    f"SELECT count(*) FROM standout_tickets {_OF_STUDY} AND id IN "
+    "(SELECT ticket FROM standout_rewards WHERE study = ?)"
+)
+_HELD_REWARDS = Statement(f"SELECT count(*) {_HELD}")
+_FAILURES = Statement(f"SELECT count(*) FROM standout_failures {_OF_STUDY}")
+_PENDING = Statement(
+    f"SELECT arm, count(*) FROM standout_tickets {_OF_STUDY} AND status = 0 GROUP BY arm"
+)
+_NOT_IN_LOG = Statement(
+    "SELECT t.id, t.logged FROM standout_tickets t LEFT JOIN standout_rewards r "
+    "ON r.study = t.study AND r.seq = t.logged AND r.arm = t.arm AND r.value = t.value "
+    "WHERE t.study = ? AND t.status = 1 AND r.seq IS NULL LIMIT 10"
+)
 
 
 def check_tickets(connection: Connection, mirror: Mirror) -> list[str]:
     """What does not fit: every ticket is open, closed or told, exactly one of them."""
     key, progress = mirror.key, mirror.progress
 
-    def count(table: Table, *where: ColumnElement[bool]) -> int:
-        query = select(func.count()).select_from(table).where(table.c.study == key, *where)
-        return int(connection.execute(query).scalar_one())
+    def count(statement: Statement, *more: int) -> int:
+        return int(statement(connection, key, *more)[0][0])
 
-    held = _TICKETS.c.status == _HELD
-    told = count(_REWARDS, _REWARDS.c.ticket.is_not(None))
-    logged = select(_REWARDS.c.ticket).where(_REWARDS.c.study == key)
     pairs = [
-        ("tickets", progress.totals.tickets, count(_TICKETS, ~held) + told),
-        (
-            "told tickets that wait",
-            count(_TICKETS, held, _TICKETS.c.id > 0),
-            count(_TICKETS, _TICKETS.c.id.in_(logged)),
-        ),
-        ("told rewards that wait", int(progress.held.sum()), count(_TICKETS, held)),
+        ("tickets", progress.totals.tickets, count(_NOT_HELD) + count(_TOLD)),
+        ("told tickets that wait", count(_HELD_TICKETS), count(_LOGGED_TICKETS, key)),
+        ("told rewards that wait", int(progress.held.sum()), count(_HELD_REWARDS)),
         ("pulls that rounds wait for", progress.out, int(progress.pending.sum())),
         ("failures logged", progress.totals.failed, count(_FAILURES)),
     ]
@@ -45,13 +53,8 @@ def check_tickets(connection: Connection, mirror: Mirror) -> list[str]:
 
 def _check_pending(connection: Connection, mirror: Mirror) -> list[str]:
     progress = mirror.progress
-    query = (
-        select(_TICKETS.c.arm, func.count())
-        .where(_TICKETS.c.study == mirror.key, _TICKETS.c.status == _PENDING)
-        .group_by(_TICKETS.c.arm)
-    )
     counts = np.zeros_like(progress.pending)
-    for arm, number in connection.execute(query):
+    for arm, number in _PENDING(connection, mirror.key):
         counts[arm] = number
     return [
         f"pending pulls of {progress.arms[arm]!r}: {progress.pending[arm]},"
@@ -62,19 +65,7 @@ def _check_pending(connection: Connection, mirror: Mirror) -> list[str]:
 
 def _check_held(connection: Connection, mirror: Mirror) -> list[str]:
     """A reward that waits is the one in the log."""
-    query = (
-        select(_TICKETS.c.id, _TICKETS.c.logged)
-        .outerjoin(
-            _REWARDS,
-            (_REWARDS.c.study == _TICKETS.c.study)
-            & (_REWARDS.c.seq == _TICKETS.c.logged)
-            & (_REWARDS.c.arm == _TICKETS.c.arm)
-            & (_REWARDS.c.value == _TICKETS.c.value),
-        )
-        .where(_TICKETS.c.study == mirror.key, _TICKETS.c.status == _HELD, _REWARDS.c.seq.is_(None))
-        .limit(10)
-    )
     return [
-        f"the reward that waits as ticket {row.id} is not that at place {row.logged} of the log"
-        for row in connection.execute(query)
+        f"the reward that waits as ticket {number} is not that at place {place} of the log"
+        for number, place in _NOT_IN_LOG(connection, mirror.key)
     ]

@@ -16,14 +16,21 @@ import secrets
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection
 
 from standout.errors import StudyError
 from standout.results import Result
-from standout.study.storage import schema
+from standout.study.storage.catalogue import study_names
 from standout.study.storage.database import Storage
+from standout.study.storage.statements import Statement, insert_into
 
-_TOKENS = schema.tokens
+_TOKEN = ("id", "role", "study", "label", "created", "revoked")
+_ADD = insert_into("standout_tokens", (*_TOKEN, "salt", "hash"))
+_READ = Statement(
+    f"SELECT {', '.join(_TOKEN)}, salt, hash FROM standout_tokens ORDER BY created, id"
+)
+_COUNT = Statement("SELECT count(*), count(revoked) FROM standout_tokens")
+_REVOKE = Statement("UPDATE standout_tokens SET revoked = ? WHERE id = ?")
 _FORM = re.compile(r"standout_([0-9a-f]{12})_([0-9A-Za-z_-]{43})")
 LONGEST_LABEL = 200
 
@@ -89,22 +96,13 @@ def create(storage: Storage, role: str, study: str | None, label: str = "") -> t
         if study is not None:
             _check_study(connection, study)
         token = Token(number, kind, study, label, storage.now(connection))
-        connection.execute(
-            insert(_TOKENS).values(
-                id=number,
-                role=str(kind),
-                study=study,
-                label=label,
-                salt=salt,
-                hash=_hash(salt, secret),
-                created=token.created,
-            )
-        )
+        values = (number, str(kind), study, label, token.created, None)
+        _ADD.run(connection, *values, salt, _hash(salt, secret))
     return token, f"standout_{number}_{secret}"
 
 
 def _check_study(connection: Connection, study: str) -> None:
-    names = connection.execute(select(schema.studies.c.name)).scalars().all()
+    names = [name for _, name in study_names(connection)]
     if study not in names:
         known = ", ".join(repr(name) for name in names) or "none yet"
         raise StudyError(f"there is no study {study!r} here; there are {known}")
@@ -112,21 +110,15 @@ def _check_study(connection: Connection, study: str) -> None:
 
 def read_all(connection: Connection) -> list[Kept]:
     """Every token, also the revoked ones, oldest first."""
-    rows = connection.execute(select(_TOKENS).order_by(_TOKENS.c.created, _TOKENS.c.id))
     return [
-        Kept(
-            Token(row.id, Role(row.role), row.study, row.label, row.created, row.revoked),
-            row.salt,
-            row.hash,
-        )
-        for row in rows
+        Kept(Token(number, Role(role), *rest), salt, digest)
+        for number, role, *rest, salt, digest in _READ(connection)
     ]
 
 
 def count_tokens(connection: Connection) -> tuple[int, int]:
     """How many tokens can be used, and how many were ever made."""
-    query = select(func.count(), func.count(_TOKENS.c.revoked)).select_from(_TOKENS)
-    made, revoked = connection.execute(query).one()
+    ((made, revoked),) = _COUNT(connection)
     return int(made) - int(revoked), int(made)
 
 
@@ -141,6 +133,5 @@ def revoke(storage: Storage, number: str) -> tuple[Token, list[Token]]:
         if token is None:
             raise StudyError(f"there is no token {number!r}; `standout token list` shows them")
         if token.revoked is None:
-            now = storage.now(connection)
-            connection.execute(update(_TOKENS).where(_TOKENS.c.id == number).values(revoked=now))
+            _REVOKE.run(connection, storage.now(connection), number)
     return token, [t for t in found.values() if t.revoked is None and t.id != number]

@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
-from standout.study.storage import schema
 from standout.study.storage.statements import Row, Statement
+
+
+class Base(NamedTuple):
+    """How a study of an older version stood when its steps began to be kept."""
+
+    fields: str
+    scalars: str
+    pulls: int
+    surplus: int
+    log: int
+    failed: int
+    reason: str
+    stopped: float | None
+
+
+class BaseArm(NamedTuple):
+    """How one of its arms stood."""
+
+    position: int
+    pulls: int
+    total: float
+    verdict: int
+    failures: int
+    streak: int
+    paused: str | None
+    memory: str
+
 
 _LOG = Statement("SELECT count(*), max(seq) FROM standout_rewards WHERE study = ?")
 _COUNTED = Statement(
@@ -18,6 +44,14 @@ _WAITING = Statement(
     "SELECT arm, value FROM standout_tickets WHERE study = ? AND status = 1 AND logged <= ?"
 )
 _LAST_TRACE = Statement("SELECT max(pulls) FROM standout_trace WHERE study = ? AND pulls <= ?")
+_BASE = Statement(f"SELECT {', '.join(Base._fields)} FROM standout_bases WHERE study = ?")
+_BASE_ARMS = Statement(
+    f"SELECT {', '.join(BaseArm._fields)} FROM standout_base_arms WHERE study = ? ORDER BY position"
+)
+_FAILURE = Statement(
+    "SELECT seq, time, arm, ticket, worker, reason FROM standout_failures "
+    "WHERE study = ? AND seq = ?"
+)
 
 
 def complaints_of_sqlite(connection: Connection) -> list[str]:
@@ -44,17 +78,15 @@ def waiting_until(connection: Connection, key: int, place: int) -> list[Row]:
     return _WAITING(connection, key, place)
 
 
-def read_base(connection: Connection, key: int) -> Any:
-    """How a study of an older version stood when its steps began; None if it has no such row."""
-    query = select(schema.bases).where(schema.bases.c.study == key)
-    return connection.execute(query).one_or_none()
+def read_base(connection: Connection, key: int) -> Base | None:
+    """How a study of an older version stood when its steps began; None if it is not older."""
+    rows = _BASE(connection, key)
+    return Base._make(rows[0]) if rows else None
 
 
-def read_base_arms(connection: Connection, key: int) -> list[Any]:
+def read_base_arms(connection: Connection, key: int) -> list[BaseArm]:
     """How its arms stood, in their order."""
-    table = schema.base_arms
-    query = select(table).where(table.c.study == key).order_by(table.c.position)
-    return list(connection.execute(query).all())
+    return [BaseArm._make(row) for row in _BASE_ARMS(connection, key)]
 
 
 def last_trace(connection: Connection, key: int, pulls: int) -> int:
@@ -62,9 +94,7 @@ def last_trace(connection: Connection, key: int, pulls: int) -> int:
     return int(_LAST_TRACE(connection, key, pulls)[0][0] or 0)
 
 
-def read_failure(connection: Connection, key: int, number: int) -> list[Any] | None:
+def read_failure(connection: Connection, key: int, number: int) -> Row | None:
     """A row of the log of failures, without the study's key; None if it is not there."""
-    table = schema.failures
-    query = select(table).where(table.c.study == key, table.c.seq == number)
-    found = connection.execute(query).one_or_none()
-    return None if found is None else list(found)[1:]
+    rows = _FAILURE(connection, key, number)
+    return rows[0] if rows else None

@@ -17,6 +17,7 @@ from sqlalchemy import Connection
 
 from standout.core.state import State
 from standout.study.log.chain import ENGINE, Kind, link
+from standout.study.storage.statements import Statement, insert_into
 
 _SETTINGS = (
     "SELECT name, created, problem, method, budget, lease, pause_after, ordered, page "
@@ -37,6 +38,8 @@ _LOG = (
     "WHERE study = {key} AND seq > {after} "
     "AND seq <= (SELECT log FROM standout_bases WHERE study = {key}) ORDER BY seq LIMIT 20000"
 )
+_BASES = Statement("SELECT study, log FROM standout_bases ORDER BY study")
+_SET_HEAD = Statement("UPDATE standout_runs SET steps = 1, head = ? WHERE study = ?")
 DRAWN = ("stage", "costs")
 """What a state has from its beginning and keeps: drawn at random, or given."""
 
@@ -44,12 +47,12 @@ DRAWN = ("stage", "costs")
 def settings_digest(connection: Connection, key: int, drawn: bytes) -> bytes:
     """Covers everything that a study begins with; `drawn` is that of `drawn_bytes`."""
     found = hashlib.sha256(b"standout study 3\n" + drawn + b"\n")
-    (row,) = _rows(connection, _SETTINGS.format(key=int(key)))
+    (row,) = Statement(_SETTINGS.format(key=int(key)))(connection)
     settings = list(row)
     settings[7] = bool(settings[7])
     found.update(json.dumps(settings).encode() + b"\n")
     for statement in _PARTS:
-        for row in _rows(connection, statement.format(key=int(key))):
+        for row in Statement(statement.format(key=int(key)))(connection):
             found.update(json.dumps(list(row)).encode() + b"\n")
         found.update(b"\n")
     for row in _old_log(connection, int(key)):
@@ -59,19 +62,9 @@ def settings_digest(connection: Connection, key: int, drawn: bytes) -> bytes:
 
 def _old_log(connection: Connection, key: int) -> Iterator[Any]:
     after = 0
-    while rows := _rows(connection, _LOG.format(key=key, after=after)):
+    while rows := Statement(_LOG.format(key=key, after=after))(connection):
         yield from rows
         after = rows[-1][0]
-
-
-def _rows(connection: Connection, statement: str) -> list[Any]:
-    # Straight from the driver: SQLAlchemy's own results do not wait for a pipeline.
-    cursor: Any = connection.connection.cursor()
-    try:
-        cursor.execute(statement)
-        return list(cursor.fetchall())
-    finally:
-        cursor.close()
 
 
 def drawn_bytes(state: State) -> bytes:
@@ -99,20 +92,13 @@ def begin(connection: Connection, key: int, now: float, drawn: bytes, log: int) 
         "note": None,
     }
     row["digest"] = link(settings_digest(connection, key, drawn), row, None, b"")
-    mark = "?" if connection.dialect.name == "sqlite" else "%s"
-    names = ", ".join(["study", *row])
-    marks = ", ".join([mark] * (len(row) + 1))
-    connection.exec_driver_sql(
-        f"INSERT INTO standout_steps ({names}) VALUES ({marks})", (key, *row.values())
-    )
+    insert_into("standout_steps", ("study", *row)).run(connection, key, *row.values())
+    _SET_HEAD.run(connection, row["digest"], key)
     digest: bytes = row["digest"]
-    connection.exec_driver_sql(
-        f"UPDATE standout_runs SET steps = 1, head = {mark} WHERE study = {mark}", (digest, key)
-    )
     return digest
 
 
 def begin_all(connection: Connection) -> None:
     """Begin the steps of the studies that have none: those of an older version."""
-    for key, log in _rows(connection, "SELECT study, log FROM standout_bases ORDER BY study"):
+    for key, log in _BASES(connection):
         begin(connection, key, time.time(), b"", log)

@@ -7,7 +7,6 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from standout.study.storage import schema
 from standout.study.storage.statements import Row, Statement, insert_columns
 
 PART = 20_000
@@ -42,12 +41,12 @@ _NEWEST_FAILURES = Statement(
 
 def add(connection: Connection, rows: Sequence[Row]) -> None:
     """Log rewards: study, place, time, arm, value, ticket, asked, worker, counted of each."""
-    insert_columns(connection, schema.rewards, _REWARDS, rows, len(rows))
+    insert_columns(connection, "standout_rewards", _REWARDS, rows, len(rows))
 
 
 def add_failure(connection: Connection, row: Row) -> None:
     """Log a failure: study, number, time, arm, ticket, worker, reason."""
-    insert_columns(connection, schema.failures, _FAILURES, [row], 1)
+    insert_columns(connection, "standout_failures", _FAILURES, [row], 1)
 
 
 def values_told(connection: Connection, key: int, numbers: Sequence[int]) -> dict[int, float]:
@@ -84,16 +83,7 @@ def latest(connection: Connection, key: int, after: int) -> list[Row]:
 
 def batches(connection: Connection, key: int) -> Iterator[list[Any]]:
     """The rows of the log, straight from the driver, some at a time."""
-    driver: Any = connection.connection
-    is_sqlite = connection.dialect.name == "sqlite"
-    # PostgreSQL would send everything at once; a named cursor stays on the server.
-    cursor = driver.cursor() if is_sqlite else driver.driver_connection.cursor(name="standout_log")
-    try:
-        cursor.execute(_ALL.texts[connection.dialect.name], (key,))
-        while rows := cursor.fetchmany(PART):
-            yield rows
-    finally:
-        cursor.close()
+    return _ALL.parts(connection, PART, key)
 
 
 def read_part(connection: Connection, key: int, after: int, last: int) -> list[Any]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection
 
 from standout.errors import KeyUsedError
 from standout.study.log.chain import COVERED, Step
-from standout.study.storage import schema
 from standout.study.storage.log.reward_log import read_part
 from standout.study.storage.mirror import Mirror
 from standout.study.storage.statements import Statement, insert_into
@@ -19,13 +18,11 @@ _FIND = Statement(
     "SELECT time, request, logged, repeated, surplus FROM standout_steps "
     "WHERE study = ? AND key = ?"
 )
-_STEPS = schema.steps
+_NAMES = (*COVERED, "digest")
 _PART = 20_000
-_READ = (
-    select(_STEPS)
-    .where(_STEPS.c.study == bindparam("study"), _STEPS.c.number > bindparam("after"))
-    .order_by(_STEPS.c.number)
-    .limit(_PART)
+_READ = Statement(
+    f"SELECT {', '.join(_NAMES)} FROM standout_steps WHERE study = ? AND number > ? "
+    f"ORDER BY number LIMIT {_PART}"
 )
 
 
@@ -95,7 +92,8 @@ class Log:
 def read_steps(connection: Connection, key: int) -> Iterator[dict[str, Any]]:
     """The rows of all steps, in order, some thousand at a time."""
     after = -1
-    while rows := connection.execute(_READ, {"study": key, "after": after}).mappings().all():
-        for row in rows:
-            yield {**row, "digest": bytes(row["digest"])}
-        after = rows[-1]["number"]
+    while rows := _READ(connection, key, after):
+        for values in rows:
+            row = dict(zip(_NAMES, values, strict=True))
+            yield {**row, "ended": bool(row["ended"]), "digest": bytes(row["digest"])}
+            after = row["number"]

@@ -10,19 +10,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection
 
 from standout.results import Trace
-from standout.study.storage import schema
 from standout.study.storage.statements import Statement, insert_into
 
 GROWTH = 1.02
 """The pulls of a row over those of the row before, at least."""
 
-_TRACE = schema.trace
+_COLUMNS = ("pulls", "time", "lower", "upper", "lower_low", "upper_low", "undecided")
 _LAST = Statement("SELECT max(pulls) FROM standout_trace WHERE study = ?")
-_ADD = insert_into("standout_trace", [column.name for column in _TRACE.columns])
-_READ = select(_TRACE).where(_TRACE.c.study == bindparam("key")).order_by(_TRACE.c.pulls)
+_ADD = insert_into("standout_trace", ("study", *_COLUMNS))
+_READ = Statement(
+    f"SELECT {', '.join(_COLUMNS)} FROM standout_trace WHERE study = ? ORDER BY pulls"
+)
 
 
 class TraceLog:
@@ -55,17 +56,7 @@ def is_due(pulls: int, last: int, is_stopped: bool) -> bool:
 
 def read_trace(connection: Connection, key: int) -> Trace:
     """All rows of a study."""
-    rows = connection.execute(_READ, {"key": key}).all()
-
-    def column(name: str, kind: type = float) -> Any:
-        return np.array([getattr(row, name) for row in rows], dtype=kind)
-
-    return Trace(
-        pulls=column("pulls", int),
-        time=column("time"),
-        lower=column("lower"),
-        upper=column("upper"),
-        lower_low=column("lower_low"),
-        upper_low=column("upper_low"),
-        undecided=column("undecided", int),
-    )
+    table = np.array(_READ(connection, key), dtype=float).reshape(-1, len(_COLUMNS))
+    pulls, time, lower, upper, lower_low, upper_low, undecided = table.T
+    ends = (lower, upper, lower_low, upper_low)
+    return Trace(pulls.astype(int), time, *ends, undecided.astype(int))
