@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from standout.client import Client
-    from standout.core.identify import identify
     from standout.core.method import Method
     from standout.core.methods import METHODS
     from standout.core.noise import (
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     )
     from standout.core.problem import MAD_SCALE, Problem, Side
     from standout.core.run import Run
+    from standout.driver import identify
     from standout.errors import (
         AccessError,
         BatchError,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         UncertainError,
         UndecidableWarning,
     )
-    from standout.posterior import chances
+    from standout.posterior import Until, chances
     from standout.results import Chances, Identification, Interval, Status, StopReason, Ticket
     from standout.simulation import Instance, Simulation, simulate
     from standout.study import Study
@@ -55,7 +55,6 @@ __version__ = "0.1.0"
 # line's help stay quick: compiling machinery is loaded only by what needs it.
 _HOMES = {
     "standout.client": ("Client",),
-    "standout.core.identify": ("identify",),
     "standout.core.method": ("Method",),
     "standout.core.methods": ("METHODS",),
     "standout.core.noise": (
@@ -67,6 +66,7 @@ _HOMES = {
     ),
     "standout.core.problem": ("MAD_SCALE", "Problem", "Side"),
     "standout.core.run": ("Run",),
+    "standout.driver": ("identify",),
     "standout.errors": (
         "AccessError",
         "BatchError",
@@ -93,7 +93,7 @@ _HOMES = {
         "UndecidableWarning",
     ),
     "standout.simulation": ("Instance", "Simulation", "simulate"),
-    "standout.posterior": ("chances",),
+    "standout.posterior": ("Until", "chances"),
     "standout.results": ("Chances", "Identification", "Interval", "Status", "StopReason", "Ticket"),
     "standout.study": ("Study",),
 }
@@ -144,6 +144,7 @@ __all__ = [
     "UnavailableError",
     "UncertainError",
     "UndecidableWarning",
+    "Until",
     "chances",
     "identify",
     "simulate",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -65,3 +66,16 @@ def flagged(chance: Sequence[float], false_share: float) -> list[int]:
         if wrong / size <= false_share + 1e-12:
             best = order[:size]
     return best
+
+
+def missed_share(chance: list[float], flagged: int) -> float:
+    """Expected share of the arms that stand out which is not among the first so many.
+
+    Over all ways in which arms may stand out, each by its own chance; 0 of 0 is 0.
+    """
+    total = 0.0
+    for stands in itertools.product((False, True), repeat=len(chance)):
+        weight = math.prod(c if s else 1 - c for c, s in zip(chance, stands, strict=True))
+        if any(stands):
+            total += weight * sum(stands[flagged:]) / sum(stands)
+    return total

@@ -22,6 +22,7 @@ from standout.cli.study_options import (
     K,
     Method,
     Unordered,
+    Until,
     problem_of,
     read_text,
     typed_place,
@@ -76,6 +77,7 @@ def run(
     mad_scale: MadScale = None,
     method: Method = None,
     budget: Budget = None,
+    until: Until = None,
     seed: Seed = 0,
     unordered: Unordered = False,
     name: Annotated[
@@ -97,7 +99,7 @@ def run(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Measure until it is certain which arms stand out.
+    """Measure until it is certain which arms stand out, or probable with --until.
 
     Interrupted in whatever way, the same command goes on where it was. Several
     may measure for one study at once, from several machines with PostgreSQL or
@@ -129,6 +131,7 @@ def run(
         method or DEFAULT_METHOD,
         name=name or "main",
         budget=budget,
+        until=until,
         seed=seed,
         ordered=not unordered,
     )

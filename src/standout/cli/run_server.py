@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from standout.cli.console import print_json
+from standout.cli.study_options import stopped_line
 
 if TYPE_CHECKING:
     from standout.client import RemoteStudy
@@ -73,6 +74,6 @@ def say_status(now: Status, as_json: bool) -> None:
         f"threshold between {now.threshold.lower:.5g} and {now.threshold.upper:.5g}"
     )
     if now.stopped:
-        typer.echo(f"stopped: {now.reason}")
+        typer.echo(stopped_line(now))
     if now.note:
         typer.echo(now.note)

@@ -20,6 +20,7 @@ from standout.cli.study_options import (
     NewName,
     Place,
     Unordered,
+    Until,
     Worker,
     open_study,
     problem_of,
@@ -61,6 +62,7 @@ def create(
     mad_scale: MadScale = None,
     method: Method = None,
     budget: Budget = None,
+    until: Until = None,
     seed: Seed = 0,
     lease: Annotated[str, typer.Option(help="When a ticket is handed out again: 90s, 8h.")] = "1d",
     pause_after: Annotated[
@@ -85,6 +87,7 @@ def create(
         problem_of(noise, k, delta, side, tolerance, mad_scale),
         method or DEFAULT_METHOD,
         budget=budget,
+        until=until,
         seed=seed,
         lease=seconds_of(lease),
         pause_after=pause_after,

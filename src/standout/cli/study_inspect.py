@@ -12,7 +12,14 @@ import typer
 
 from standout.cli.console import print_json
 from standout.cli.options import Json
-from standout.cli.study_options import Name, Place, open_study, typed_place, waiting_line
+from standout.cli.study_options import (
+    Name,
+    Place,
+    open_study,
+    stopped_line,
+    typed_place,
+    waiting_line,
+)
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -60,7 +67,7 @@ def overview(study: Study) -> list[str]:
         f"{len(now.undecided):,} undecided; {threshold_words(now.threshold, now.threshold_low)}",
     ]
     if now.stopped:
-        lines.append(f"stopped: {now.reason}")
+        lines.append(stopped_line(now))
     else:
         left = study.forecast()
         lines.append("pulls left: " + ("not known yet" if left is None else f"about {left:,}"))

@@ -15,7 +15,7 @@ from standout.errors import StudyError
 
 if TYPE_CHECKING:
     from standout.core.problem import Problem
-    from standout.results import Waiting
+    from standout.results import Status, Waiting
     from standout.study import Study
 
 Place = Annotated[
@@ -40,6 +40,14 @@ Method = Annotated[
     ),
 ]
 Budget = Annotated[int | None, typer.Option(help="At most so many pulls.")]
+Until = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PROMISE",
+        help="End before all is certain, once the chances promise this as an estimate: "
+        "errors=0.5, or false-share=0.05,missed-share=0.05.",
+    ),
+]
 Unordered = Annotated[
     bool,
     typer.Option(
@@ -116,6 +124,17 @@ def waiting_line(waiting: Sequence[Waiting]) -> str:
         f"{count:,} told rewards wait for earlier pulls of their arms: for ticket {first.ticket} "
         f"of {printable(first.worker, 40)} ({late}){more}"
     )
+
+
+def stopped_line(now: Status) -> str:
+    """Why a study has stopped; an estimate is told apart from what is certain."""
+    from standout.results import StopReason
+
+    if now.reason is StopReason.ESTIMATE and now.until is not None:
+        from standout.posterior import Until
+
+        return f"stopped: estimate ({Until.parse(now.until).words}; not a certificate)"
+    return f"stopped: {now.reason}"
 
 
 def problem_of(

@@ -15,10 +15,9 @@ from standout.posterior.bins import Bins, bins_of
 from standout.posterior.draws import Posterior, thresholds
 from standout.posterior.evidence import Evidence, Readings, readings_of
 from standout.posterior.likelihood import likelihood
-from standout.posterior.lists import lists_of
+from standout.posterior.lists import FALSE_SHARE, lists_of
 from standout.results import Chances, Threshold
 
-FALSE_SHARE = 0.05
 LEVEL = 0.9
 """Probability of the threshold's interval."""
 MOST_PRIORS, FEWEST_PRIORS = 32, 5

@@ -8,6 +8,9 @@ import numpy as np
 
 from standout.core.typing import Floats, Ints
 
+FALSE_SHARE = 0.05
+"""Of flagged arms, unless asked otherwise, at most so many are expected to be wrong."""
+
 
 @dataclass(frozen=True, eq=False)
 class Lists:

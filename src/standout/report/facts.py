@@ -93,6 +93,7 @@ class Facts:
             "method": seen.method,
             "interval": self.interval,
             "budget": seen.budget,
+            "until": seen.until,
             "counts": vars(seen.counts),
             "threshold": _ends(seen.threshold),
             "threshold_low": _ends(seen.threshold_low),

@@ -9,6 +9,7 @@ from standout.core.method import Method
 from standout.core.methods import parse_method
 from standout.core.noise import Bernoulli, Bounded, GaussianUnknown, HeavyTailed, Noise
 from standout.core.problem import MAD_SCALE, Problem, Side
+from standout.posterior import Until
 from standout.report.facts import Facts
 from standout.text import count
 
@@ -117,6 +118,10 @@ def _noise_words(noise: Noise) -> str:
     )
 
 
+def _until_words(until: str | None) -> str:
+    return "no" if until is None else f"once estimates promise {Until.parse(until).words}"
+
+
 def settings(facts: Facts) -> list[tuple[str, str]]:
     """The question as a list of settings."""
     seen = facts.seen
@@ -135,6 +140,7 @@ def settings(facts: Facts) -> list[tuple[str, str]]:
         ("Interval of an arm", INTERVALS.get(facts.interval, facts.interval)),
         ("Method", f"{seen.method}: {method.summary} ({method.reference})"),
         ("Budget", f"{count(seen.budget)} pulls" if seen.budget is not None else "none"),
+        ("Ends before all is certain", _until_words(seen.until)),
         ("Order of counting", "as handed out" if facts.log.is_ordered else "as told"),
     ]
     if method.range is RangeKind.MEAN_STD:

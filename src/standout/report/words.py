@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from standout.analysis.uniform import Uniform
 from standout.core.kinds import Verdict
 from standout.core.problem import Side
-from standout.results import Forecast
+from standout.posterior import Until
+from standout.results import Forecast, StopReason
 from standout.text import count, listed, plural, rounded
 
 if TYPE_CHECKING:
@@ -29,9 +30,9 @@ def answer(facts: Facts, *, marked: bool = False) -> str:
         )
     if counts.undecided == 0:
         return _standing_out(facts, "", marked)
-    spent = f"the budget of {plural(seen.budget or 0, 'pull')} is used up"
+    ended = _ended(facts)
     if counts.undecided == counts.arms:
-        why = f"{spent}, and " if seen.stopped else ""
+        why = f"{ended}, and " if seen.stopped else ""
         return f"No arm is decided yet: {why}all intervals still touch the threshold's."
     found = _standing_out(facts, " for certain", marked)
     normal = ""
@@ -41,7 +42,15 @@ def answer(facts: Facts, *, marked: bool = False) -> str:
         normal = f" {count(counts.normal)} {certainly}{do} not."
     are = "is" if counts.undecided == 1 else "are"
     left = f"{count(counts.undecided)} {are} {'left' if seen.stopped else 'still'} undecided"
-    return f"{found}{normal} {left}{f', because {spent}' if seen.stopped else ''}."
+    return f"{found}{normal} {left}{f', because {ended}' if seen.stopped else ''}."
+
+
+def _ended(facts: Facts) -> str:
+    """Why a study that is not all decided has stopped."""
+    seen = facts.seen
+    if seen.reason is StopReason.ESTIMATE and seen.until is not None:
+        return f"the estimates promise what was asked ({Until.parse(seen.until).words})"
+    return f"the budget of {plural(seen.budget or 0, 'pull')} is used up"
 
 
 def guess(facts: Facts) -> str:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from standout.results.answer import (
     Identification,
-    Interval,
     Question,
     Scale,
     StopReason,
-    Threshold,
     Tick,
 )
 from standout.results.chances import Chances
+from standout.results.interval import Interval, Threshold
 from standout.results.pages import ArmList, FailureList, NextList, PendingList, StudyList
 from standout.results.plain import Result
 from standout.results.study import (

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from standout.results.plain import Ints, Lower, LowerEnds, Maybe, Maybes, Result, Upper, UpperEnds
+from standout.results.chances import Chances
+from standout.results.interval import Interval
+from standout.results.plain import Ints, LowerEnds, Maybe, Maybes, Result, UpperEnds
 
 
 class StopReason(StrEnum):
@@ -29,30 +31,11 @@ class StopReason(StrEnum):
     BUDGET = "budget", "the budget is used up; some arms are undecided"
     STUCK = "stuck", "no arm is left that can be pulled; some arms are undecided"
     RUNNING = "running", "not ended yet; some arms are undecided"
+    ESTIMATE = (
+        "estimate",
+        "the chances promise what was asked of them, as an estimate; some arms are undecided",
+    )
     INTERRUPTED = "interrupted", "interrupted; some arms are undecided"
-
-
-@dataclass(frozen=True)
-class Interval(Result):
-    """An interval with its ends included, in the rewards' unit.
-
-    An end that is not known yet is infinite, and null in JSON.
-
-    >>> Interval(0.5, float("inf")).to_dict()
-    {'lower': 0.5, 'upper': None}
-    >>> Interval.from_dict({"lower": 0.5, "upper": None})
-    Interval(lower=0.5, upper=inf)
-    """
-
-    lower: Lower
-    upper: Upper
-
-
-@dataclass(frozen=True)
-class Threshold(Interval):
-    """The threshold's interval, and where it seems to be (NaN before the first round)."""
-
-    estimate: Maybe
 
 
 @dataclass(frozen=True)
@@ -99,7 +82,9 @@ class Identification(Result):
     `best_guess` are the outliers if one had to name them now, undecided arms
     judged by their estimates. `threshold_low` is the low side's threshold when
     both sides are asked; `threshold` is then the high one. `note` says why the
-    arms that are left cannot be decided, if that shows. The arrays have an
+    arms that are left cannot be decided, if that shows. `chances` are estimates for
+    answers that are not all certain, worked out by `identify`; `until` is what they
+    had to promise for the run to end, if that was asked. The arrays have an
     entry per arm, in the order of `arms`; `means` is NaN where there is no
     reward, ends that are not known yet are infinite.
 
@@ -127,3 +112,5 @@ class Identification(Result):
     lower: LowerEnds = field(repr=False, default_factory=_none)
     upper: UpperEnds = field(repr=False, default_factory=_none)
     pulls_by_arm: Ints = field(repr=False, default_factory=_none)
+    until: str | None = None
+    chances: Chances | None = field(repr=False, default=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from standout.results.answer import Threshold
+from standout.results.interval import Threshold
 from standout.results.plain import Floats, Maybe, Result
 
 

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from standout.results.answer import Interval, Question, Scale, StopReason
+from standout.results.answer import Question, Scale, StopReason
+from standout.results.interval import Interval
 from standout.results.plain import (
     Floats,
     Ints,
@@ -121,7 +122,8 @@ class Status(Result):
     `waiting` are the told rewards, per arm, that wait for an earlier pull.
     `head` is the digest, in hex, of all that was told (see docs/studies.md).
     `threshold_low` is the low side's when both are asked; `note` says why what
-    is left may never be decided, if that shows.
+    is left may never be decided, if that shows. `until` is what the chances have to promise
+    for the study to end before all is certain, if that was asked.
 
     >>> now = study.status()
     >>> now.arms, now.undecided, now.problem.k, str(now.reason)
@@ -152,6 +154,7 @@ class Status(Result):
     paused: dict[str, str] = field(default_factory=dict)
     waiting: tuple[Waiting, ...] = ()
     head: str = ""
+    until: str | None = None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
-from standout.results.answer import Question, Scale, StopReason, Threshold
+from standout.results.answer import Question, Scale, StopReason
+from standout.results.interval import Threshold
 from standout.results.plain import (
     Codes,
     Ints,
@@ -99,6 +100,7 @@ class StudyView(Result):
     problem: Problem
     method: str
     budget: int | None
+    until: str | None
     counts: Counts
     stopped: bool
     reason: StopReason

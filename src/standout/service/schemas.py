@@ -138,6 +138,13 @@ class NewStudy(Body):
     mad_scale: Number | None = Field(default=None, gt=0)
     method: str | None = Field(default=None, max_length=200, examples=["focus"])
     budget: Whole | None = Field(default=None, ge=1, le=10**15)
+    until: str | None = Field(
+        default=None,
+        max_length=200,
+        description="End as soon as the chances promise this, as an estimate: errors=0.5, or "
+        "false-share=0.05,missed-share=0.05.",
+        examples=["errors=0.5"],
+    )
     seed: Whole = Field(default=0, ge=0, le=BIGGEST)
     lease: Lease = None
     pause_after: Whole | None = Field(default=None, ge=1, le=10**9)

@@ -16,6 +16,7 @@ from standout.core.prior import PriorFacts
 from standout.core.problem import Problem
 from standout.core.run import NO_LIMIT, start_state
 from standout.core.state import (
+    PULLS,
     ROUNDS,
     THRESHOLD_LOWER,
     THRESHOLD_UPPER,
@@ -25,6 +26,7 @@ from standout.core.state import (
 )
 from standout.core.typing import Codes, Flags, Ints
 from standout.core.undecidable import doubt
+from standout.posterior import Until, estimate, evidence_of, is_look_due
 from standout.results import Identification, Interval, StopReason
 from standout.study.kernels import observe_many
 from standout.study.log.chain import Step
@@ -58,6 +60,7 @@ class Progress:
         ordered: bool,
         rng: np.random.Generator,
         costs: Mapping[str, float] | None = None,
+        until: Until | None = None,
     ) -> None:
         n_arms = len(arms)
         self.problem = problem
@@ -66,6 +69,7 @@ class Progress:
         self.arms = tuple(arms)
         self.index = {name: i for i, name in enumerate(self.arms)}
         self.budget = budget
+        self.until = until
         self.pause_after = pause_after
         self.ordered = ordered
         self.rng = rng
@@ -130,13 +134,15 @@ class Progress:
     def settle(self, step: Step) -> None:
         """After rewards: bring verdicts up to date where a round has ended, stop if decided.
 
-        What came of it is noted in the `step`, whose time it has.
+        Or stop if the chances promise what was asked of them. What came of it is noted
+        in the `step`, whose time it has.
         """
         update = self.close_rounds() or step.is_due
         if self.is_stopped:
             return
         spent = self.budget is not None and self.totals.pulls >= self.budget
-        if (update or spent) and self._is_ready(spent):
+        promised = self.excess(len(step.counted), spent) <= 1.0
+        if (update or spent or promised) and self._is_ready(spent):
             engine.end_round(self.spec, self.state)
             fresh = (self.certified == 0) & (self.state.verdict != 0)
             self.certified[fresh] = self.state.verdict[fresh]
@@ -145,10 +151,32 @@ class Progress:
             step.decided = split_verdicts(fresh, self.state.verdict)
         if self.state.counters[UNDECIDED] == 0:
             self.stop(StopReason.DECIDED, step)
+        elif promised:
+            self.stop(StopReason.ESTIMATE, step)
         elif spent:
             self.stop(StopReason.BUDGET, step)
         if step.ended:
             self.changes.ended.append((self.moment(step.time), self.is_stopped))
+
+    def excess(self, counted: int, spent: bool) -> float:
+        """How far the chances are from what they have to promise: at most 1 ends the study.
+
+        Infinite where nothing was asked of them, and where it is no time to look: that is when
+        the rewards `counted` just now, or the end of the budget, make one due. All of it
+        follows from the rewards alone, so that a look can be worked out anew.
+        """
+        if self.until is None or not (counted or spent) or not self._is_ready(False):
+            return np.inf
+        pulls = int(self.state.counters[PULLS])
+        if not spent and not is_look_due(pulls - counted, pulls, len(self.arms)):
+            return np.inf
+        found = estimate(
+            self.problem,
+            evidence_of(self.spec, self.state),
+            self.arms,
+            false_share=self.until.flag_share,
+        )
+        return self.until.excess(found)
 
     def moment(self, now: float) -> dict[str, Any]:
         """How the threshold and the arms stand, as a row of the trace."""
@@ -204,8 +232,9 @@ class Progress:
         guess &= self.certified != 1
         note = None if self.is_stopped else doubt(self.spec, self.state, self.arms)
         found = identification(sticky, self.arms, guess, self.reason, note=note)
+        until = None if self.until is None else str(self.until)
         # Means as of the last reward, also within a round.
-        return replace(found, means=means_of(self.state))
+        return replace(found, means=means_of(self.state), until=until)
 
 
 def split_verdicts(fresh: Flags, verdict: Codes) -> tuple[list[int], list[int]] | None:

@@ -49,6 +49,7 @@ def read_status(
         paused={progress.arms[i]: why for i, why in sorted(progress.paused.items())},
         waiting=_waiting(connection, mirror, now),
         head=progress.head.hex(),
+        until=found.until,
     )
 
 

@@ -48,6 +48,7 @@ from standout.study.tickets import MOST, read_failures, read_pending, ticket_id
 from standout.study.transaction import Mark, Transaction, carry_out, check_count, insist, worker_of
 
 if TYPE_CHECKING:
+    from standout.posterior import Until
     from standout.results import Forecast, Verification
     from standout.study.log.history import History
 
@@ -99,6 +100,11 @@ class Study:
         return self._mirror.progress.budget
 
     @property
+    def until(self) -> Until | None:
+        """What the chances have to promise for the study to end, if that was asked."""
+        return self._mirror.progress.until
+
+    @property
     def ordered(self) -> bool:
         """Whether an arm's rewards are counted in the order of asking."""
         return self._mirror.progress.ordered
@@ -130,6 +136,7 @@ class Study:
         *,
         name: str = "main",
         budget: int | None = None,
+        until: str | Until | None = None,
         seed: int | np.random.Generator = 0,
         lease: float = catalogue.DAY,
         pause_after: int | None = None,
@@ -142,6 +149,8 @@ class Study:
     ) -> Study:
         """Begin a study in a file, or in a PostgreSQL database given by its URL.
 
+        It ends when all is certain, when `budget` pulls are told, or, with `until`, as soon as
+        the chances promise that: `errors=0.5`, or `false-share=0.05,missed-share=0.05`.
         A ticket is handed out again `lease` seconds after it was asked for;
         `pause_after` failures of an arm in a row pause it. An arm's rewards are
         counted in the order in which its pulls were handed out, and wait for
@@ -163,7 +172,7 @@ class Study:
         """
         plan = catalogue.plan(
             arms, problem, method, name, budget, lease, pause_after, ordered, seed, costs,
-            items, page,
+            items, page, until,
         )  # fmt: skip
         storage = Storage(place, create=True, patience=patience, clock=clock)
         with storage.closed_on_error(), storage.write() as connection:

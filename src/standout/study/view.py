@@ -56,6 +56,7 @@ def view(study: Study, since: int | None = None) -> StudyView:
             problem=progress.problem,
             method=progress.method.label(),
             budget=progress.budget,
+            until=None if progress.until is None else str(progress.until),
             counts=_counts(progress, verdict, expired),
             stopped=progress.is_stopped,
             reason=progress.reason,

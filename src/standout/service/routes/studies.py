@@ -69,6 +69,7 @@ def _create(opened: OpenStudies, body: NewStudy) -> Response:
         body.method or DEFAULT_METHOD,
         name=body.name,
         budget=body.budget,
+        until=body.until,
         seed=body.seed,
         lease=DAY if body.lease is None else body.lease,
         pause_after=body.pause_after,

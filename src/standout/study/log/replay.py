@@ -33,6 +33,8 @@ from standout.study.tickets import pause_if_often
 
 RULE_MEMORY = ("guesses", "quota", "active")
 MOST_PROBLEMS = 20
+NEARLY = 1e-6
+"""Estimates may differ by so much from machine to machine."""
 
 
 class Replay:
@@ -143,10 +145,11 @@ class Replay:
         progress.totals.pulls += len(rewards) - surplus
         progress.totals.surplus += surplus
         self._tend(row, detail)
-        self._count(row, rewards)
+        counted = self._count(row, rewards)
+        excess = self._excess(counted)
         if row["ended"]:
             self._end_round(row)
-        self._stop(row)
+        self._stop(row, excess)
 
     def _tend(self, row: dict[str, Any], detail: Any) -> None:
         """Failures and pauses."""
@@ -165,7 +168,8 @@ class Replay:
                 progress.paused.pop(arm, None)
                 progress.streak[arm] = 0
 
-    def _count(self, row: dict[str, Any], rewards: list[Any]) -> None:
+    def _count(self, row: dict[str, Any], rewards: list[Any]) -> int:
+        """Note what the step counts; how many places it says."""
         if row["counted"] is None:
             places = [reward[0] for reward in rewards if reward[7]]
         else:
@@ -177,6 +181,19 @@ class Replay:
                 continue
             self._rewards.append(found)
             self.progress.streak[found[0]] = 0
+        return len(places)
+
+    def _excess(self, counted: int) -> float:
+        """As `Progress.excess`, worked out anew; infinite where that cannot be."""
+        progress = self.progress
+        if progress.until is None or progress.is_stopped or not self.is_exact:
+            return np.inf
+        self._observe()
+        return progress.excess(counted, self._is_spent())
+
+    def _is_spent(self) -> bool:
+        budget = self.progress.budget
+        return budget is not None and self.progress.totals.pulls >= budget
 
     def _older(self, place: int) -> tuple[int, float] | None:
         """A reward of the time before the steps that had waited until now."""
@@ -212,14 +229,12 @@ class Replay:
         for verdict, arms in enumerate(said or (), start=1):
             progress.certified[arms] = verdict
 
-    def _stop(self, row: dict[str, Any]) -> None:
+    def _stop(self, row: dict[str, Any], excess: float) -> None:
         """Whether the study stopped here, and why; and the trace's row, where one is due."""
         progress, reason = self.progress, row["reason"]
         if progress.reason is StopReason.RUNNING:
-            if self.is_exact and (row["ended"] or row["logged"]):
-                spent = progress.budget is not None and progress.totals.pulls >= progress.budget
-                decided = progress.state.counters[UNDECIDED] == 0
-                due = StopReason.DECIDED if decided else StopReason.BUDGET if spent else None
+            if self.is_exact and (row["ended"] or row["logged"] or reason):
+                due = self._reason_due(reason, excess)
                 if reason != (None if due is None else str(due)):
                     self._complain(
                         f"step {row['number']}: it says that the study stopped ({reason}), but "
@@ -232,6 +247,16 @@ class Replay:
         if row["ended"] and is_due(progress.totals.pulls, self._last_trace, progress.is_stopped):
             self._last_trace = progress.totals.pulls
             self.trace.append(progress.moment(row["time"]))
+
+    def _reason_due(self, said: str | None, excess: float) -> StopReason | None:
+        """Why the study must have stopped by now; None if it goes on."""
+        if self.progress.state.counters[UNDECIDED] == 0:
+            return StopReason.DECIDED
+        # Another machine may differ in the last digits: at the edge the step is believed.
+        slack = NEARLY if said == StopReason.ESTIMATE else -NEARLY
+        if excess <= 1.0 + slack:
+            return StopReason.ESTIMATE
+        return StopReason.BUDGET if self._is_spent() else None
 
 
 def _twin(mirror: Mirror) -> Progress:
@@ -246,6 +271,7 @@ def _twin(mirror: Mirror) -> Progress:
         progress.pause_after,
         progress.ordered,
         rng,
+        until=progress.until,
     )
     twin.state = _fresh_state(progress, rng)
     return twin

@@ -14,6 +14,7 @@ from standout.core.methods import as_method
 from standout.core.problem import Problem
 from standout.errors import NoStudyError, StudyError
 from standout.extras import require
+from standout.posterior import Until
 from standout.study.storage.catalogue import before_scales
 from standout.study.study import Study
 
@@ -30,15 +31,18 @@ def make_or_find(
     name: str,
     budget: int | None,
     seed: int,
+    until: str | None = None,
     ordered: bool = True,
 ) -> Study:
     """The study at `place`: opened if it is there and asks the same, made otherwise."""
     try:
         study = Study.open(place, name)
     except NoStudyError:
-        options: dict[str, Any] = {"name": name, "budget": budget, "seed": seed}
+        options: dict[str, Any] = {"name": name, "budget": budget, "until": until, "seed": seed}
         return Study.create(place, arms, problem, method, ordered=ordered, **options)
     _check_same(study, arms, problem, as_method(method), budget)
+    if study.until != (None if until is None else Until.parse(until)):
+        raise StudyError(f"{study!r} goes on until {study.until or 'all is certain'}, not {until}")
     if study.ordered != ordered:
         raise StudyError(
             f"{study!r} counts rewards in the order of "

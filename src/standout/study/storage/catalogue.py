@@ -24,6 +24,7 @@ from standout.errors import (
     StudyExistsError,
     shown,
 )
+from standout.posterior import Until
 from standout.results import StopReason, StudyRow
 from standout.study import arguments
 from standout.study.progress import Progress
@@ -93,6 +94,7 @@ def plan(
     costs: Mapping[str, float] | None,
     items: Mapping[str, Mapping[str, str]] | None = None,
     page: Mapping[str, Any] | None = None,
+    until: str | Until | None = None,
 ) -> Plan:
     """Check everything before a file is touched."""
     if not isinstance(method, str | Method):
@@ -105,7 +107,7 @@ def plan(
     check_name(name, "study")
     progress = _progress(
         problem, chosen, check_arms(arms), budget, pause_after, ordered, arguments.seed_of(seed),
-        _check_costs(costs),
+        _check_costs(costs), _check_until(until),
     )  # fmt: skip
     return Plan(
         progress,
@@ -125,6 +127,7 @@ def _progress(
     ordered: object,
     rng: np.random.Generator,
     costs: Mapping[str, float] | None = None,
+    until: Until | None = None,
 ) -> Progress:
     """The progress of a study whose settings were checked, whether given or read."""
     arguments.check_method(method)
@@ -134,7 +137,16 @@ def _progress(
         pause_after = arguments.whole("pause_after", pause_after, 1, arguments.MOST_FAILURES)
     if not isinstance(ordered, bool | np.bool_) and ordered not in (0, 1):
         raise StudyError(f"ordered must be True or False, not {shown(ordered)}")
-    return Progress(problem, method, arms, budget, pause_after, bool(ordered), rng, costs)
+    if until is not None:
+        until.check_arms(len(arms))
+    return Progress(problem, method, arms, budget, pause_after, bool(ordered), rng, costs, until)
+
+
+def _check_until(until: object) -> Until | None:
+    """What the chances have to promise, as given: an `Until`, its text or None."""
+    if until is None or isinstance(until, Until):
+        return until
+    return Until.parse(arguments.text("until", until))
 
 
 def _check_costs(costs: Mapping[str, float] | None) -> dict[str, float] | None:
@@ -192,7 +204,7 @@ def create(connection: Connection, storage: Storage, plan: Plan) -> Mirror:
         id=key,
         name=plan.name,
         created=now,
-        problem=json.dumps(progress.problem.to_dict()),
+        problem=_written_question(progress),
         method=_written(progress.method),
         fields=json.dumps(mirror.fields),
         budget=progress.budget,
@@ -206,6 +218,21 @@ def create(connection: Connection, storage: Storage, plan: Plan) -> Mirror:
     write_items(connection, key, plan.items)
     chain_start.begin(connection, key, now, chain_start.drawn_bytes(progress.state), 0)
     return mirror
+
+
+_UNTIL = "until"
+
+
+def _written_question(progress: Progress) -> str:
+    """What is asked as it is kept: the problem and, if not until all is certain, until when.
+
+    In one text, so that the study's first digest covers both, and an older standout, which
+    would not stop there, does not open it.
+    """
+    asked = progress.problem.to_dict()
+    if progress.until is not None:
+        asked[_UNTIL] = str(progress.until)
+    return json.dumps(asked)
 
 
 _SCALES = "scales="
@@ -244,7 +271,9 @@ def find(connection: Connection, storage: Storage, name: str | None) -> tuple[Mi
     row = choose(connection, storage, name)
     arms = [name for (name,) in _ARMS(connection, row.id)]
     try:
-        problem = Problem(**json.loads(row.problem))
+        asked = json.loads(row.problem)
+        until = _check_until(asked.pop(_UNTIL, None))
+        problem = Problem(**asked)
         progress = _progress(
             problem,
             _read_method(row.method, problem),
@@ -253,6 +282,7 @@ def find(connection: Connection, storage: Storage, name: str | None) -> tuple[Mi
             row.pause_after,
             row.ordered,
             np.random.default_rng(0),
+            until=until,
         )
         lease = check_lease(row.lease)
         return Mirror(row.id, progress, json.loads(row.fields)), row.name, lease

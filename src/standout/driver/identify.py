@@ -1,4 +1,4 @@
-"""The main job in one call: measure arms until it is certain which stand out."""
+"""The main job in one call: measure arms until it is certain, or probable, which stand out."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from standout.core.executor import measure_round
 from standout.core.method import Method
 from standout.core.methods import DEFAULT_METHOD
 from standout.core.prior import PriorFacts
 from standout.core.problem import Problem
 from standout.core.run import Run
+from standout.driver.executor import measure_round
 from standout.errors import MeasureError, UndecidableWarning
+from standout.posterior import Until, chances, is_look_due
+from standout.posterior.lists import FALSE_SHARE
+from standout.posterior.until import MOST_ARMS
 from standout.results import Identification, StopReason
 
 Progress = Callable[[Run], None]
@@ -33,6 +37,7 @@ def identify(
     method: str | Method = DEFAULT_METHOD,
     *,
     budget: int | None = None,
+    until: str | Until | None = None,
     seed: int | np.random.Generator = 0,
     progress: Progress | None = None,
     executor: Executor | None = None,
@@ -45,7 +50,11 @@ def identify(
     `measure` gets an arm's name and gives one reward; `arms` are distinct
     names, at least three; `method` is a name of `METHODS`, with options after a
     colon, or a `Method`. `budget` is the largest number of pulls, None for no
-    end but certainty. `seed` drives the method's own random choices.
+    end but certainty. `until` ends the run earlier, with reason `estimate`, as soon as the
+    chances promise it: `errors=0.5`, or `false-share=0.05,missed-share=0.05` (an
+    `Until` or its text). They are estimates and change nothing about what is certain; an
+    answer that is not all certain has them as `chances` (up to 20,000 arms).
+    `seed` drives the method's own random choices.
     `progress(run)` is called after every round. Raises `ProblemError` or
     `MethodError` for what cannot be run.
     If `measure` raises, or gives something that is no reward, a `MeasureError`
@@ -68,14 +77,22 @@ def identify(
     """
     given = PriorFacts(costs=costs or {}, prior=prior or {}, known=known or {})
     run = Run(problem, arms, method, np.random.default_rng(seed), budget=budget, given=given)
+    promise = Until.parse(until) if isinstance(until, str) else until
+    if promise is not None:
+        promise.check_arms(len(run.arms))
     look_at: float = DOUBT_AFTER
+    reason: StopReason | None = None
     try:
         while chosen := run.choose():
+            before = run.pulls
             for arm, give_reward in _pulls(measure, chosen, run.pulls, executor):
                 _observe(run, arm, give_reward)
             run.update()
             if progress is not None:
                 progress(run)
+            if promise is not None and _is_promised(run, promise, before):
+                reason = StopReason.ESTIMATE
+                break
             if run.pulls >= look_at:
                 look_at = DOUBT_AGAIN * run.pulls
                 if note := run.doubt():
@@ -83,8 +100,26 @@ def identify(
                     look_at = math.inf
     except KeyboardInterrupt:
         run.update()
-        return run.identification(StopReason.INTERRUPTED)
-    return run.identification()
+        reason = StopReason.INTERRUPTED
+    return _answer(run, promise, reason)
+
+
+def _is_promised(run: Run, promise: Until, before: int) -> bool:
+    """Whether the run, not decided yet, may end on its chances; `before` are its pulls then."""
+    is_last = run.reason is not StopReason.RUNNING
+    if run.is_decided or not (is_last or is_look_due(before, run.pulls, len(run.arms))):
+        return False
+    return promise.is_met(chances(run, false_share=promise.flag_share))
+
+
+def _answer(run: Run, promise: Until | None, reason: StopReason | None) -> Identification:
+    """What was found; with chances where not all of it is certain."""
+    found = run.identification(reason)
+    asked = None if promise is None else str(promise)
+    if not found.undecided or len(run.arms) > MOST_ARMS:
+        return replace(found, until=asked)
+    share = FALSE_SHARE if promise is None else promise.flag_share
+    return replace(found, until=asked, chances=chances(run, false_share=share))
 
 
 def _pulls(
