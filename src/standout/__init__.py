@@ -5,6 +5,32 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from standout.errors import (
+    AccessError,
+    BatchError,
+    InstanceError,
+    KeyUsedError,
+    MeasureError,
+    MethodError,
+    MissingExtraError,
+    MovedError,
+    NoStudyError,
+    NotYoursError,
+    ProblemError,
+    ReproduceError,
+    RewardError,
+    StandoutError,
+    StorageError,
+    StudyError,
+    StudyExistsError,
+    TicketError,
+    TokenError,
+    ToldError,
+    UnavailableError,
+    UncertainError,
+    UndecidableWarning,
+)
+
 if TYPE_CHECKING:
     from standout.client import Client
     from standout.core.method import Method
@@ -19,31 +45,6 @@ if TYPE_CHECKING:
     from standout.core.problem import MAD_SCALE, Problem, Side
     from standout.core.run import Run
     from standout.driver import identify
-    from standout.errors import (
-        AccessError,
-        BatchError,
-        InstanceError,
-        KeyUsedError,
-        MeasureError,
-        MethodError,
-        MissingExtraError,
-        MovedError,
-        NoStudyError,
-        NotYoursError,
-        ProblemError,
-        ReproduceError,
-        RewardError,
-        StandoutError,
-        StorageError,
-        StudyError,
-        StudyExistsError,
-        TicketError,
-        TokenError,
-        ToldError,
-        UnavailableError,
-        UncertainError,
-        UndecidableWarning,
-    )
     from standout.posterior import Until, chances
     from standout.results import Chances, Identification, Interval, Status, StopReason, Ticket
     from standout.simulation import Instance, Simulation, simulate
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Names are fetched when first used, so that `import standout` and the command
+# Other names are fetched when first used, so that `import standout` and the command
 # line's help stay quick: compiling machinery is loaded only by what needs it.
 _HOMES = {
     "standout.client": ("Client",),
@@ -67,31 +68,6 @@ _HOMES = {
     "standout.core.problem": ("MAD_SCALE", "Problem", "Side"),
     "standout.core.run": ("Run",),
     "standout.driver": ("identify",),
-    "standout.errors": (
-        "AccessError",
-        "BatchError",
-        "InstanceError",
-        "KeyUsedError",
-        "MeasureError",
-        "MethodError",
-        "MissingExtraError",
-        "MovedError",
-        "NoStudyError",
-        "NotYoursError",
-        "ProblemError",
-        "ReproduceError",
-        "RewardError",
-        "StandoutError",
-        "StorageError",
-        "StudyError",
-        "StudyExistsError",
-        "TicketError",
-        "TokenError",
-        "ToldError",
-        "UnavailableError",
-        "UncertainError",
-        "UndecidableWarning",
-    ),
     "standout.simulation": ("Instance", "Simulation", "simulate"),
     "standout.posterior": ("Until", "chances"),
     "standout.results": ("Chances", "Identification", "Interval", "Status", "StopReason", "Ticket"),

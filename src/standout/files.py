@@ -1,7 +1,9 @@
-"""Writing files so that nobody ever sees half of one."""
+"""Writing files so that nobody ever sees half of one, and reading CSV with its lines."""
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import tempfile
 from collections.abc import Iterator
@@ -51,3 +53,21 @@ def write_file(path: Path, content: str | bytes) -> Path:
     with writing(path, is_binary=isinstance(content, bytes)) as file:
         file.write(content)
     return path
+
+
+def csv_records(
+    text: str, label: str, kind: type[StandoutError]
+) -> Iterator[tuple[int, list[str]]]:
+    """The records of a CSV that are not empty, each with the number of the line it starts on.
+
+    Raises an error of `kind`, which names the line, for what is no CSV.
+    """
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    line = 1
+    try:
+        for fields in reader:
+            if fields:
+                yield line, fields
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise kind(f"{label}, line {line}: not valid CSV: {error}") from None

@@ -52,6 +52,11 @@ class Recent(Generic[K, V]):
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
 
+    def pop(self, key: K) -> None:
+        """Forget what is kept under `key`, if anything."""
+        with self._lock:
+            self._kept.pop(key, None)
+
     def __len__(self) -> int:
         return len(self._kept)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
@@ -130,23 +131,13 @@ def of_http(error: HTTPException) -> ApiError:
 def install(app: FastAPI) -> None:
     """Make every error of the app an answer of the one shape."""
 
-    async def api_error(_: Request, error: Exception) -> Response:
-        assert isinstance(error, ApiError)
-        return error.response()
+    def add(kind: type[Exception], translated: Callable[[Any], ApiError]) -> None:
+        async def handle(_: Request, error: Exception) -> Response:
+            return translated(error).response()
 
-    async def standout_error(_: Request, error: Exception) -> Response:
-        assert isinstance(error, errors.StandoutError)
-        return translate(error).response()
+        app.add_exception_handler(kind, handle)
 
-    async def validation_error(_: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)
-        return _validation(error).response()
-
-    async def http_error(_: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        return of_http(error).response()
-
-    app.add_exception_handler(ApiError, api_error)
-    app.add_exception_handler(errors.StandoutError, standout_error)
-    app.add_exception_handler(RequestValidationError, validation_error)
-    app.add_exception_handler(HTTPException, http_error)
+    add(ApiError, lambda error: error)
+    add(errors.StandoutError, translate)
+    add(RequestValidationError, _validation)
+    add(HTTPException, of_http)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
+
+from standout.service.cache import Recent
 
 EVERY, AT_ONCE = 60.0, 10
 """Of one kind of message, `AT_ONCE` in `EVERY` seconds are written."""
@@ -24,7 +25,7 @@ class Sparing(logging.Filter):
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self._clock = clock
-        self._kinds: OrderedDict[tuple[str, int, str], list[float]] = OrderedDict()
+        self._kinds = Recent[tuple[str, int, str], tuple[float, int]](_MOST_KINDS)
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether to write this one."""
@@ -32,14 +33,12 @@ class Sparing(logging.Filter):
             return True
         key = (record.name, record.levelno, str(record.msg)[:200])
         now = self._clock()
-        begin, seen = self._kinds.pop(key, [now, 0])
+        begin, seen = self._kinds.get(key) or (now, 0)
         left_out = 0
         if now - begin >= EVERY:
-            left_out = max(0, int(seen) - AT_ONCE)
+            left_out = max(0, seen - AT_ONCE)
             begin, seen = now, 0
-        self._kinds[key] = [begin, seen + 1]
-        if len(self._kinds) > _MOST_KINDS:
-            self._kinds.popitem(last=False)
+        self._kinds[key] = (begin, seen + 1)
         if left_out:
             record.msg = f"{record.getMessage()} ({left_out:,} more like this were left out)"
             record.args = None

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from standout.errors import NoStudyError, UnavailableError
 from standout.results import StudyList
+from standout.service.cache import Recent
 from standout.study import Study
 from standout.study.storage.catalogue import list_studies, study_names
 from standout.study.storage.database import Connection, Storage
@@ -53,7 +53,7 @@ class OpenStudies:
     def __init__(self, place: str) -> None:
         self.place = place
         self._lock = threading.Lock()
-        self._pairs: OrderedDict[str, Pair] = OrderedDict()
+        self._pairs = Recent[str, Pair](MOST_OPEN)
         self._catalogue = threading.Lock()
         self._pulse = threading.Lock()
         self._pinged: Storage | None = None
@@ -70,11 +70,8 @@ class OpenStudies:
         with self._lock:
             pair = self._pairs.get(name)
             if pair is None:
+                # Whoever still uses one that makes room keeps it, and its connection.
                 pair = self._pairs[name] = Pair(self.place, name)
-            self._pairs.move_to_end(name)
-            while len(self._pairs) > MOST_OPEN:
-                # Whoever still uses it keeps it; its connection ends with the last use.
-                self._pairs.popitem(last=False)
         try:
             return pair.get(purpose)
         except NoStudyError:
@@ -102,8 +99,7 @@ class OpenStudies:
 
     def forget(self, name: str) -> None:
         """Drop what is open of a study: the next request opens it anew."""
-        with self._lock:
-            self._pairs.pop(name, None)
+        self._pairs.pop(name)
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
@@ -151,8 +147,7 @@ class OpenStudies:
 
     def close(self) -> None:
         """Close every study and connection; one that hangs is left to the end of the process."""
-        with self._lock:
-            self._pairs.clear()
+        self._pairs = Recent(MOST_OPEN)
         for lock, storage in ((self._catalogue, self._storage), (self._pulse, self._pinged)):
             if storage is not None and lock.acquire(timeout=CLOSING):
                 try:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends
 from starlette.requests import Request
+from starlette.responses import Response
 
+from standout.results import Result
+from standout.service.answers import answer
 from standout.service.cache import Caches
 from standout.service.events import Hub
 from standout.service.open_studies import OpenStudies
 from standout.service.queues import Queues
 from standout.service.security.auth import Gate
 from standout.service.settings import Settings
+from standout.study import Study
+from standout.study.transaction import Transaction
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -26,6 +34,24 @@ class Service:
     gate: Gate
     hub: Hub
     cache: Caches = field(default_factory=Caches)
+
+    async def look(self, name: str, look: Callable[[Study], Result | dict[str, Any]]) -> Response:
+        """Look at a study, in a thread that is not waited for by whoever measures."""
+        return await self.queues.look(lambda: answer(look(self.studies.reader(name))))
+
+    async def change(
+        self, name: str, request: Callable[[Study, Transaction], T], size: int = 1
+    ) -> tuple[Study, T]:
+        """Carry out a request, in one transaction with whatever else waits to change the study.
+
+        It writes about `size` rows. Gives the study, and what came of it.
+        """
+        return await self.queues.change(name, lambda: self.studies.writer(name), request, size)
+
+    async def write(self, name: str, change: Callable[[Study], object]) -> Response:
+        """Change a study in a way that has a transaction of its own."""
+        await self.queues.write(name, lambda: change(self.studies.writer(name)))
+        return answer({"done": True})
 
 
 def start(place: str, settings: Settings) -> Service:

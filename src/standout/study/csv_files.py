@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from standout.errors import StudyError
+from standout.files import csv_records
 from standout.results import Ticket
 from standout.study.rating.page import PARTS
 
@@ -76,22 +75,9 @@ def decode(data: bytes, label: str) -> str:
         raise StudyError(f"{label}, line {line}: not UTF-8; save the file as CSV UTF-8") from None
 
 
-def records(text: str, label: str) -> Iterator[tuple[int, list[str]]]:
-    """The lines that are not empty, with the number of each record's first line."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    line = 1
-    try:
-        for fields in reader:
-            if fields:
-                yield line, fields
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise StudyError(f"{label}, line {line}: {error}") from None
-
-
 def read_arms(text: str, label: str) -> list[str]:
     """The column `arm` (or `name`); a file of one column needs no header."""
-    lines = list(records(text, label))
+    lines = list(csv_records(text, label, StudyError))
     if not lines:
         raise StudyError(f"{label}: no arms; write one arm per line under the header arm")
     header = [field.strip().lower() for field in lines[0][1]]
@@ -117,7 +103,7 @@ def read_arms(text: str, label: str) -> list[str]:
 
 def read_items(text: str, label: str) -> dict[str, dict[str, str]]:
     """The columns `text`, `image` and `html` of a file of arms: what a rating page shows."""
-    lines = list(records(text, label))
+    lines = list(csv_records(text, label, StudyError))
     header = [field.strip().lower() for field in lines[0][1]] if lines else []
     arm = next((header.index(name) for name in ARM_NAMES if name in header), None)
     columns = {name: header.index(name) for name in PARTS if name in header}
@@ -148,7 +134,7 @@ def read_page(text: str, label: str) -> dict[str, Any]:
 
 def read_results(text: str, label: str, *, skip_blank: bool = False) -> list[Result]:
     """Columns `reward` and `ticket`, `arm` or both; with both, the ticket must be of that arm."""
-    lines = records(text, label)
+    lines = csv_records(text, label, StudyError)
     _, header = next(lines, (1, []))
     names = [field.strip().lower() for field in header]
     reward = next((names.index(name) for name in REWARD_NAMES if name in names), None)

@@ -725,22 +725,23 @@ class Study:
         Between two parts no transaction is open, so that a slow reader
         keeps nobody waiting; the log only grows, and so they fit together.
         """
-        from standout.study.log.history import TEXTS, text_of
+        from standout.study.log.history import TEXTS
         from standout.study.storage.log.reward_log import read_part
 
         if form not in TEXTS:
             raise StudyError(f"no format {shown(form)}; there are {', '.join(TEXTS)}")
-        text = text_of(form, self.arms, raw)
         with self._reading():
             last = self._mirror.progress.totals.log
-        yield text.head()
-        done = 0
-        while done < last:
-            with self._reading() as (connection, _):
-                rows = read_part(connection, self._mirror.key, done, last)
-            done = rows[-1][0] if rows else last
-            yield text.rows(rows)
-        yield text.tail()
+
+        def batches() -> Iterator[list[Any]]:
+            done = 0
+            while done < last:
+                with self._reading() as (connection, _):
+                    rows = read_part(connection, self._mirror.key, done, last)
+                done = rows[-1][0] if rows else last
+                yield rows
+
+        yield from TEXTS[form](batches(), self.arms, raw)
 
     def _position(self, arm: str) -> int:
         position = self._mirror.progress.index.get(arguments.text("an arm", arm))

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from copy import deepcopy
-from functools import partial
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 from pydantic import Field
@@ -32,7 +31,6 @@ from standout.study.transaction import Transaction
 
 router = APIRouter(prefix="/rate/{name}", include_in_schema=False)
 
-T = TypeVar("T")
 _PART = 500
 Again = Annotated[bool, Field(description="Show skipped items again.")]
 
@@ -108,14 +106,6 @@ async def _show(service: Service, name: str, seen: Seen, **more: Any) -> Respons
     return answer({**await service.queues.quick(look), **more})
 
 
-async def _change(
-    service: Service, name: str, request: Callable[[Study, Transaction], T], size: int = 1
-) -> T:
-    """Carry out a request, in one transaction with whatever else waits to change the study."""
-    find = partial(service.studies.writer, name)
-    return (await service.queues.change(name, find, request, size))[1]
-
-
 @router.post("/next")
 async def following(
     service: ServiceOf, who: Answerer, name: str, body: Next, request: Request
@@ -133,7 +123,7 @@ async def following(
         skipped = set() if body.again else record.skipped
         return next_item.choose(study, turn, rater, record, service.settings, skipped)
 
-    seen = await _change(service, name, call)
+    _, seen = await service.change(name, call)
     return rater.keep(await _show(service, name, seen, answered=record.answers))
 
 
@@ -200,7 +190,7 @@ async def _act(
         chosen = next_item.choose(study, turn, rater, seen, service.settings, skipped)
         return counted, arm, chosen
 
-    counted, arm, seen = await _change(service, rater.study, call, 2)
+    _, (counted, arm, seen) = await service.change(rater.study, call, 2)
     _note(record, body, arm)  # Only now is it on disk.
     return await _show(service, rater.study, seen, counted=counted)
 
@@ -228,5 +218,5 @@ async def leave(
     def end() -> Any:
         return (service.studies.reader(name).page or {}).get("end")
 
-    await _change(service, name, call)
+    await service.change(name, call)
     return answer({"state": "left", "end": await service.queues.quick(end)})

@@ -6,9 +6,8 @@ same key, is harmless and gives the same next tickets; another value is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -37,7 +36,6 @@ from standout.study.storage.tokens import Role
 from standout.study.transaction import Mark, Transaction
 
 router = APIRouter(prefix="/studies/{name}", tags=["measuring"], route_class=LongRoute)
-T = TypeVar("T")
 
 
 def _worker(who: Identity, given: str | None) -> str:
@@ -80,13 +78,6 @@ async def _tickets(
     return tuple(replace(ticket, item=items.get(ticket.arm)) for ticket in tickets)
 
 
-async def _change(
-    service: Service, name: str, request: Callable[[Study, Transaction], T], size: int = 1
-) -> tuple[Study, T]:
-    """Carry out a request; the study that it changed, and what came of it."""
-    return await service.queues.change(name, lambda: service.studies.writer(name), request, size)
-
-
 @router.post("/ask", responses=sent(Tickets, "Pulls to measure, or none."))
 async def ask(service: ServiceOf, who: Answerer, name: str, body: Ask) -> Response:
     """Ask for pulls to measure; a rater gets one at a time."""
@@ -98,7 +89,7 @@ async def ask(service: ServiceOf, who: Answerer, name: str, body: Ask) -> Respon
             return _one(service, turn, who, lease)
         return turn.ask(count, worker=_worker(who, body.worker), lease=lease, known=body.known)
 
-    study, found = await _change(service, name, request, count)
+    study, found = await service.change(name, request, count)
     listed = await _tickets(service, name, found, body.items)
     return answer(Tickets(listed, study.is_stopped))
 
@@ -132,7 +123,7 @@ async def tell(service: ServiceOf, who: Answerer, name: str, body: Tell) -> Resp
             pairs, count, worker=worker, lease=lease, known=body.known, mark=mark
         )
 
-    study, (receipt, found) = await _change(service, name, request, len(pairs) + count)
+    study, (receipt, found) = await service.change(name, request, len(pairs) + count)
     listed = await _tickets(service, name, found, body.items)
     return answer(Told(**vars(receipt), tickets=listed, stopped=study.is_stopped))
 
@@ -145,46 +136,35 @@ async def fail(service: ServiceOf, who: Answerer, name: str, body: Fail) -> Resp
         _check_own(turn, who, [body.ticket])
         turn.fail(body.ticket, body.reason, worker=_worker(who, body.worker))
 
-    await _change(service, name, request)
+    await service.change(name, request)
     return answer({"done": True})
 
 
 @router.get("/pending", responses=sent(PendingList, "The tickets that are out."))
 async def pending(service: ServiceOf, who: Reader, name: str) -> Response:
     """The tickets that are out, with whom and until when."""
-    found = await service.queues.look(lambda: service.studies.reader(name).pending())
-    return answer(PendingList(tuple(found)))
+    return await service.look(name, lambda study: PendingList(tuple(study.pending())))
 
 
 @router.post("/renew", responses=sent(Done))
 async def renew(service: ServiceOf, who: Measurer, name: str, body: Renew) -> Response:
     """Begin the leases of pending tickets anew."""
-
-    def call() -> None:
-        service.studies.writer(name).renew(body.tickets, body.lease)
-
-    await service.queues.write(name, call)
-    return answer({"done": True})
+    return await service.write(name, lambda study: study.renew(body.tickets, body.lease))
 
 
 @router.post("/release", responses=sent(Done))
 async def release(service: ServiceOf, who: Measurer, name: str, body: Release) -> Response:
     """End the leases of pending tickets now: the next to ask gets their pulls."""
-    await service.queues.write(name, lambda: service.studies.writer(name).release(body.tickets))
-    return answer({"done": True})
+    return await service.write(name, lambda study: study.release(body.tickets))
 
 
 @router.post("/pause", responses=sent(Done))
 async def pause(service: ServiceOf, who: Measurer, name: str, body: Pause) -> Response:
     """Hand out no more pulls of an arm."""
-    await service.queues.write(
-        name, lambda: service.studies.writer(name).pause(body.arm, body.reason)
-    )
-    return answer({"done": True})
+    return await service.write(name, lambda study: study.pause(body.arm, body.reason))
 
 
 @router.post("/resume", responses=sent(Done))
 async def resume(service: ServiceOf, who: Measurer, name: str, body: Resume) -> Response:
     """Hand out pulls of a paused arm again."""
-    await service.queues.write(name, lambda: service.studies.writer(name).resume(body.arm))
-    return answer({"done": True})
+    return await service.write(name, lambda study: study.resume(body.arm))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import fields
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from standout.core.methods import DEFAULT_METHOD
-from standout.core.problem import MAD_SCALE, Problem
+from standout.core.problem import Problem
 from standout.errors import ProblemError
 from standout.results import Identification, Status, StudyList
 from standout.service.answers import answer, sent
@@ -16,9 +16,8 @@ from standout.service.errors import ApiError
 from standout.service.open_studies import PATIENCE, OpenStudies
 from standout.service.schemas import NewStudy, PageBody
 from standout.service.security.auth import Anyone, Looker, Owner, Reader
-from standout.service.service import Service, ServiceOf
+from standout.service.service import ServiceOf
 from standout.study import Study
-from standout.study.storage.catalogue import DAY
 
 router = APIRouter(tags=["studies"])
 
@@ -49,63 +48,30 @@ async def create_study(service: ServiceOf, who: Owner, body: NewStudy) -> Respon
 def _create(opened: OpenStudies, body: NewStudy) -> Response:
     if body.name in (".", ".."):
         raise ProblemError(f"a study cannot be called {body.name!r}")
-    problem = Problem(
-        noise=body.noise,
-        k=body.k,
-        k_low=body.k_low,
-        delta=body.delta,
-        side=body.side,
-        tolerance=body.tolerance,
-        mad_scale=MAD_SCALE if body.mad_scale is None else body.mad_scale,
-    )
-    items: dict[str, Any] = {
-        arm: parts.model_dump(exclude_none=True) for arm, parts in (body.items or {}).items()
-    }
-    page = None if body.page is None else body.page.model_dump(exclude_none=True)
-    with Study.create(
-        opened.place,
-        body.arms,
-        problem,
-        body.method or DEFAULT_METHOD,
-        name=body.name,
-        budget=body.budget,
-        until=body.until,
-        seed=body.seed,
-        lease=DAY if body.lease is None else body.lease,
-        pause_after=body.pause_after,
-        ordered=body.ordered,
-        items=items,
-        page=page,
-        patience=PATIENCE,
-    ) as study:
+    # What was left out is as `Problem` and `Study.create` have it.
+    given = body.model_dump(exclude_none=True)
+    if not body.method:
+        given.pop("method", None)
+    asked = {each.name for each in fields(Problem)} & given.keys()
+    problem = Problem(**{key: given.pop(key) for key in asked})
+    arms = given.pop("arms")
+    with Study.create(opened.place, arms, problem, **given, patience=PATIENCE) as study:
         return answer(study.status(), 201)
 
 
 @router.get("/studies/{name}", responses=sent(Status, "How the study stands."))
 async def status(service: ServiceOf, who: Reader, name: str) -> Response:
     """How a study stands: verdicts, threshold, what is pending."""
-    return await service.queues.look(_status, service, name)
-
-
-def _status(service: Service, name: str) -> Response:
-    return answer(service.studies.reader(name).status())
+    return await service.look(name, Study.status)
 
 
 @router.get("/studies/{name}/identification", responses=sent(Identification, "The answer so far."))
 async def identification(service: ServiceOf, who: Reader, name: str) -> Response:
     """The answer so far, with every arm's interval."""
-    return await service.queues.look(_identification, service, name)
-
-
-def _identification(service: Service, name: str) -> Response:
-    return answer(service.studies.reader(name).identification())
+    return await service.look(name, Study.identification)
 
 
 @router.get("/studies/{name}/page", responses=sent(PageBody, "The rating page's settings."))
 async def page(service: ServiceOf, who: Anyone, name: str) -> Response:
     """How the rating page asks people."""
-    return await service.queues.look(_page, service, name)
-
-
-def _page(service: Service, name: str) -> Response:
-    return answer({"page": service.studies.reader(name).page})
+    return await service.look(name, lambda study: {"page": study.page})

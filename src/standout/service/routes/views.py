@@ -20,6 +20,7 @@ from standout.service.routes.studies import Limit
 from standout.service.schemas import BIGGEST
 from standout.service.security.auth import Looker
 from standout.service.service import Service, ServiceOf
+from standout.study import Study
 from standout.study.view import view as look_at
 
 router = APIRouter(prefix="/studies/{name}", tags=["looking"])
@@ -63,18 +64,13 @@ async def arms(
     verdict: Annotated[VerdictName | None, Query(description="Only these.")] = None,
 ) -> Response:
     """The arms as a table, in the order of the study, page by page."""
-    return await service.queues.look(_arms, service, name, limit, after, search, verdict)
+    return await service.look(name, lambda study: _arms(study, limit, after, search, verdict))
 
 
 def _arms(
-    service: Service,
-    name: str,
-    limit: int,
-    after: int | None,
-    search: str | None,
-    verdict: VerdictName | None,
-) -> Response:
-    seen = look_at(service.studies.reader(name))
+    study: Study, limit: int, after: int | None, search: str | None, verdict: VerdictName | None
+) -> ArmList:
+    seen = look_at(study)
     fits = np.ones(len(seen.names), dtype=np.bool_)
     if verdict is not None:
         fits &= seen.verdict == Verdict[verdict.upper()]
@@ -87,25 +83,24 @@ def _arms(
     places = np.flatnonzero(fits).tolist()
     following = places[limit - 1] if len(places) > limit else None
     rows = tuple(seen.row(place) for place in places[:limit])
-    return answer(ArmList(rows, found, following))
+    return ArmList(rows, found, following)
 
 
 @router.get("/trace", responses=sent(Trace, "The threshold over the pulls."))
 async def trace(service: ServiceOf, who: Looker, name: str) -> Response:
     """The threshold's interval and the undecided arms over the pulls."""
-    return answer(await service.queues.look(_trace, service, name))
+    return await service.look(name, _trace)
 
 
-def _trace(service: Service, name: str) -> Trace:
-    found = service.studies.reader(name).trace()
+def _trace(study: Study) -> Trace:
+    found = study.trace()
     return replace(found, scale=scale(*trace_range(found)))
 
 
 @router.get("/next", responses=sent(NextList, "What would be asked next."))
 async def following(service: ServiceOf, who: Looker, name: str) -> Response:
     """What the method would ask next, and why."""
-    seen = await service.queues.look(lambda: look_at(service.studies.reader(name)))
-    return answer(NextList(seen.next))
+    return await service.look(name, lambda study: NextList(look_at(study).next))
 
 
 @router.get(
@@ -143,6 +138,10 @@ async def failures(
     after: Place = None,
 ) -> Response:
     """The tickets that were given back, and why."""
-    rows = await service.queues.look(lambda: service.studies.reader(name).failures(limit, after))
-    following = rows[-1].seq if len(rows) == limit and rows[-1].seq != 1 else None
-    return answer(FailureList(tuple(rows), following))
+
+    def look(study: Study) -> FailureList:
+        rows = study.failures(limit, after)
+        following = rows[-1].seq if len(rows) == limit and rows[-1].seq != 1 else None
+        return FailureList(tuple(rows), following)
+
+    return await service.look(name, look)

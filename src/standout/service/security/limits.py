@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 
+from standout.service.cache import Recent
 from standout.service.errors import ApiError
 
 MOST_CALLERS = 10_000
@@ -26,17 +26,15 @@ class Buckets:
     ) -> None:
         self.rate, self.burst = rate, burst
         self._clock = clock
-        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._levels = Recent[str, tuple[float, float]](MOST_CALLERS)
 
     def take(self, caller: str) -> float:
         """Take one request out; 0, or the seconds until there is one."""
         now = self._clock()
-        level, seen = self._levels.pop(caller, (self.burst, now))
+        level, seen = self._levels.get(caller) or (self.burst, now)
         level = min(self.burst, level + (now - seen) * self.rate)
         wait = 0.0 if level >= 1 else (1 - level) / self.rate
         self._levels[caller] = (level - 1 if level >= 1 else level, now)
-        if len(self._levels) > MOST_CALLERS:
-            self._levels.popitem(last=False)
         return wait
 
 

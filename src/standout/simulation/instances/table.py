@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +12,7 @@ from standout.core.noise import NOISE_FORMS, Gaussian, Noise
 from standout.core.problem import MIN_ARMS
 from standout.core.typing import Floats
 from standout.errors import InstanceError
+from standout.files import csv_records
 from standout.simulation.instances.base import FixedFamily, Instance
 
 REQUIRED = ("arm", "mean")
@@ -51,7 +49,8 @@ def load_family(path: Path, noise: Noise | None) -> FixedFamily:
 
 def read_table(text: str, label: str) -> Table:
     """Read the text of a table; complaints start with `label` and the line's number."""
-    lines = _records(text, label)
+    records = csv_records(text, label, InstanceError)
+    lines = ((line, fields) for line, fields in records if any(map(str.strip, fields)))
     try:
         _, header = next(lines)
     except StopIteration:
@@ -83,22 +82,6 @@ def read_table(text: str, label: str) -> Table:
         )
     sigmas = np.array(columns["sigma"]) if "sigma" in columns else None
     return Table(tuple(first_seen), np.array(columns["mean"]), sigmas)
-
-
-def _records(text: str, label: str) -> Iterator[tuple[int, list[str]]]:
-    """Each record that is not blank, with the number of the line it starts on."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    start = 1
-    while True:
-        try:
-            fields = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise InstanceError(f"{label}, line {start}: not valid CSV: {error}") from None
-        if any(field.strip() for field in fields):
-            yield start, fields
-        start = reader.line_num + 1
 
 
 def _columns(header: list[str], label: str) -> dict[str, int]:

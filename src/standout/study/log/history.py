@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -15,9 +14,9 @@ from standout.study.csv_files import guarded, quoted
 from standout.study.storage.database import Connection
 from standout.study.storage.log.reward_log import batches
 from standout.study.storage.mirror import Mirror
+from standout.study.storage.statements import without_collector
 
 COLUMNS = ("seq", "time", "arm", "reward", "ticket", "asked", "worker", "counted")
-FORMS = ("csv", "json", "parquet")
 
 
 @dataclass(frozen=True)
@@ -54,22 +53,27 @@ class History:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
 
-def read_history(connection: Connection, mirror: Mirror) -> History:
-    """Read the whole log into columns."""
+def read_columns(connection: Connection, mirror: Mirror) -> dict[str, Any]:
+    """The whole log, an array for each of `COLUMNS`; arms by their positions."""
     kinds = (np.int64, np.float64, np.int64, np.float64, np.float64, np.float64, object, np.bool_)
     parts: list[list[Any]] = [[] for _ in COLUMNS]
-    for rows in batches(connection, mirror.key):
-        for part, values, kind in zip(parts, zip(*rows, strict=True), kinds, strict=True):
-            part.append(np.array(values, dtype=kind))
+    with without_collector(mirror.progress.totals.log):
+        for rows in batches(connection, mirror.key):
+            for part, values, kind in zip(parts, zip(*rows, strict=True), kinds, strict=True):
+                part.append(np.array(values, dtype=kind))
     columns = [
         np.concatenate(part) if part else np.zeros(0, dtype=kind)
         for part, kind in zip(parts, kinds, strict=True)
     ]
     named = dict(zip(COLUMNS, columns, strict=True))
+    return named | {"ticket": np.nan_to_num(named["ticket"]).astype(np.int64)}
+
+
+def read_history(connection: Connection, mirror: Mirror) -> History:
+    """Read the whole log, with the arms' names."""
+    columns = read_columns(connection, mirror)
     names = np.array(mirror.progress.arms, dtype=object)
-    named["arm"] = names[named["arm"]]
-    named["ticket"] = np.nan_to_num(named["ticket"]).astype(np.int64)
-    return History(named)
+    return History(columns | {"arm": names[columns["arm"]]})
 
 
 def write_history(
@@ -77,62 +81,35 @@ def write_history(
 ) -> int:
     """Write the log as `csv`, `json` (text files) or `parquet` (a binary file); its length.
 
-    `raw`: see `text_of`.
+    `raw`: see `csv_text`.
     """
     if form == "parquet":
         require("parquet", "Parquet")
         import pyarrow.parquet
 
-        history = read_history(connection, mirror)
-        pyarrow.parquet.write_table(history.to_arrow(), file)
-        return len(history)
-    text = text_of(form, mirror.progress.arms, raw)
-    file.write(text.head())
-    for rows in batches(connection, mirror.key):
-        file.write(text.rows(rows))
-    file.write(text.tail())
-    return text.count
+        pyarrow.parquet.write_table(read_history(connection, mirror).to_arrow(), file)
+    else:
+        for part in TEXTS[form](batches(connection, mirror.key), mirror.progress.arms, raw):
+            file.write(part)
+    return mirror.progress.totals.log
 
 
-class Text(ABC):
-    """The log as text, part after part."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = names
-        self.count = 0
-
-    @abstractmethod
-    def head(self) -> str:
-        """The text before the first row."""
-
-    @abstractmethod
-    def rows(self, rows: Sequence[Any]) -> str:
-        """Some rows, as `batches` gives them."""
-
-    @abstractmethod
-    def tail(self) -> str:
-        """The text after the last row."""
+Batches = Iterable[Sequence[Any]]
+"""Rows of the log, as `reward_log` gives them, some at a time."""
 
 
-class CsvText(Text):
-    """A line per reward, under a header."""
+def csv_text(log: Batches, names: Sequence[str], raw: bool) -> Iterator[str]:
+    """A line per reward under a header, part after part.
 
-    def __init__(self, names: Sequence[str], *, raw: bool = False) -> None:
-        self._write = quoted if raw else lambda text: quoted(guarded(text))
-        super().__init__([self._write(name) for name in names])
-        self._workers: dict[str, str] = {}
-
-    def head(self) -> str:
-        """The names of the columns."""
-        return ",".join(COLUMNS) + "\n"
-
-    def rows(self, rows: Sequence[Any]) -> str:
-        """A line for each, in the order given."""
-        self.count += len(rows)
-        arms, workers = self.names, self._workers
-        for text in {row[6] for row in rows}:
-            workers[text] = self._write(text)
-        return "".join(
+    A CSV is opened in spreadsheets, which run a name that begins with `=`: such
+    names of arms and workers get a `'` in front, unless `raw`.
+    """
+    write = quoted if raw else lambda text: quoted(guarded(text))
+    arms = [write(name) for name in names]
+    yield ",".join(COLUMNS) + "\n"
+    for rows in log:
+        workers = {worker: write(worker) for worker in {row[6] for row in rows}}
+        yield "".join(
             [
                 f"{seq},{time!r},{arms[arm]},{reward!r},{'' if ticket is None else ticket},"
                 f"{'' if asked is None else asked!r},{workers[worker]},"
@@ -141,40 +118,21 @@ class CsvText(Text):
             ]
         )
 
-    def tail(self) -> str:
-        """Nothing: the last row ends the file."""
-        return ""
 
-
-class JsonText(Text):
-    """One array, an object per reward."""
-
-    def head(self) -> str:
-        """The array's beginning."""
-        return "["
-
-    def rows(self, rows: Sequence[Any]) -> str:
-        """Their objects."""
+def json_text(log: Batches, names: Sequence[str], raw: bool) -> Iterator[str]:
+    """One array with an object per reward, part after part; `raw` makes no difference."""
+    yield "["
+    before = "\n"
+    for rows in log:
         parts = []
         for row in rows:
             record = dict(zip(COLUMNS, row, strict=True))
-            record["arm"], record["counted"] = self.names[row[2]], bool(row[7])
-            parts.append((",\n" if self.count else "\n") + json.dumps(record))
-            self.count += 1
-        return "".join(parts)
-
-    def tail(self) -> str:
-        """The array's end."""
-        return "\n]\n" if self.count else "]\n"
+            record["arm"], record["counted"] = names[row[2]], bool(row[7])
+            parts += [before, json.dumps(record)]
+            before = ",\n"
+        yield "".join(parts)
+    yield "]\n" if before == "\n" else "\n]\n"
 
 
-TEXTS = ("csv", "json")
-
-
-def text_of(form: str, names: Sequence[str], raw: bool) -> Text:
-    """The writer of a form.
-
-    A CSV is opened in spreadsheets, which run a name that begins with `=`: such
-    names of arms and workers get a `'` in front, unless `raw`.
-    """
-    return CsvText(names, raw=raw) if form == "csv" else JsonText(names)
+TEXTS = {"csv": csv_text, "json": json_text}
+FORMS = (*TEXTS, "parquet")

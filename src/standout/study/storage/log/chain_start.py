@@ -16,7 +16,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from standout.core.state import State
-from standout.study.log.chain import ENGINE, Kind, link
+from standout.study.log.chain import Kind, Step
 from standout.study.storage.statements import Statement, insert_into
 
 _SETTINGS = (
@@ -74,24 +74,7 @@ def drawn_bytes(state: State) -> bytes:
 
 def begin(connection: Connection, key: int, now: float, drawn: bytes, log: int) -> bytes:
     """Write a study's step 0; its digest."""
-    row: dict[str, Any] = {
-        "number": 0,
-        "time": now,
-        "kind": int(Kind.BEGIN),
-        "engine": ENGINE,
-        "key": None,
-        "request": None,
-        "first": log + 1,
-        "logged": 0,
-        "repeated": 0,
-        "surplus": 0,
-        "counted": None,
-        "decided": None,
-        "ended": False,
-        "reason": None,
-        "note": None,
-    }
-    row["digest"] = link(settings_digest(connection, key, drawn), row, None, b"")
+    row = Step(Kind.BEGIN, now, first=log + 1).row(settings_digest(connection, key, drawn), 0)
     insert_into("standout_steps", ("study", *row)).run(connection, key, *row.values())
     _SET_HEAD.run(connection, row["digest"], key)
     digest: bytes = row["digest"]
