@@ -20,7 +20,7 @@ def printable(name: str, width: int = LONGEST_NAME) -> str:
 
 
 def count(number: float) -> str:
-    """12,345."""
+    """A whole number with its thousands apart: 12345.2 as `12,345`."""
     return f"{number:,.0f}"
 
 
@@ -91,7 +91,7 @@ class Digits:
         return f"{value:,.{self.decimals}f}".replace("-", "\u2212")
 
     def interval(self, lower: float, upper: float) -> str:
-        """`0.12 to 0.34`."""
+        """Both ends in words, as `0.12 to 0.34`; `not known yet` if neither is."""
         if math.isinf(lower) and math.isinf(upper):
             return "not known yet"
         return f"{self(lower)} to {self(upper)}"

@@ -182,7 +182,7 @@ class Bounded(Noise):
 
     @property
     def support(self) -> tuple[float, float]:  # type: ignore[override]
-        """The range."""
+        """Smallest and largest reward: the range that was given."""
         return (self.low, self.high)
 
     def spec(self) -> str:

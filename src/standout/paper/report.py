@@ -7,15 +7,13 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from importlib.resources import files
 from pathlib import Path
-
-from jinja2 import Environment, StrictUndefined, Template
 
 import standout
 from standout.paper.claims import Claim
 from standout.paper.reference import Comparison, summary
 from standout.paper.table import Table, make_table
+from standout.report.page import template_of
 
 _PACKAGES = ("numpy", "numba", "matplotlib")
 
@@ -51,7 +49,7 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
 
 
 def report_html(shown: Sequence[Shown], command: str) -> str:
-    """The page."""
+    """The page as HTML; `command` is the one that makes it again."""
     claims = [claim for figure in shown for claim in figure.claims]
     comparisons = [each for figure in shown for each in figure.comparisons]
     made_with = ", ".join(f"{name} {version}" for name, version in versions().items())
@@ -59,7 +57,10 @@ def report_html(shown: Sequence[Shown], command: str) -> str:
         f"{sum(claim.verdict == verdict for claim in claims)} {word}"
         for verdict, word in (("holds", "hold"), ("partly", "hold partly"), ("fails", "fail"))
     )
-    return _template().render(
+    template = template_of(
+        "standout.paper", "report.html", number=_number, away=_away, base64=_base64
+    )
+    return template.render(
         command=command,
         made_with=made_with,
         claims=claims,
@@ -68,15 +69,6 @@ def report_html(shown: Sequence[Shown], command: str) -> str:
         sentences=summary(comparisons),
         comparisons=comparisons,
     )
-
-
-def _template() -> Template:
-    """The template; values are escaped, and one that is missing is an error."""
-    here = Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
-    )
-    here.filters |= {"number": _number, "away": _away, "base64": _base64}
-    return here.from_string(files("standout.paper").joinpath("report.html").read_text("utf-8"))
 
 
 def _base64(picture: bytes) -> str:

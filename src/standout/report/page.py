@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from shlex import quote
@@ -61,22 +62,28 @@ def render(facts: Facts) -> str:
     )
 
 
-@cache
-def _template() -> Template:
-    """The template; values are escaped, and one that is missing is an error."""
-    folder = files("standout.report")
+def template_of(package: str, name: str, **filters: Callable[..., str]) -> Template:
+    """The template `name` of a package; values are escaped, and one that is missing is an error."""
     here = Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
-    here.filters |= {"whole": _whole, "chance": _chance}
-    here.globals |= {
+    here.filters |= filters
+    return here.from_string(files(package).joinpath(name).read_text("utf-8"))
+
+
+@cache
+def _template() -> Template:
+    found = template_of("standout.report", "page.html", whole=_whole, chance=_chance)
+    style = files("standout.report").joinpath("style.css").read_text("utf-8")
+    more: dict[str, Any] = {
         "policy": _POLICY,
         "version": __version__,
         "signs": _SIGNS,
         "levels": _LEVELS,
-        "style": Markup(_colours() + folder.joinpath("style.css").read_text("utf-8")),
+        "style": Markup(_colours() + style),
     }
-    return here.from_string(folder.joinpath("page.html").read_text("utf-8"))
+    found.globals.update(more)
+    return found
 
 
 def _colours() -> str:

@@ -144,7 +144,7 @@ async def home() -> Response:
 
 @router.get("/study/{name}")
 async def study(name: str) -> Response:
-    """One study."""
+    """The dashboard of the study called `name`; an empty one where there is none."""
     # What the page will fetch first is fetched beside its scripts. Its address is written as
     # the script writes it: what differs would be fetched twice.
     return _shown("study", view=f"/api/v1/studies/{quote(name, safe=_AS_IN_SCRIPTS)}/view")

@@ -154,7 +154,7 @@ class Transaction:
         tickets.fail(self._connection, self._mirror, ticket_id(ticket), reason, who, self._now)
 
     def release(self, given: Sequence[Ticket | int]) -> None:
-        """As `Study.release`: end leases now."""
+        """End the leases of pending tickets now: the next to ask gets their pulls."""
         numbers = [ticket_id(ticket) for ticket in given]
         if numbers:
             self._mirror.first_due = min(self._mirror.first_due, self._now)

@@ -44,7 +44,7 @@ class Nodes:
     bound: Floats
 
     def pick(self, rows: Ints | Flags) -> Nodes:
-        """Some of them."""
+        """Those at `rows`, by number or by flag, in that order."""
         return Nodes(
             self.boxes[rows], self.y[rows], self.z[rows], self.alive[rows], self.bound[rows]
         )

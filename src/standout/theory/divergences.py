@@ -77,7 +77,7 @@ class GaussianDivergence(Divergence):
 
     @property
     def support(self) -> tuple[float, float]:
-        """All numbers."""
+        """Smallest and largest mean that can be: any number is one."""
         return -math.inf, math.inf
 
     def mirrored(self) -> Divergence:

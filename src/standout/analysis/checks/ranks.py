@@ -59,7 +59,7 @@ class Arms:
         return len(self.arm) >= FEWEST_IN_ALL
 
     def sums(self, values: Floats) -> Floats:
-        """Sums per arm."""
+        """The sum of `values` (one per sorted reward) over the rewards of each arm."""
         return sums_by(self.arm, values, self.n_arms)
 
     def centred(self, values: Floats) -> Floats:

@@ -80,7 +80,7 @@ def _deviations(rng: np.random.Generator, n_outliers: int) -> list[float]:
 
 
 def draw(tables: Tables) -> Mapping[str, Figure]:
-    """Fig. 2."""
+    """How far each threshold is off, over the share of contamination."""
     with panels(6.4, 4.2) as (figure, (axes,)):
         for name in NAMES:
             rows = tables["fig2"].where(threshold=name)

@@ -71,7 +71,7 @@ def _instances(job: Job) -> Table:
 
 
 def draw(tables: Tables) -> Mapping[str, Figure]:
-    """Fig. 4."""
+    """Error rates over the pulls, as published beside as released."""
     title = "Fig. 4  Error rate, synthetic means"
     return {"fig4": draw_curves(tables["fig4_curves"], tables["fig4_differences"], title)}
 
