@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from standout.cli.study_inspect import overview
+from standout.core.problem import Problem
 from standout.study import Study
 from standout.study.csv_files import unguarded
 from tests.study.cli import standout
@@ -233,3 +235,13 @@ def test_list(folder: Path) -> None:
     several = standout("study", "status", folder / "s.db")
     assert "name one of 'one', 'two'" in several.err
     assert standout("study", "status", folder / "s.db", "--study", "two").code == 0
+
+
+def test_an_overview_from_a_status_alone(folder: Path) -> None:
+    """As `run --server` has it: nothing is made up that only the study itself can say."""
+    with Study.create(folder / "s.db", ["ash", "elm", "fir"], Problem(noise="bernoulli")) as study:
+        now = study.status()
+        alone, full = overview(now), overview(now, study)
+    assert set(alone) < set(full)
+    assert "threshold not known yet" in alone[1]
+    assert any(line.startswith("pulls left") for line in full)

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -32,6 +32,7 @@ from standout.core.noise import NOISE_FORMS
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from standout.client import RemoteStudy
     from standout.results import Status
 
 GRACE = 15.0
@@ -107,43 +108,42 @@ def run(
     """
     from standout.core.methods import DEFAULT_METHOD
     from standout.errors import StudyError
+    from standout.study import Study
     from standout.study.csv_files import read_arms
     from standout.study.measuring.campaign import default_place, make_or_find
 
     function = _measure_of(measure, measure_python, timeout, is_remote=dask is not None)
+    study: Study | RemoteStudy
     if server is not None:
         if arms is not None or place is not None:
             raise StudyError("with --server the study is there: leave out PATH and --arms")
-        from standout.cli.run_server import open_remote, say_status
+        from standout.cli.run_server import open_remote
 
-        remote, check = open_remote(server, name, token_file)
-        with _executor(dask, jobs) as (executor, count):
-            standing = _run(remote, check, function, executor, count, retries, quiet=as_json)
-        say_status(remote.status(), as_json)
-        _leave(standing)
-        return
-    if arms is None:
+        study, check = open_remote(server, name, token_file)
+    elif arms is None:
         raise StudyError("say which arms: give --arms, or --server for a study that is there")
-    here = make_or_find(
-        typed_place(place or default_place(arms)),
-        read_arms(*read_text(arms)),
-        problem_of(noise, k, delta, side, tolerance, mad_scale),
-        method or DEFAULT_METHOD,
-        name=name or "main",
-        budget=budget,
-        until=until,
-        seed=seed,
-        ordered=not unordered,
-    )
-    with _executor(dask, jobs) as (executor, count), here:
-        check = here.problem.noise.check_reward
-        status = _run(here, check, function, executor, count, retries, quiet=as_json)
+    else:
+        study = make_or_find(
+            typed_place(place or default_place(arms)),
+            read_arms(*read_text(arms)),
+            problem_of(noise, k, delta, side, tolerance, mad_scale),
+            method or DEFAULT_METHOD,
+            name=name or "main",
+            budget=budget,
+            until=until,
+            seed=seed,
+            ordered=not unordered,
+        )
+        check = study.problem.noise.check_reward
+    with _executor(dask, jobs) as (executor, count), closing(study):
+        status = _run(study, check, function, executor, count, retries, quiet=as_json)
+        now = study.status()
         if as_json:
-            print_json(here.status().to_dict())
+            print_json(now.to_dict())
         else:
             from standout.cli.study_inspect import overview
 
-            typer.echo("\n".join(overview(here)))
+            typer.echo("\n".join(overview(now, study if isinstance(study, Study) else None)))
     _leave(status)
 
 

@@ -9,12 +9,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from standout.cli.console import print_json
-from standout.cli.study_options import stopped_line
-
 if TYPE_CHECKING:
     from standout.client import RemoteStudy
-    from standout.results import Status
 
 TOKEN = "STANDOUT_TOKEN"
 
@@ -59,21 +55,3 @@ def open_remote(
     remote = client.study(study)
     noise = parse_noise(remote.status().problem.noise)
     return remote, noise.check_reward
-
-
-def say_status(now: Status, as_json: bool) -> None:
-    """How the study stands, when measuring has ended."""
-    if as_json:
-        print_json(now.to_dict())
-        return
-    pulls = f"{now.pulls:,}" + (f" of {now.budget:,}" if now.budget is not None else "")
-    typer.echo(f"{now.name}: {pulls} pulls, {now.pending:,} pending")
-    typer.echo(
-        f"{len(now.outliers):,} outliers, {len(now.normal):,} normal, "
-        f"{len(now.undecided):,} undecided; "
-        f"threshold between {now.threshold.lower:.5g} and {now.threshold.upper:.5g}"
-    )
-    if now.stopped:
-        typer.echo(stopped_line(now))
-    if now.note:
-        typer.echo(now.note)

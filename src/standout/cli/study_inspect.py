@@ -24,7 +24,7 @@ from standout.cli.study_options import (
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from standout.results import Interval, StudyRow
+    from standout.results import Interval, Status, StudyRow
     from standout.study import Study
 
 
@@ -50,28 +50,27 @@ def status(
         else:
             from standout.cli.console import say
 
-            typer.echo("\n".join(overview(study)) + "\n")
+            typer.echo("\n".join(overview(study.status(), study)) + "\n")
             say(*picture(study))
 
 
-def overview(study: Study) -> list[str]:
-    """The state of a study as lines of text."""
+def overview(now: Status, study: Study | None = None) -> list[str]:
+    """The state of a study as lines of text; with what it takes a `study` at hand to say."""
     from standout.text import printable
 
-    now = study.status()
     pulls = f"{now.pulls:,}" + (f" of {now.budget:,}" if now.budget is not None else "")
     pending = f"{now.pending:,} pending" + (f" ({now.expired:,} overdue)" if now.expired else "")
     lines = [
-        f"{printable(study.name)}: {len(study.arms):,} arms, {pulls} pulls, {pending}",
+        f"{printable(now.name)}: {now.arms:,} arms, {pulls} pulls, {pending}",
         f"{len(now.outliers):,} outliers, {len(now.normal):,} normal, "
         f"{len(now.undecided):,} undecided; {threshold_words(now.threshold, now.threshold_low)}",
     ]
     if now.stopped:
         lines.append(stopped_line(now))
-    else:
+    elif study is not None:
         left = study.forecast()
         lines.append("pulls left: " + ("not known yet" if left is None else f"about {left:,}"))
-    if now.undecided and now.pulls:
+    if study is not None and now.undecided and now.pulls:
         from standout.cli.study_chances import leaders_lines
 
         lines += leaders_lines(study, now.undecided)
@@ -124,7 +123,7 @@ def _watch(study: Study, every: float) -> None:
     try:
         with Live(auto_refresh=False) as live:
             while True:
-                above = overview(study)
+                above = overview(study.status(), study)
                 shown = [*map(Text, above), Text(), *picture(study, len(above) + 1)]
                 live.update(Text("\n").join(shown), refresh=True)
                 if study.status().stopped:
