@@ -1,6 +1,6 @@
 """Throughput of live studies, on both databases, with every told reward on disk.
 
-Run it as: python benchmarks/bench_studies.py [--seconds S] [--only sqlite|postgresql]
+Run it as: python benchmarks/bench_studies.py [--seconds S] [--only sqlite|postgresql] [--crowds]
 """
 
 from __future__ import annotations
@@ -86,10 +86,14 @@ def bench_crowds(place: str, label: str, raw: Callable[[], crowds.Unit], seconds
             workers_of(place, "crowd", means), raw, processes, seconds
         )
         what = f"{label}: tell-and-ask, {processes} processes"
-        report(what, rate / possible, "of raw", least)
-        print(f"{'':<12}({rate:,.0f}/s; raw commits {possible:,.0f}/s)", flush=True)
-        alone = alone or rate
-    report(f"{label}: {max(CROWDS)} processes, over 1", alone / rate, "times", 1.0)
+        report(what, rate.units / possible.units, "of raw", least)
+        print(
+            f"{'':<12}({rate.units:,.0f}/s at {rate.cost:.2f} ms of processor time each; "
+            f"raw commits {possible.units:,.0f}/s)",
+            flush=True,
+        )
+        alone = alone or rate.units
+    report(f"{label}: 1 process, over {max(CROWDS)}", alone / rate.units, "times", 1.0)
     with Study.open(place, "crowd") as study:
         assert study.verify()
 
@@ -153,6 +157,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=4.0)
     parser.add_argument("--only", choices=["sqlite", "postgresql"])
+    parser.add_argument("--crowds", action="store_true", help="only tell-and-ask by processes")
     options = parser.parse_args()
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="standout-bench-"))
@@ -160,8 +165,9 @@ def main() -> None:
         if options.only != "postgresql":
             raw = crowds.raw_sqlite(Path(folder) / "raw.db")
             bench_crowds(str(Path(folder) / "crowd.db"), "sqlite", raw, options.seconds)
-            bench(str(Path(folder) / "study.db"), "sqlite", options.seconds)
-            if os.access("/dev/shm", os.W_OK):
+            if not options.crowds:
+                bench(str(Path(folder) / "study.db"), "sqlite", options.seconds)
+            if os.access("/dev/shm", os.W_OK) and not options.crowds:
                 memory = stack.enter_context(tempfile.TemporaryDirectory(dir="/dev/shm"))
                 study, means = make(str(Path(memory) / "study.db"), 100, "memory")
                 rate = pairs_alone(study, means, options.seconds)
@@ -175,7 +181,8 @@ def main() -> None:
                 raw = crowds.raw_postgresql(server.new_database("raw"))
                 place = server.new_database("crowd")
                 bench_crowds(place, "postgresql", raw, options.seconds)
-                bench(server.new_database("bench"), "postgresql", options.seconds)
+                if not options.crowds:
+                    bench(server.new_database("bench"), "postgresql", options.seconds)
     end()
 
 

@@ -12,13 +12,31 @@ import select
 import signal
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 Unit = Callable[[], object]
 SLICE = 0.5
 """Seconds that each of the two works before the other's turn."""
+
+
+class Rate(NamedTuple):
+    """Of one process or of several together: units, and seconds of processor time, per second."""
+
+    units: float
+    processor: float
+
+    @property
+    def cost(self) -> float:
+        """Milliseconds of processor time per unit."""
+        return 1000 * self.processor / self.units
+
+    @classmethod
+    def total(cls, parts: Iterable[Rate], share: float = 1.0) -> Rate:
+        """The sum of several, or a `share` of it."""
+        return cls(*(share * sum(column) for column in zip(*parts, strict=True)))
 
 
 class Worker:
@@ -45,12 +63,13 @@ class Worker:
         """Let it work for so long."""
         os.write(self._to, f"{seconds}\n".encode())
 
-    def count(self, patience: float = 120.0) -> float:
-        """How often per second it got through."""
+    def count(self, patience: float = 120.0) -> Rate:
+        """How often per second it got through, and at which price."""
         ready, _, _ = select.select([self._from], [], [], patience)
         if not ready:
             raise SystemExit("a worker of the benchmark hangs")
-        return float(os.read(self._from, 100))
+        count, clock, processor = map(float, os.read(self._from, 100).split())
+        return Rate(count / clock, processor / clock)
 
     def end(self) -> None:
         """Let it go."""
@@ -66,12 +85,13 @@ def _serve(prepare: Callable[[], Unit], orders: int, answer: int) -> None:
         unit()
     while order := os.read(orders, 100):
         begin = now = time.perf_counter()
+        used = time.process_time()
         count, until = 0, begin + float(order)
         while now < until:
             unit()
             count += 1
             now = time.perf_counter()
-        os.write(answer, f"{count / (now - begin)}".encode())
+        os.write(answer, f"{count} {now - begin} {time.process_time() - used}".encode())
 
 
 @contextmanager
@@ -85,16 +105,16 @@ def crowd(prepare: Callable[[], Unit], processes: int) -> Iterator[list[Worker]]
             worker.end()
 
 
-def rate(workers: list[Worker], seconds: float) -> float:
-    """Of all of them together, per second."""
+def rate(workers: list[Worker], seconds: float) -> Rate:
+    """Of all of them together."""
     for worker in workers:
         worker.begin(seconds)
-    return sum(worker.count() for worker in workers)
+    return Rate.total(worker.count() for worker in workers)
 
 
 def side_by_side(
     ours: Callable[[], Unit], raw: Callable[[], Unit], processes: int, seconds: float
-) -> tuple[float, float]:
+) -> tuple[Rate, Rate]:
     """Rates of both, each measured for `seconds` in turns of half a second."""
     with crowd(ours, processes) as first, crowd(raw, processes) as second:
         turns = max(2, round(seconds / SLICE))
@@ -102,7 +122,7 @@ def side_by_side(
         rate(second, SLICE)
         pairs = [(rate(first, SLICE), rate(second, SLICE)) for _ in range(turns)]
     mine, others = zip(*pairs, strict=True)
-    return sum(mine) / turns, sum(others) / turns
+    return Rate.total(mine, 1 / turns), Rate.total(others, 1 / turns)
 
 
 def raw_sqlite(path: Path) -> Callable[[], Unit]:

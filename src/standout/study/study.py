@@ -19,6 +19,7 @@ from standout.errors import (
     BatchError,
     RewardError,
     StandoutError,
+    StorageError,
     StudyError,
     TicketError,
     shown,
@@ -35,8 +36,11 @@ from standout.results import (
     Trace,
 )
 from standout.study import arguments, lost_answers, tickets
+from standout.study.inbox.lock import Inbox
+from standout.study.inbox.requests import Answer, Request
+from standout.study.inbox.together import Together
 from standout.study.rating.page import Parts
-from standout.study.rewards import make_items, tickets_of
+from standout.study.rewards import make_items
 from standout.study.status import read_status
 from standout.study.storage import catalogue, open_tickets
 from standout.study.storage.database import PATIENCE, Connection, Storage
@@ -45,7 +49,7 @@ from standout.study.storage.mirror import Mirror
 from standout.study.storage.rating_items import read_items
 from standout.study.storage.statements import FEW, without_collector
 from standout.study.tickets import MOST, read_failures, read_pending, ticket_id
-from standout.study.transaction import Mark, Transaction, carry_out, check_count, insist, worker_of
+from standout.study.transaction import Mark, Transaction, carry_out, check_count, worker_of
 
 if TYPE_CHECKING:
     from standout.posterior import Until
@@ -75,6 +79,7 @@ class Study:
     _page: tuple[dict[str, Any] | None] | None = None
     _created: float | None = None
     _noted: tuple[int, str | None] | None = None
+    _inbox: tuple[str, Inbox | None] | None = None
 
     def __init__(self, storage: Storage, mirror: Mirror, name: str, lease: float) -> None:
         self.name = name
@@ -254,17 +259,11 @@ class Study:
         ['elm', 'fir', 'ash']
         """
         count = check_count(1 if n is None else n)
-        with without_collector(count), self._transaction(count) as one:
-            found = one.ask(count, worker=worker, lease=lease, known=known)
+        request = Request((), count, worker_of(worker), Mark.of(None), lease, known)
+        found = self._carry_out(request).tickets
         if n is not None:
             return found
         return found[0] if found else None
-
-    @contextmanager
-    def _transaction(self, size: int = 1, tickets: Sequence[int] = ()) -> Iterator[Transaction]:
-        """A transaction for one request, that writes about `size` rows and tells of `tickets`."""
-        with self._writing(size, tickets) as (connection, now):
-            yield Transaction(connection, self._mirror, self.lease, now)
 
     def tell(
         self,
@@ -327,12 +326,7 @@ class Study:
             items = make_items(pairs, self._mirror.progress)
             if not items:
                 return Receipt()
-
-            def attempt(mark: Mark) -> Receipt:
-                with self._transaction(len(items), tickets_of(items)) as one:
-                    return one.tell_items(items, who, mark)
-
-            return insist(attempt, mark)
+            return self._carry_out(Request(items, 0, who, mark)).receipt
 
     @overload
     def tell_and_ask(
@@ -382,16 +376,40 @@ class Study:
         with without_collector(len(pairs)):
             # Looked at before others have to wait for it.
             items = make_items(pairs, self._mirror.progress)
-            size = count + len(items)
-
-            def attempt(mark: Mark) -> tuple[Receipt, list[Ticket]]:
-                with self._transaction(size, tickets_of(items)) as one:
-                    return one.tell_items_and_ask(items, count, who, lease, known, mark)
-
-            receipt, found = insist(attempt, Mark.of(key))
+        answer = self._carry_out(Request(items, count, who, Mark.of(key), lease, known))
+        found = answer.tickets
         if n is not None:
-            return receipt, found
-        return receipt, found[0] if found else None
+            return answer.receipt, found
+        return answer.receipt, found[0] if found else None
+
+    def _carry_out(self, request: Request) -> Answer:
+        """Tell and ask: alone, or in one transaction with others who want to at this moment."""
+        with self._lock, without_collector(request.size):
+            inbox, patience = self._find_inbox(), self._storage.patience
+            together = Together(self._writing, self._mirror, self.lease, inbox, patience)
+            return together.carry_out(request)
+
+    def _find_inbox(self) -> Inbox | None:
+        """Where processes of this user leave what they want done here; None if there can be none.
+
+        Whoever has a clock of its own goes alone: another's moments would be wrong.
+        """
+        storage = self._storage
+        if storage.clock is not None or storage.is_read_only:
+            return None
+        try:
+            identity = storage.identity(self._mirror.key)
+        except StorageError:
+            return None  # It will be said by whoever writes.
+        if self._inbox is None or self._inbox[0] != identity:
+            self._close_inbox()
+            self._inbox = (identity, Inbox.of(identity))
+        return self._inbox[1]
+
+    def _close_inbox(self) -> None:
+        found, self._inbox = self._inbox, None
+        if found is not None and found[1] is not None:
+            found[1].close()
 
     def together(
         self, requests: Sequence[Callable[[Transaction], T]], size: int
@@ -424,7 +442,8 @@ class Study:
         >>> study.status().failures
         {'ash': 1}
         """
-        with self._transaction() as one:
+        with self._writing() as (connection, now):
+            one = Transaction(connection, self._mirror, self.lease, now)
             one.fail(ticket, reason, worker=worker)
 
     def status(self) -> Status:
@@ -803,6 +822,7 @@ class Study:
         closes, too.
         """
         with self._lock:
+            self._close_inbox()
             self._storage.close()
 
     def __enter__(self) -> Self:

@@ -95,6 +95,10 @@ class _Telling:
             self.step.is_due = counted > 0
             self._count_all()
         self.progress.changes.arms.update(arms)
+        if len(items) > 1 or self.cancelled or self.released:
+            self.mirror.tickets.forget()
+        else:
+            self.mirror.tickets.fill(self.filled)
         self._write()
         self.progress.settle(self.step)
 

@@ -97,6 +97,7 @@ def hand_out(
     for number, (arm, slot, live_id) in enumerate(pulls, start=first):
         made.append(Ticket(number, progress.arms[arm], expires))
         slot = number if slot is None else slot
+        mirror.tickets.hand_out(arm, slot)
         rows.append((mirror.key, number, arm, slot, live_id, _PENDING, worker, now, expires))
     if rows:
         open_tickets.add(connection, rows)
@@ -109,6 +110,7 @@ def _take_expired(
     """Pulls whose lease has run out; those of a paused arm are given up."""
     progress = mirror.progress
     found = ticket_list.first_overdue(connection, mirror.key, now, count)
+    mirror.tickets.forget()
     set_status(connection, mirror.key, [row[0] for row in found], TicketStatus.EXPIRED)
     due = FIRST_DUE(connection, mirror.key)
     mirror.first_due = due[0][0] if due else math.inf
@@ -149,6 +151,7 @@ def fail(
         raise TicketError(f"no ticket {number}")
     if row.status == TicketStatus.FAILED:
         return
+    mirror.tickets.forget()
     set_status(connection, mirror.key, [number], TicketStatus.FAILED)
     progress.totals.failed += 1
     values = (mirror.key, progress.totals.failed, now, row.arm, number, worker, clean(reason))

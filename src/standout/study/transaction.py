@@ -59,6 +59,15 @@ class Transaction:
         self._connection, self._mirror = connection, mirror
         self._lease, self._now = lease, now
 
+    @property
+    def moment(self) -> float:
+        """What its tickets and rewards are stamped with, in seconds since 1970."""
+        return self._now
+
+    def given_at(self, moment: float, who: str, n: int) -> list[Ticket]:
+        """Up to `n` tickets that a worker was given at a moment and that are still pending."""
+        return lost_answers.given_at(self._connection, self._mirror, moment, who, n)
+
     def ask(
         self,
         n: int = 1,

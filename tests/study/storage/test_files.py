@@ -19,6 +19,7 @@ from standout.errors import MovedError, NoStudyError, StorageError
 from standout.report.facts import gather
 from standout.study import Study, backup, restore
 from standout.study.storage import sqlite_file
+from standout.study.transaction import Transaction
 from tests.study.cli import standout
 from tests.study.processes import as_nobody, in_child, killed_after
 
@@ -83,8 +84,9 @@ def test_moved_while_a_transaction_is_written(folder: Path, place: Path) -> None
     study = make(place)
 
     def tell_while_it_moves() -> None:
-        with study._transaction() as turn:
-            turn.tell_many([("a", 1.0)])
+        with study._writing() as (connection, now):
+            one = Transaction(connection, study._mirror, study.lease, now)
+            one.tell_many([("a", 1.0)])
             place.rename(folder / "away.db")
 
     with pytest.raises(MovedError, match="what was just written may be lost"):
@@ -397,3 +399,48 @@ def test_the_announcement_of_a_living_process_stays(tmp_path: Path) -> None:
         assert alive.exists()
         assert not dead.exists()
     assert not alive.exists()
+
+
+def test_an_announcement_is_there_when_it_is_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before it is locked it looks like that of a dead process, and others may remove it."""
+    place = tmp_path / "study.db"
+    make(place).close()
+    take, removed = sqlite_file._take, []
+
+    def take_late(number: int) -> None:
+        if len(removed) < 2:
+            (found,) = tmp_path.glob("study.db-mode-*")
+            removed.append(found)
+            if len(removed) == 1:
+                found.unlink()
+            else:  # Somebody else is looking whether it may be removed.
+                found.unlink()
+                raise BlockingIOError
+        take(number)
+
+    leaving = sqlite_file.SqliteFile(place, create=False, patience=1.0)
+    monkeypatch.setattr(sqlite_file, "_take", take_late)
+    with leaving._announced():
+        (left,) = tmp_path.glob("study.db-mode-*")
+        assert left not in removed
+    assert list(tmp_path.glob("study.db-mode-*")) == []
+    assert place.exists()
+
+
+def test_an_announcement_that_cannot_be_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "study.db"
+    make(place).close()
+    leaving = sqlite_file.SqliteFile(place, create=False, patience=1.0)
+
+    def refuse(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite_file.os, "open", refuse)
+        with leaving._announced():
+            pass
+    assert place.exists()

@@ -1,91 +1,136 @@
-"""A call returns when the disk has what it did, and others need not wait for that."""
+"""A call returns when the disk has what it did, and nobody sees it before."""
 
 from __future__ import annotations
 
-import errno
 import os
+import shutil
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from standout import Problem
-from standout.errors import StorageError, UnavailableError, UncertainError
+from standout.errors import UnavailableError
 from standout.study import Study
+from tests.patience import HANGS, until
 from tests.study.postgres import Server
 
 ARMS = ["ash", "elm", "fir", "oak"]
 PROBLEM = Problem(noise="bernoulli", k=2)
 
 
-def test_others_may_write_while_one_waits_for_the_disk(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    study = Study.create(folder / "study.db", ARMS, PROBLEM)
-    other = Study.open(folder / "study.db")
-    seen: list[int] = []
-    sync = os.fdatasync
-
-    def slow(number: int) -> None:
-        if not seen:
-            seen.append(other.status().pulls)
-            other.tell(arm="elm", reward=1.0)
-            seen.append(other.status().pulls)
-        sync(number)
-        seen.append(-1)
-
-    monkeypatch.setattr(os, "fdatasync", slow)
-    study.tell(arm="ash", reward=1.0)
-    # Committed before the disk was waited for, and waited for before the call returned.
-    assert seen == [1, -1, 2, -1]
-    assert study.verify().problems == ()
+@pytest.fixture(scope="module")
+def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What stands between SQLite and the disk."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    made = tmp_path_factory.mktemp("disk") / "disk.so"
+    source = Path(__file__).with_name("disk.c")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", made, source], check=True)
+    return made
 
 
-def test_every_change_waits_for_the_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    study = Study.create(folder / "study.db", ARMS, PROBLEM)
-    log = os.stat(folder / "study.db-wal").st_ino
-    count = 0
-    sync = os.fdatasync
+class Disk:
+    """The disk under a log, for a program that is run with it: it counts, waits or fails."""
 
-    def counted(number: int) -> None:
-        nonlocal count
-        count += os.fstat(number).st_ino == log
-        sync(number)
+    def __init__(self, shim: Path, folder: Path) -> None:
+        self.count, self.hold, self.fail = (folder / name for name in ("count", "hold", "fail"))
+        self._environment = {
+            **os.environ,
+            "LD_PRELOAD": str(shim),
+            "DISK_COUNT": str(self.count),
+            "DISK_HOLD": str(self.hold),
+            "DISK_FAIL": str(self.fail),
+        }
 
-    monkeypatch.setattr(os, "fdatasync", counted)
-    ticket, other = study.ask(2)
-    study.tell(ticket, 1.0)
-    study.fail(other, "spilt")
-    study.tell_many([(arm, 1.0) for arm in ARMS * 100])
-    study.pause("ash")
-    study.status()
-    assert count == 5
+    def begin(self, *lines: str) -> subprocess.Popen[str]:
+        """Run lines of Python on `study`, the one in the folder."""
+        place = self.count.with_name("study.db")
+        head = ["from pathlib import Path", "from standout.study import Study"]
+        text = "\n".join([*head, f"study = Study.open({str(place)!r})", *lines])
+        return subprocess.Popen(
+            [sys.executable, "-c", text],
+            env=self._environment,
+            cwd=Path(__file__).parents[3],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *lines: str) -> str:
+        """What they print."""
+        said, _ = self.begin(*lines).communicate(timeout=HANGS)
+        return said.strip()
+
+    @property
+    def times(self) -> int:
+        """How often it was waited for."""
+        return self.count.stat().st_size if self.count.exists() else 0
 
 
-def test_a_disk_that_fails_is_not_believed_again(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The system reports an error once; afterwards it would say that all is well."""
-    study = Study.create(folder / "study.db", ARMS, PROBLEM)
-    failures = 1
+@pytest.fixture
+def disk(shim: Path, folder: Path) -> Disk:
+    Study.create(folder / "study.db", ARMS, PROBLEM).close()
+    return Disk(shim, folder)
 
-    def fail(_: int) -> None:
-        nonlocal failures
-        failures -= 1
-        if failures >= 0:
-            raise OSError(errno.EIO, "Input/output error")
 
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fdatasync", fail)
-        with pytest.raises(UncertainError, match="may be lost") as caught:
-            study.tell(arm="ash", reward=1.0, key="one")
-        assert caught.value.key == "one"
-        with pytest.raises(StorageError, match="the disk failed before"):
-            study.tell(arm="ash", reward=1.0)
+def test_nobody_sees_what_is_not_safe(disk: Disk, folder: Path) -> None:
+    """A verdict that was shown must not be taken back by a power failure."""
+    disk.hold.touch()
+    telling = disk.begin("study.tell(arm='ash', reward=1.0)", "print('told')")
+    until(lambda: disk.times, "the disk is not waited for")
+    with Study.open(folder / "study.db") as other:
+        assert other.status().pulls == 0
+        assert telling.poll() is None
+        disk.hold.unlink()
+        assert telling.communicate(timeout=HANGS)[0] == "told\n"
+        assert other.status().pulls == 1
+
+
+def test_every_change_waits_for_the_disk(disk: Disk) -> None:
+    said = disk.run(
+        f"count = lambda: Path({str(disk.count)!r}).stat().st_size",
+        "ticket, other = study.ask(2)",
+        "before = count()",
+        "study.tell(ticket, 1.0)",
+        "study.fail(other, 'spilt')",
+        "study.tell_many([(arm, 1.0) for arm in study.arms * 100])",
+        "study.pause('ash')",
+        "study.status()",
+        "print(count() - before)",
+    )
+    assert said == "4"
+
+
+def test_a_disk_that_fails(disk: Disk, folder: Path) -> None:
+    """It may be there or not, and the key shows which; once told again it is there once."""
+    lines = (
+        "from standout.errors import UncertainError",
+        "try:",
+        "    print(study.tell(arm='ash', reward=1.0, key='one').counted)",
+        "except UncertainError as error:",
+        "    print(error.key)",
+    )
+    disk.fail.touch()
+    assert disk.run(*lines) == "one"
+    disk.fail.unlink()
     with Study.open(folder / "study.db") as again:
-        assert again.tell(arm="ash", reward=1.0, key="one").again
+        again.tell(arm="ash", reward=1.0, key="one")
         assert again.status().pulls == 1
+        assert again.verify().problems == ()
+
+
+def test_postgresql_shows_nothing_that_is_not_safe(server: Server) -> None:
+    """A server waits for the disk before it shows a transaction, unless it is told otherwise."""
+    with Study.create(server.new_database("shown"), ARMS, PROBLEM) as study:
+        study.tell(arm="ash", reward=1.0)
+        for is_small in (True, False):
+            with study._storage.write(is_small=is_small) as connection:
+                found = connection.exec_driver_sql("SHOW synchronous_commit").scalar()
+                assert found == "on"
 
 
 def test_a_busy_file_is_waited_for_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

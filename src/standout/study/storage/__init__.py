@@ -3,8 +3,9 @@
 The contract, for SQLite and PostgreSQL alike:
 
 - A transaction from `Storage.write` is alone in its study, sees everything committed before it,
-  and is on disk when the block is left without an error. If the block raises, nothing of it is
-  there. If the connection breaks at the very end, `UncertainError` says that it may or may not be.
+  and is on disk when the block is left without an error; nobody sees it before. If the block
+  raises, nothing of it is there. If the connection breaks at the very end, `UncertainError`
+  says that it may or may not be.
 - A transaction from `Storage.read` sees one moment, and changes nothing.
 - Rewards, failures and steps are only ever added; triggers refuse anything else.
 - A `Mirror` keeps one study in memory as its rows say. `sync` brings it up to date, at the price

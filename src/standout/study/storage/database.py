@@ -1,7 +1,7 @@
 """Connections and transactions: what SQLite and PostgreSQL need done differently.
 
 The contract, on both: a transaction from `write` is alone in its study, sees
-everything committed before it, and is on disk when the block is left. A
+everything committed before it, and is on disk before anybody sees it. A
 transaction from `read` sees one moment. One `Storage` belongs to one process
 and is used by one thread at a time (`Study` holds a lock); after a fork the
 child opens its own connection.
@@ -193,7 +193,7 @@ class Storage:
             file.check()
             yield connection
             self._is_committing = True
-            file.commit(raw)
+            raw.execute("COMMIT")
         except Exception:
             raw.rollback()
             raise
@@ -331,6 +331,17 @@ class Storage:
             return time.time()
         value = connection.exec_driver_sql("SELECT extract(epoch FROM clock_timestamp())").scalar()
         return float(value or 0.0)
+
+    def identity(self, study: int) -> str:
+        """A text that this study has alone, whatever the database and whoever reaches it how.
+
+        Another role in a PostgreSQL database may be allowed other things, and so has another.
+        Raises `StorageError` if the database cannot be asked.
+        """
+        if self.file is not None:
+            return f"{self.file.identity} {study}"
+        with self._translated():
+            return f"{self._raw().identity} {study}"
 
     @contextmanager
     def closed_on_error(self) -> Iterator[None]:

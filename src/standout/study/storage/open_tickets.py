@@ -7,7 +7,7 @@ or names its `status`, in words that let a partial index serve.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import Connection
@@ -18,6 +18,8 @@ from standout.study.storage.statements import Row, Statement, insert_columns
 PENDING, HELD = int(TicketStatus.PENDING), int(TicketStatus.HELD)
 NO_SLOT = 2**62
 """Behind every pull that a study hands out."""
+_AHEAD = 64
+"""The most tickets that are looked up ahead."""
 _DENSE = 4
 """Tickets are read as a range if that reads at most so many times what was asked for."""
 
@@ -50,10 +52,16 @@ _IN_SLOTS = Statement(
 )
 _FIRST = Statement(f"SELECT arm, slot {_OPEN} AND arm = ? AND status = 0 ORDER BY slot LIMIT ?")
 _BESIDE = 2
-"""One that is told, and the next."""
+"""For each that is told, one, and the next."""
 _FIRST_BESIDE = Statement(
     f"SELECT arm, slot {_OPEN} AND arm = (SELECT arm FROM standout_tickets WHERE study = ? "
-    f"AND id = ?) AND status = 0 ORDER BY slot LIMIT {_BESIDE}"
+    "AND id = ?) AND status = 0 ORDER BY slot LIMIT ?"
+)
+_FIRSTS_BESIDE = Statement(
+    "SELECT f.arm, f.slot FROM (SELECT DISTINCT arm FROM standout_tickets WHERE study = ? "
+    "AND id = ANY(?)) AS w CROSS JOIN LATERAL (SELECT arm, slot FROM standout_tickets t "
+    "WHERE t.study = ? AND t.arm = w.arm AND t.status = 0 ORDER BY t.slot LIMIT ?) f "
+    "ORDER BY f.arm, f.slot"
 )
 _FIRSTS = Statement(
     "SELECT f.arm, f.slot FROM unnest(?::integer[], ?::bigint[]) AS w(arm, most) "
@@ -88,48 +96,70 @@ _NEW_COLUMNS = WAITING_COLUMNS[:-2]
 
 
 class Looked:
-    """A ticket that was looked up when a transaction began, to be used once.
+    """Tickets that were looked up when a transaction began, each to be used once.
 
-    With it the first pulls of its arm that are out: to ask for them later would be one more
-    round trip, while others wait.
+    With each the first pulls of its arm that are out: to ask for them later would be one more
+    round trip per ticket, while others wait. What the transaction itself does to pulls that are
+    out has to be said here, since the tables are not looked at again.
     """
 
     def __init__(self) -> None:
         self._found: dict[int, list[Row]] = {}
-        self._pending: dict[int, list[Row]] = {}
+        self._out: dict[int, list[int]] = {}
+        """By arm, the first slots that are out, in order."""
+        self._whole: set[int] = set()
+        """The arms of which all are there."""
 
     def forget(self) -> None:
-        """Another transaction."""
+        """Another transaction; or tickets have changed that belong to others."""
         self._found.clear()
-        self._pending.clear()
+        self._out.clear()
+        self._whole.clear()
+
+    def hand_out(self, arm: int, slot: int) -> None:
+        """A new pull is out."""
+        if arm in self._whole:
+            self._out[arm].append(slot)
+
+    def fill(self, slots: Mapping[int, Iterable[int]]) -> None:
+        """By arm, slots that are no longer out."""
+        for arm in self._out.keys() & slots.keys():
+            told = set(slots[arm])
+            self._out[arm] = [slot for slot in self._out[arm] if slot not in told]
 
     def calls(self, key: int, numbers: Sequence[int]) -> list[tuple[Statement, Row]]:
-        """The statements that look up a single ticket; many are not looked up ahead."""
-        if len(numbers) != 1:
+        """The statements that look up some tickets."""
+        if not 1 <= len(numbers) <= _AHEAD:
             return []
-        return [(_ONE, (key, numbers[0])), (_FIRST_BESIDE, (key, key, numbers[0]))]
+        most = _BESIDE * len(numbers)
+        if len(numbers) == 1:
+            return [(_ONE, (key, numbers[0])), (_FIRST_BESIDE, (key, key, numbers[0], most))]
+        return [(_ANY, (key, list(numbers))), (_FIRSTS_BESIDE, (key, list(numbers), key, most))]
 
     def remember(self, numbers: Sequence[int], found: Sequence[list[Row]]) -> None:
         """What came of `calls`."""
         self.forget()
-        if found:
-            row, pending = found
-            self._found[numbers[0]] = row
-            self._pending = {row[0][1]: pending} if row else {}
+        if not found:
+            return
+        rows, out = found
+        self._found = {number: [] for number in numbers}
+        for row in rows:
+            self._found[row[0]] = [row]
+            self._out[row[1]] = []
+        for arm, slot in out:
+            self._out[arm].append(slot)
+        most = _BESIDE * len(numbers)
+        self._whole = {arm for arm, slots in self._out.items() if len(slots) < most}
 
     def take(self, number: int) -> list[Row] | None:
         """Its row, in a list; None if it was not looked up, or may have changed since."""
-        found = self._found.pop(number, None)
-        if found is None:
-            self.forget()
-        return found
+        return self._found.pop(number, None)
 
-    def take_pending(self, pairs: Sequence[Pair]) -> list[Row] | None:
-        """The first slots of an arm that are out, where these were looked up with its ticket."""
-        pending, self._pending = self._pending, {}
-        if len(pairs) != 1 or pairs[0][1] > _BESIDE:
-            return None
-        return pending.get(pairs[0][0])
+    def first_out(self, pairs: Sequence[Pair]) -> dict[int, list[int]] | None:
+        """By arm, the first slots that are out and how many at most; None if that is not known."""
+        if all(arm in self._whole or len(self._out.get(arm, ())) >= most for arm, most in pairs):
+            return {arm: self._out[arm][:most] for arm, most in pairs}
+        return None
 
 
 def _is_sqlite(connection: Connection) -> bool:
@@ -175,11 +205,11 @@ def first_pending(
     connection: Connection, key: int, pairs: Sequence[Pair], looked: Looked
 ) -> dict[int, list[int]]:
     """The first slots that are out, in order, for pairs of an arm and how many at most."""
+    known = looked.first_out(pairs)
+    if known is not None:
+        return known
     found: dict[int, list[int]] = {}
-    rows = looked.take_pending(pairs)
-    if rows is None:
-        rows = _per_arm(connection, key, pairs, _FIRST, _FIRSTS)
-    for arm, slot in rows:
+    for arm, slot in _per_arm(connection, key, pairs, _FIRST, _FIRSTS):
         found.setdefault(arm, []).append(slot)
     return {arm: sorted(slots) for arm, slots in found.items()}
 

@@ -78,6 +78,8 @@ class Watched(psycopg.Connection[Any]):
     prepared: dict[str, bytes]
     """Statements that the server has worked out a plan for, and what they are called there."""
     transformer: psycopg.abc.Transformer
+    identity: str
+    """A text that connections to the same database by the same role have, and no others."""
     _numbers: Iterator[int]
 
     @property
@@ -163,6 +165,14 @@ class Watched(psycopg.Connection[Any]):
             return end.value
 
 
+_IDENTITY = (
+    "SELECT extract(epoch FROM pg_postmaster_start_time())::text, session_user, current_user, "
+    "oid::text FROM pg_database WHERE datname = current_database()"
+)
+"""Which server since when, by which role, and which database. A copy of a server has all of its
+numbers, but not the moment of its start."""
+
+
 def connector(patience: float) -> Callable[..., Watched]:
     """What SQLAlchemy calls to connect: with all three limits."""
 
@@ -175,15 +185,11 @@ def connector(patience: float) -> Callable[..., Watched]:
         connection.prepare_threshold = None
         for statement in limits(patience):
             connection.execute(statement)
+        connection.identity = " ".join(*connection.execute(_IDENTITY))
         connection.commit()
         return connection
 
     return connect
-
-
-_BEGIN = ("BEGIN", "SET LOCAL synchronous_commit = off")
-_COMMIT = ("COMMIT", "SELECT pg_logical_emit_message(true, 'standout', '')")
-"""The second only waits for the disk: then all that was committed before it is safe, too."""
 
 
 class Batch:
@@ -191,14 +197,12 @@ class Batch:
 
     A round trip takes longer than what a server does for such a statement, and lets
     whoever waits for the same study wait longer. Each is prepared when a connection first
-    needs it, since to work out its plan takes the server longer than to follow it. The
-    transaction lets go of its locks before it is on disk, and waits for that afterwards: the
-    server then makes those of many clients safe at once.
+    needs it, since to work out its plan takes the server longer than to follow it.
     """
 
     def __init__(self, raw: Watched) -> None:
         self._raw = raw
-        self._calls = [(text, ()) for text in _BEGIN]
+        self._calls = [("BEGIN", ())]
 
     _calls: list[Call]
 
@@ -217,8 +221,8 @@ class Batch:
             self._send(0)
 
     def commit(self) -> None:
-        """End the transaction, and wait for the disk."""
-        self._calls += [(text, ()) for text in _COMMIT]
+        """End the transaction: the server waits for the disk, and only then shows it to others."""
+        self._calls.append(("COMMIT", ()))
         self._send(0)
 
     def _send(self, wanted: int) -> list[list[Any]]:

@@ -30,7 +30,7 @@ except ImportError:  # Windows: there nothing says whether the maker of an annou
     fcntl = None  # type: ignore[assignment]
 
 from standout.errors import MovedError, StorageError
-from standout.study.storage.sqlite_log import LogSync, begin_immediate, is_locked
+from standout.study.storage.sqlite_log import begin_immediate, is_locked
 
 APPLICATION = 0x53744F75
 """SQLite's application id of files that standout closes as described above."""
@@ -104,7 +104,6 @@ class SqliteFile:
         self._file: Identity | None = None
         self._log: Identity | None = None
         self._frozen: tuple[int, int] | None = None
-        self._sync: LogSync | None = None
         self._waits = patience
         # How it is before anything of ours could have changed it.
         self.had_log = self.log.exists()
@@ -150,7 +149,7 @@ class SqliteFile:
             connection.close()
             raise self._moved()
         self._file, self._log, self._may_create = found, None, False
-        self._sync, self._waits = None, self.patience
+        self._waits = self.patience
         return connection
 
     def _address(self) -> str:
@@ -235,9 +234,6 @@ class SqliteFile:
                 )
             raw.execute("PRAGMA schema_version").fetchone()  # With a first look it is there.
             self._log = _identity(self.log)
-            self._sync = LogSync.of(self.log, self._log)
-            # With it `commit` waits for the disk, when others may write already; else SQLite does.
-            raw.execute(f"PRAGMA synchronous={'FULL' if self._sync is None else 'NORMAL'}")
         for each in left:
             _unlink_if_dead(each)
 
@@ -250,6 +246,24 @@ class SqliteFile:
         except OSError:
             return []
 
+    def _announce(self) -> tuple[Path, int] | None:
+        """Make an announcement and lock it, for as long as we live; None if that cannot be done.
+
+        Until it is locked others may take it for that of a dead process, and remove it: then
+        there has to be another.
+        """
+        with suppress(OSError):  # A full disk: then only a kill right now would be misread.
+            for _ in range(_LEAVING):
+                place = self._real.with_name(f"{self._real.name}-mode-{secrets.token_hex(4)}")
+                number = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+                with suppress(BlockingIOError):
+                    _take(number)
+                    found = os.fstat(number)
+                    if _identity(place) == (found.st_dev, found.st_ino):
+                        return place, number
+                os.close(number)
+        return None
+
     @contextmanager
     def _announced(self) -> Iterator[None]:
         """Announce a change of the mode, until the block ends well.
@@ -257,20 +271,17 @@ class SqliteFile:
         What an error has cut short (a full disk) stays announced, as after a kill: the
         next one who opens the file takes the announcement away.
         """
-        place = self._real.with_name(f"{self._real.name}-mode-{secrets.token_hex(4)}")
-        number: int | None = None
-        with suppress(OSError):  # A full disk: then only a kill right now would be misread.
-            number = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-            _take(number)  # For as long as we live.
+        made = self._announce()
         try:
             yield
-            with suppress(OSError):
-                place.unlink(missing_ok=True)
+            if made is not None:
+                with suppress(OSError):
+                    made[0].unlink(missing_ok=True)
         except _CutShortError:
             pass
         finally:
-            if number is not None:
-                os.close(number)
+            if made is not None:
+                os.close(made[1])
 
     def _at_once(self, raw: sqlite3.Connection, pragma: str) -> Any:
         """Run a pragma without waiting for anybody; its value, None where a lock forbids it."""
@@ -289,8 +300,6 @@ class SqliteFile:
         """Begin to write: wait for the lock, `patience` seconds at most. Raises `MovedError`."""
         if not self.has_log:
             self.begin_log(raw)
-        if self._sync is not None:
-            self._sync.check()
         self._wait_for(raw, 0.0)
         begin_immediate(raw, self.patience)
         if not self.has_log:
@@ -309,11 +318,10 @@ class SqliteFile:
             raw.execute(f"PRAGMA busy_timeout={int(1000 * seconds)}")
             self._waits = seconds
 
-    def commit(self, raw: sqlite3.Connection) -> None:
-        """Commit, let others in, and wait until the disk has it; raises `UncertainError`."""
-        raw.execute("COMMIT")
-        if self._sync is not None:
-            self._sync()
+    @property
+    def identity(self) -> Identity | None:
+        """Device and inode of the file that was opened."""
+        return self._file
 
     @property
     def is_current(self) -> bool:
@@ -388,11 +396,10 @@ class SqliteFile:
         """Work the log in and end it; False if others use the file, who will do it."""
         try:
             raw.rollback()
-            raw.execute("PRAGMA synchronous=FULL")
             is_whole = bool(self._at_once(raw, "journal_mode=DELETE") == "delete")
         except sqlite3.Error:
             return False
-        self._log = self._sync = None
+        self._log = None
         return is_whole
 
 
@@ -402,7 +409,7 @@ def keep_for_ever(connection: Any) -> None:
 
 
 def set_up(connection: sqlite3.Connection, _: Any) -> None:
-    """What every connection is told first: a commit is on disk when it returns."""
+    """What every connection is told first: a commit is on disk before anybody sees it."""
     cursor = connection.cursor()
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")

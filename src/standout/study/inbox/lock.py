@@ -1,0 +1,198 @@
+"""Whose turn it is, among the processes of one user on one machine."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import select
+import socket
+import struct
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows: there everybody takes the database's lock.
+    fcntl = None  # type: ignore[assignment]
+
+from standout.study.inbox.folder import private_folder
+from standout.study.inbox.letters import Letter, Received
+
+FORM = 1
+"""Goes up with every change of what is sent: those of different forms do not meet."""
+MOST = 32
+"""Requests of others in one transaction."""
+_BACKLOG = 64
+_LATELY = 1.0
+"""Seconds for which somebody who had to wait lets the next ones listen."""
+_NOTE = struct.Struct("<dI")
+"""In the lock's file: when somebody had to wait last, and how many came at once."""
+_LONGEST_PLACE = 100
+"""Characters of a socket's address; systems allow 104 or 108."""
+
+
+class Turn:
+    """The turn of this process: it may listen to others until it ends."""
+
+    def __init__(self, place: Path | None, expected: int) -> None:
+        self._place, self._expected = place, expected
+        self._listener: socket.socket | None = None
+        self._coming: list[Received] = []
+        self.most = 0
+        """How many came at once."""
+        if place is not None:
+            with suppress(OSError):
+                self._listen(place)
+
+    def _listen(self, place: Path) -> None:
+        place.unlink(missing_ok=True)  # Of one that was killed.
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            listener.setblocking(False)
+            listener.bind(str(place))
+            listener.listen(_BACKLOG)
+        except OSError:
+            listener.close()
+            raise
+        self._listener = listener
+
+    def gather(self, seconds: float = 0.0) -> list[Received]:
+        """The requests that have come in since, as far as they fit into one transaction.
+
+        As many as came last time are waited for, `seconds` at most.
+        """
+        if self._listener is None:
+            return []
+        end = time.monotonic() + seconds
+        self._accept(self._listener)
+        while len(self._coming) < self._expected and (left := end - time.monotonic()) > 0:
+            select.select([self._listener], [], [], left)
+            self._accept(self._listener)
+        return self._complete()
+
+    def _accept(self, listener: socket.socket) -> None:
+        with suppress(OSError):  # Nobody is there, or no more files can be opened.
+            while len(self._coming) < MOST:
+                self._coming.append(Received(listener.accept()[0]))
+
+    def _complete(self) -> list[Received]:
+        found: list[Received] = []
+        coming, self._coming = self._coming, []
+        for one in coming:
+            if not one.look():
+                one.close()
+            else:
+                (self._coming if one.line is None else found).append(one)
+        self.most = max(self.most, len(found))
+        return found
+
+    def end(self) -> None:
+        """Let everybody know who was not served."""
+        if self._listener is not None:
+            if self._place is not None:
+                with suppress(OSError):
+                    self._place.unlink()
+            self._listener.close()
+        for one in self._coming:
+            one.close()
+
+
+class Inbox:
+    """The file with the lock of one study, and the socket beside it.
+
+    `identity` is a text that no other study has, whatever its database.
+    """
+
+    def __init__(self, folder: Path, identity: str) -> None:
+        name = hashlib.sha256(f"{FORM} {identity}".encode()).hexdigest()[:24]
+        self._lock, self._place = folder / f"{name}.lock", folder / f"{name}.inbox"
+        self._number: int | None = None
+        self._owner = 0
+        self.shunned_until = 0.0
+        """When to try again after somebody did not answer, in the system's monotonic time."""
+
+    @classmethod
+    def of(cls, identity: str) -> Inbox | None:
+        """The inbox of a study; None where there can be none."""
+        if "flock" not in dir(fcntl) or not hasattr(socket, "AF_UNIX"):
+            return None
+        folder = private_folder()
+        found = None if folder is None else cls(folder, identity)
+        return None if found is None or len(str(found._place)) > _LONGEST_PLACE else found
+
+    def _open(self) -> int:
+        """The lock's file. A lock is shared with a parent process if its open file is."""
+        if self._number is None or self._owner != os.getpid():
+            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+            self._number, self._owner = os.open(self._lock, flags, 0o600), os.getpid()
+        return self._number
+
+    @contextmanager
+    def turn(self) -> Iterator[Turn | None]:
+        """This process's turn; None if somebody else has it. Raises OSError if it cannot be had."""
+        number = self._open()
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield None
+            return
+        turn = None
+        try:
+            expected = self._expected(number)
+            turn = Turn(None if expected is None else self._place, expected or 0)
+            yield turn
+        finally:
+            if turn is not None:
+                turn.end()
+                if turn.most:
+                    self._expect(number, turn.most)
+            fcntl.flock(number, fcntl.LOCK_UN)
+
+    def _expected(self, number: int) -> int | None:
+        """How many came at once of late; None if nobody had to wait: to listen costs, too."""
+        kept = os.pread(number, _NOTE.size, 0)
+        if len(kept) < _NOTE.size:
+            return None
+        moment, count = _NOTE.unpack(kept)
+        return min(count, MOST) if abs(time.time() - moment) < _LATELY else None
+
+    def _expect(self, number: int, count: int) -> None:
+        with suppress(OSError):  # A full disk: then nobody listens.
+            os.pwrite(number, _NOTE.pack(time.time(), count), 0)
+
+    def send(self, line: bytes) -> Letter | None:
+        """Send a request to whoever has the turn; None if that one does not listen."""
+        found = Letter.send(self._place, line)
+        if found is None:
+            self._expect(self._open(), 1)
+        return found
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody has the turn."""
+        number = self._open()
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        fcntl.flock(number, fcntl.LOCK_UN)
+        return True
+
+    def close(self) -> None:
+        """Let go of the lock's file, and remove it where nobody else has its turn."""
+        number, self._number = self._number, None
+        if number is None:
+            return
+        try:
+            if self._owner == os.getpid():
+                with suppress(OSError):
+                    fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    self._lock.unlink(missing_ok=True)
+        finally:
+            os.close(number)
+
+    def __del__(self) -> None:
+        with suppress(Exception):
+            self.close()

@@ -1,0 +1,146 @@
+"""Whoever has the turn dies or freezes at any point: what others had sent is done exactly once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from standout.errors import UncertainError
+from standout.study import Study
+from standout.study.inbox import together
+from standout.study.inbox.letters import Letter, Received
+from standout.study.inbox.requests import Request
+from standout.study.transaction import Mark
+from tests.patience import until
+from tests.study.inbox.leader import POINTS, Leader, make, want
+
+REQUESTS: dict[str, Callable[[Study], Any]] = {
+    "ask": lambda study: study.ask(2, worker="me"),
+    "tell": lambda study: study.tell(arm="fir", reward=7.0, worker="me"),
+    "both": lambda study: study.tell_and_ask([("fir", 7.0)], 2, worker="me"),
+}
+BEFORE = ("taken", "begun", "worked")
+"""Points at which nothing is committed yet."""
+
+
+def check(study: Study, what: str, answer: Any, leaders: set[int]) -> None:
+    """What was asked for is there exactly once, and nothing else is wrong."""
+    history = study.history()
+    told = [worker for worker in history["worker"].tolist() if worker == "me"]
+    out = [one.ticket for one in study.pending() if one.worker == "me"]
+    tickets = {"ask": answer, "tell": [], "both": answer[1] if what == "both" else []}[what]
+    assert len(told) == (what != "ask")
+    assert [ticket.id for ticket in tickets] == out
+    assert len(out) == 2 * (what != "tell")
+    assert history["worker"].tolist().count("leader") in leaders
+    assert study.verify().problems == ()
+
+
+@pytest.mark.parametrize("what", list(REQUESTS))
+@pytest.mark.parametrize("point", POINTS)
+def test_killed(place: str, what: str, point: str) -> None:
+    study = make(place)
+    leader = Leader(place, point)
+    answer = REQUESTS[what](study)
+    assert leader.end() == -signal.SIGKILL
+    check(study, what, answer, {0} if point in BEFORE else {1})
+    study.close()
+
+
+@pytest.mark.parametrize("what", list(REQUESTS))
+@pytest.mark.parametrize("point", POINTS)
+def test_frozen(place: str, what: str, point: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One takes one's request back; when the other goes on, it does not do it again."""
+    study = make(place)
+    leader = Leader(place, point, signal.SIGSTOP)
+    take_back = Letter.take_back
+    goes_on = threading.Thread(target=leader.go_on)
+
+    def take_back_and_thaw(letter: Letter) -> None:
+        leader.wait_until_stopped()
+        take_back(letter)
+        if point in ("begun", "worked"):
+            goes_on.start()  # It has the database's lock: only then can anybody go on.
+
+    monkeypatch.setattr(Letter, "take_back", take_back_and_thaw)
+    monkeypatch.setattr(together, "GIVE_UP", 1.0)
+    answer = REQUESTS[what](study)
+    if goes_on.ident is None:
+        leader.wait_until_stopped()
+        leader.go_on()
+    else:
+        goes_on.join()
+    assert leader.end() == 0
+    check(study, what, answer, {1})
+    study.close()
+
+
+def test_who_cannot_know_says_so(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Frozen with the database's lock, for longer than anybody waits."""
+    make(place).close()
+    leader = Leader(place, "worked", signal.SIGSTOP)
+    with Study.open(place, patience=1.0) as study:
+        with pytest.raises(UncertainError) as caught:
+            study.tell(arm="fir", reward=7.0, worker="me")
+        leader.go_on()
+        assert leader.end() == 0
+        assert study.tell(arm="fir", reward=7.0, worker="me", key=caught.value.key).again
+        check(study, "tell", None, {1})
+
+
+def test_who_sent_it_dies(place: str) -> None:
+    """Before the transaction begins: then it is not done."""
+    study = make(place)
+    want(study)
+    inbox = study._find_inbox()
+    assert inbox is not None
+    line = Request((), 1, "dead", Mark.of(None)).pack()
+    assert line is not None
+    with inbox.turn() as turn:
+        assert turn is not None
+        pid = os.fork()
+        if pid == 0:
+            Letter.send(inbox._place, line)
+            os.kill(os.getpid(), signal.SIGKILL)
+        os.waitpid(pid, 0)
+        letters: list[Received] = until(turn.gather, "nothing comes")
+        alone = together.Together(study._writing, study._mirror, study.lease, None, 60.0)
+        assert alone._in_one(None, letters) is None
+        for letter in letters:
+            letter.close()
+    assert study.pending() == []
+    assert study.verify().problems == ()
+    study.close()
+
+
+def test_many_at_once(place: str) -> None:
+    """Threads with a handle each share turns as processes do."""
+    study = make(place)
+    before = study.status().pulls
+
+    def work(number: int) -> None:
+        with Study.open(place) as mine:
+            done, tickets = 0, mine.ask(1, worker=str(number))
+            while done < 20:
+                told = [(ticket, float(number)) for ticket in tickets]
+                receipt, tickets = mine.tell_and_ask(told, 1, worker=str(number))
+                assert receipt.counted == len(told)
+                done += receipt.counted
+            mine.release(tickets)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    history = study.history()
+    workers = history["worker"].tolist()[before:]
+    assert [workers.count(str(number)) for number in range(6)] == [20] * 6
+    assert workers == [f"{reward:g}" for reward in history["reward"].tolist()[before:]]
+    assert study.verify().problems == ()
+    study.close()

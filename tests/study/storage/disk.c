@@ -1,0 +1,35 @@
+/* Put before a program with LD_PRELOAD: what waits for the disk under a write-ahead log is
+   counted (one byte each in DISK_COUNT), held up while DISK_HOLD is there, and fails while
+   DISK_FAIL is. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int disk(int number)
+{
+    char name[64], path[4096];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", number);
+    ssize_t length = readlink(name, path, sizeof path - 1);
+    if (length < 4 || memcmp(path + length - 4, "-wal", 4) != 0)
+        return 0;
+    int count = open(getenv("DISK_COUNT"), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (write(count, "x", 1) != 1)
+        return -1;
+    close(count);
+    while (access(getenv("DISK_HOLD"), F_OK) == 0)
+        usleep(1000);
+    if (access(getenv("DISK_FAIL"), F_OK) == 0) {
+        errno = EIO;
+        return -1;
+    }
+    return 0;
+}
+
+int fdatasync(int number) { return disk(number) ? -1 : (int)syscall(SYS_fdatasync, number); }
+
+int fsync(int number) { return disk(number) ? -1 : (int)syscall(SYS_fsync, number); }
