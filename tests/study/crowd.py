@@ -18,6 +18,7 @@ from collections.abc import Callable
 
 from standout import Problem
 from standout.study import Study
+from standout.study.inbox import lock
 
 ARMS = [f"arm {i}" for i in range(12)]
 # So narrow a gap that the study goes on until its budget ends.
@@ -87,7 +88,7 @@ def reward_of(ticket: int) -> float:
 
 
 class Child:
-    def __init__(self, place: str, kind: str, seed: int) -> None:
+    def __init__(self, place: str, kind: str, seed: int, *, is_alone: bool = False) -> None:
         self.said = b""
         self.reader, writer = os.pipe()
         self.pid = os.fork()
@@ -95,6 +96,8 @@ class Child:
             code = 1
             try:
                 os.close(self.reader)
+                if is_alone:
+                    lock.private_folder = lambda: None
                 WORK[kind](place, writer, seed)
                 code = 0
             except BaseException as error:
@@ -155,9 +158,12 @@ def kill_again_and_again(place: str, kind: str, kills: int, seed: int) -> dict[s
     return {"kills": 2 * kills, "acknowledged": len(acknowledged), "silent": silent}
 
 
-def spend_together(place: str, processes: int) -> dict[str, int]:
-    """Several processes until the budget is spent."""
-    children = [Child(place, "spend", seed) for seed in range(processes)]
+def spend_together(place: str, processes: int, *, is_mixed: bool) -> dict[str, int]:
+    """Several processes until the budget is spent; mixed: every other one has no inbox."""
+    children = [
+        Child(place, "spend", seed, is_alone=is_mixed and seed % 2 == 1)
+        for seed in range(processes)
+    ]
     acknowledged: Counter[int] = Counter()
     for child in children:
         status, tickets = child.end()
@@ -175,6 +181,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--budget", type=int)
+    parser.add_argument("--mixed", action="store_true")
     options = parser.parse_args()
     study = Study.create(options.place, ARMS, PROBLEM, "roai-lucb", budget=options.budget)
     study.tell_many([(t, reward_of(t.id)) for t in study.ask(len(ARMS))])
@@ -183,7 +190,7 @@ def main() -> None:
     if options.what == "kill":
         done = kill_again_and_again(options.place, options.kind, options.count, options.seed)
     else:
-        done = spend_together(options.place, options.count)
+        done = spend_together(options.place, options.count, is_mixed=options.mixed)
     print(json.dumps(done))
 
 

@@ -41,8 +41,10 @@ def test_killed_workers(place: str, kind: str) -> None:
     assert found["silent"] > 10
 
 
-def test_eight_processes(place: str) -> None:
-    found = crowd("spend", place, "--count", 8, "--budget", 1500)
+@pytest.mark.parametrize("options", [(), ("--mixed",)])
+def test_eight_processes(place: str, options: tuple[str, ...]) -> None:
+    """They share transactions; mixed, every other one knows nothing of that."""
+    found = crowd("spend", place, "--count", 8, "--budget", 1500, *options)
     with Study.open(place) as study:
         status = study.status()
         assert (status.pulls, status.pending, status.reason) == (1500, 0, "budget")

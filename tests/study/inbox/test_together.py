@@ -45,11 +45,11 @@ def together_of(study: Study) -> together.Together:
 class Twins:
     """The same requests for two studies: of one in groups, of the other one by one."""
 
-    def __init__(self, place: str, other: Path, *, ordered: bool) -> None:
+    def __init__(self, place: str, other: Path, *, ordered: bool, lease: float) -> None:
         self.clocks = (Clock(), Clock())
         self.grouped, self.single = (
             Study.create(
-                at, ARMS, PROBLEM, ordered=ordered, lease=5, budget=400, clock=clock, seed=3
+                at, ARMS, PROBLEM, ordered=ordered, lease=lease, budget=400, clock=clock, seed=3
             )
             for at, clock in zip((place, str(other)), self.clocks, strict=True)
         )
@@ -74,31 +74,40 @@ class Twins:
         return found
 
 
-def random_request(rng: random.Random, study: Study, known: list[Ticket]) -> Request:
-    """Mostly one told ticket and one pull; also plates, late ones, twice, and without asking."""
+def random_request(
+    rng: random.Random, study: Study, known: list[Ticket], *, is_calm: bool
+) -> Request:
+    """Mostly one told ticket and one pull, in any order, and some rewards without asking.
+
+    Unless all is calm, also plates, short leases, and the same ticket twice.
+    """
     pairs: list[Any] = []
-    for _ in range(rng.choice((0, 1, 1, 1, 1, 3))):
+    for _ in range(1 if is_calm else rng.choice((0, 1, 1, 1, 1, 3))):
         if not known or rng.random() < 0.15:
             pairs.append((rng.choice(ARMS), float(rng.randrange(9))))
         else:
             place = rng.randrange(len(known))
-            ticket = known[place] if rng.random() < 0.3 else known.pop(place)
-            pairs.append((ticket, float(ticket.id % 5) + (rng.random() < 0.03)))
+            ticket = known[place] if not is_calm and rng.random() < 0.3 else known.pop(place)
+            is_other = not is_calm and rng.random() < 0.03
+            pairs.append((ticket, float(ticket.id % 5) + is_other))
     items = make_items(pairs, study._mirror.progress)
     count = rng.choice((1, 1, 1, 0, 2)) if items else 1
-    return Request(items, count, rng.choice(("a", "b")), Mark.of(None), rng.choice((None, 2.0)))
+    lease = None if is_calm else rng.choice((None, 2.0))
+    return Request(items, count, rng.choice(("a", "b")), Mark.of(None), lease)
 
 
 @pytest.mark.parametrize("ordered", [True, False])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_group_is_as_one_by_one(place: str, folder: Path, ordered: bool, seed: int) -> None:
     """What is looked up ahead for all of a group is right for each, whatever came before it."""
-    rng = random.Random(seed)
-    twins = Twins(place, folder / "single.db", ordered=ordered)
+    rng, is_calm = random.Random(seed), seed % 2 == 0
+    lease = 1000.0 if is_calm else 5.0
+    twins = Twins(place, folder / "single.db", ordered=ordered, lease=lease)
     known: list[Ticket] = []
     for _ in range(40):
         requests = [
-            random_request(rng, twins.grouped, known) for _ in range(rng.choice((1, 2, 4, 8)))
+            random_request(rng, twins.grouped, known, is_calm=is_calm)
+            for _ in range(rng.choice((1, 2, 4, 8)))
         ]
         for answer in twins.carry_out(requests):
             known += answer.tickets
@@ -113,6 +122,32 @@ def test_a_group_is_as_one_by_one(place: str, folder: Path, ordered: bool, seed:
     for study in (twins.grouped, twins.single):
         assert study.verify().problems == ()
         study.close()
+
+
+def test_a_reward_waits_for_a_pull_of_the_same_group(place: str) -> None:
+    """One pull of an arm is told and another handed out; what comes then stands behind that."""
+    study = make(place)
+    for arm in ARMS[1:]:
+        study.pause(arm)
+    told = study.ask(worker="me")
+    assert told is not None
+    assert told.arm == ARMS[0]
+    told_items, unasked = (
+        make_items([pair], study._mirror.progress) for pair in ((told, 1.0), (ARMS[0], 4.0))
+    )
+    sent = [
+        Sent(Request(told_items, 0, "me", Mark.of(None))),
+        Sent(Request((), 1, "me", Mark.of(None))),
+        Sent(Request(unasked, 0, "me", Mark.of(None))),
+    ]
+    together_of(study)._in_one(None, sent)  # type: ignore[arg-type]
+    (ticket,) = study.pending()
+    assert ticket.arm == ARMS[0]
+    assert study._mirror.progress.held.sum() == 1
+    study.tell(ticket.ticket, 2.0)
+    assert study._mirror.progress.held.sum() == 0
+    assert study.verify().problems == ()
+    study.close()
 
 
 def test_an_error_reaches_whoever_caused_it(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
