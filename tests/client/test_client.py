@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import socket
 import subprocess
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -387,3 +389,16 @@ def test_what_is_too_large_is_said(client: Client) -> None:
     with pytest.raises(StudyError, match="larger than 10,000,000 bytes"):
         client.create("large", arms, "bernoulli")
     begin(client)
+
+
+def test_a_study_over_http_has_the_verbs_of_a_study() -> None:
+    """The same parameters in the same order, but for `known` here and `items` there."""
+
+    def parameters(method: Any) -> list[tuple[str, Any, Any]]:
+        found = inspect.signature(method).parameters.values()
+        return [(p.name, p.kind, p.default) for p in found if p.name not in ("known", "items")]
+
+    verbs = [name for name in vars(RemoteStudy) if not name.startswith("_")]
+    assert {"ask", "tell", "tell_many", "tell_and_ask", "fail", "renew", "status"} <= set(verbs)
+    for name in verbs:
+        assert parameters(getattr(RemoteStudy, name)) == parameters(getattr(Study, name)), name
