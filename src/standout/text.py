@@ -95,3 +95,14 @@ class Digits:
         if math.isinf(lower) and math.isinf(upper):
             return "not known yet"
         return f"{self(lower)} to {self(upper)}"
+
+
+def chance_words(chance: float) -> str:
+    """A chance in two digits, never as if it were certain.
+
+    >>> chance_words(0.9723), chance_words(0.99999), chance_words(0.0)
+    ('0.97', '>0.99', '<0.01')
+    """
+    if chance > 0.99:
+        return ">0.99"
+    return "<0.01" if chance < 0.01 else f"{chance:.2f}"

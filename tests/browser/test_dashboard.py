@@ -102,7 +102,7 @@ def check_intervals(page: Page, study: Study) -> None:
         for row in page.locator("#table tbody tr").all()
     }
     for place, arm in enumerate(seen.names):
-        verdict, mean, ends, pulls = shown[arm]
+        verdict, mean, ends, pulls, _ = shown[arm]
         assert verdict.strip() == Verdict(seen.verdict[place]).name.lower()
         assert float(mean.replace("−", "-")) == pytest.approx(seen.estimate[place], abs=1e-3)
         lower, upper = (float(end.replace("−", "-")) for end in ends.split(" to "))
@@ -196,6 +196,22 @@ def test_live_where_events_do_not_come(site: Site, page: Page, watch: Watch) -> 
     page.unroute("**/view*")
     page.unroute("**/events")
     expect(page.locator("#connection")).to_have_text("live")
+    study.close()
+
+
+def test_leaders_are_named_as_estimates(site: Site, page: Page) -> None:
+    study = site.new_study("leaders", ARMS, Problem(noise="gaussian:5", k=2), until="errors=1e-9")
+    answer(study, 60)
+    page.goto("/study/leaders")
+    likely = page.locator("#likely")
+    expect(likely).to_contain_text("Estimates, not certain. Highest chances to stand out: bag 12")
+    expect(page.locator("#answer")).to_contain_text("It is not certain yet of any of 12 arms")
+    page.locator("#sort").select_option("chance")
+    expect(page.locator("#rows [role=option]").first).to_have_attribute(
+        "aria-label", re.compile(r"^bag 12, undecided, .*estimated chance to stand out")
+    )
+    page.get_by_role("button", name="Table").click()
+    expect(page.get_by_role("columnheader", name="Chance (estimate)")).to_be_visible()
     study.close()
 
 

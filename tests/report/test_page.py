@@ -178,7 +178,9 @@ def many_arms(facts: Facts, n_arms: int, length: int) -> Facts:
         facts.seen, names=names, estimate=estimate, lower=estimate - 1, upper=estimate + 1,
         pulls=rng.integers(1, 1000, n_arms), verdict=verdict, counts=counts,
     )  # fmt: skip
-    return replace(facts, seen=seen, guess=())
+    assert facts.chances is not None
+    chances = replace(facts.chances, arms=names, chance=rng.random(n_arms), flagged=names[:3000])
+    return replace(facts, seen=seen, guess=(), chances=chances)
 
 
 @pytest.mark.parametrize("length", [3, 200])

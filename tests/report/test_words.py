@@ -9,6 +9,8 @@ import pytest
 
 from standout.report import question, words
 from standout.report.facts import gather
+from standout.report.page import render
+from standout.results import StopReason
 from standout.text import Digits, listed, rounded, signed, span
 from tests.report.studies import MEANS, NAMES, make, measure
 
@@ -170,3 +172,36 @@ def test_digits_follow_the_intervals() -> None:
     assert digits.interval(-np.inf, 2.0) == "−∞ to 2.000"
     assert (digits(np.nan), Digits([])(0.5)) == ("–", "0.500")
     assert Digits([300.0])(1234.5) == "1,234"
+
+
+def test_estimates_stand_apart_from_the_answer(tmp_path: Path) -> None:
+    study = measure(make(tmp_path), most=60)
+    facts = gather(study)
+    page = render(facts)
+    assert facts.chances is not None
+    begin, end = page.index('id="estimates"'), page.index('id="effort"')
+    section = page[begin:end]
+    assert "Estimates, not the certificate" in section
+    assert "outlier" not in section
+    assert "yew" in section
+    plain = facts.to_dict()
+    assert plain["chances"]["leaders"][0]["arm"] == "yew"
+    assert [arm["chance"] for arm in plain["arms"]] == facts.chances.chance.tolist()
+    study.close()
+
+
+def test_where_all_is_certain_there_are_no_estimates(tmp_path: Path) -> None:
+    study = measure(make(tmp_path))
+    facts = gather(study)
+    assert facts.chances is None
+    assert 'id="estimates"' not in render(facts)
+    study.close()
+
+
+def test_an_end_on_an_estimate_is_told_apart(tmp_path: Path) -> None:
+    study = measure(make(tmp_path, until="errors=0.5"))
+    assert study.status().reason is StopReason.ESTIMATE
+    said = words.answer(gather(study))
+    assert "the estimates promise what was asked (at most 0.5 wrong arms expected)" in said
+    assert "budget" not in said
+    study.close()

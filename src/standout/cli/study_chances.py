@@ -13,13 +13,11 @@ from standout.cli.options import Json
 from standout.cli.study_options import Name, Place, open_study
 
 if TYPE_CHECKING:
-    from standout.results import Chances, Identification
+    from standout.results import Chances
     from standout.study import Study
 
 LEADERS = 5
 LISTED = 20
-MOST_SHOWN = 20_000
-"""With more arms `status` says nothing of chances, which would take seconds."""
 
 
 def chances(
@@ -46,31 +44,21 @@ def chances(
         if as_json:
             print_json(found.to_dict())
         elif as_csv:
-            _write_csv(found, study.identification())
+            from standout.study.csv_files import write_chances
+
+            # Not typer.echo, which takes control characters out of names.
+            sys.stdout.writelines(write_chances(found, study.identification()))
         else:
             typer.echo("\n".join(_lines(found)))
 
 
-def _write_csv(found: Chances, answer: Identification) -> None:
-    from standout.study.csv_files import guarded, quoted
-
-    flagged = set(found.flagged)
-    # Not typer.echo, which takes control characters out of names.
-    sys.stdout.write("arm,chance,flagged,mean,pulls\n")
-    for i, arm in enumerate(found.arms):
-        mean = "" if answer.means[i] != answer.means[i] else repr(float(answer.means[i]))
-        sys.stdout.write(
-            f"{quoted(guarded(arm))},{found.chance[i]:.6f},{int(arm in flagged)},"
-            f"{mean},{answer.pulls_by_arm[i]}\n"
-        )
-
-
 def _lines(found: Chances) -> list[str]:
-    from standout.text import plural, printable
+    from standout.text import chance_words, plural, printable
 
     lines = [f"estimates from {plural(found.pulls, 'pull')}, not certain:"]
     lines += [
-        f"  chance {shown(chance)}  {printable(arm, 100)}" for arm, chance in found.leaders(LISTED)
+        f"  chance {chance_words(chance)}  {printable(arm, 100)}"
+        for arm, chance in found.leaders(LISTED)
     ]
     if len(found.arms) > LISTED:
         lines.append(f"  {len(found.arms) - LISTED:,} more; --csv or --json has all")
@@ -98,25 +86,17 @@ def leaders_lines(study: Study, undecided: Sequence[str]) -> list[str]:
 
     Nothing for so many arms that a look would take long.
     """
-    from standout.text import printable
+    from standout.posterior.until import MOST_ARMS
+    from standout.text import chance_words, printable
 
-    if len(study.arms) > MOST_SHOWN:
+    if len(study.arms) > MOST_ARMS:
         return []
     is_open, found = set(undecided), study.chances()
     leaders = [pair for pair in found.leaders(len(found.arms)) if pair[0] in is_open][:LEADERS]
-    words = ", ".join(f"{printable(arm, 40)} chance {shown(chance)}" for arm, chance in leaders)
+    words = ", ".join(
+        f"{printable(arm, 40)} chance {chance_words(chance)}" for arm, chance in leaders
+    )
     return [f"estimates, not certain: {words}"]
-
-
-def shown(chance: float) -> str:
-    """A chance in two digits, never as if it were certain.
-
-    >>> shown(0.9723), shown(0.99999), shown(0.0)
-    ('0.97', '>0.99', '<0.01')
-    """
-    if chance > 0.99:
-        return ">0.99"
-    return "<0.01" if chance < 0.01 else f"{chance:.2f}"
 
 
 def summary(study: Study) -> dict[str, Any] | None:
@@ -124,10 +104,8 @@ def summary(study: Study) -> dict[str, Any] | None:
 
     None for so many arms that a look would take long.
     """
-    if len(study.arms) > MOST_SHOWN:
+    from standout.posterior.until import MOST_ARMS
+
+    if len(study.arms) > MOST_ARMS:
         return None
-    found = study.chances()
-    plain = found.to_dict()
-    del plain["arms"], plain["chance"]
-    leaders = [{"arm": arm, "chance": chance} for arm, chance in found.leaders(LEADERS)]
-    return {"leaders": leaders, **plain}
+    return study.chances().summary(LEADERS)

@@ -22,6 +22,7 @@ from standout.client.batches import (
 from standout.client.transport import Transport
 from standout.errors import BatchError, RewardError, StudyError, TicketError, UncertainError
 from standout.results import (
+    Chances,
     Identification,
     Pending,
     PendingList,
@@ -371,6 +372,17 @@ class RemoteStudy:
         ()
         """
         return Identification.from_dict(self._transport.get(f"{self._path}/identification"))
+
+    def chances(self, *, false_share: float = 0.05, seed: int = 0) -> Chances:
+        """For each arm the chance that it stands out, as `Study.chances` says it: an estimate.
+
+        While rewards come in they may be some seconds old.
+
+        >>> study.chances().note
+        'nothing is measured yet: these chances are those of any arm among as many'
+        """
+        path = f"{self._path}/chances"
+        return Chances.from_dict(self._transport.get(path, false_share=false_share, seed=seed))
 
     def close(self) -> None:
         """Close the connections to the server; the next use opens another."""

@@ -18,7 +18,7 @@ from standout.core.kinds import Verdict
 from standout.core.typing import Floats, Ints
 from standout.pictures.arms import Picture, picture_of_view
 from standout.report.words import answer
-from standout.results import Forecast, Interval, StudyView, Trace
+from standout.results import Chances, Forecast, Interval, StudyView, Trace
 from standout.study import Study
 from standout.study.log.reward_table import RewardTable
 from standout.study.moment import read_moment
@@ -47,6 +47,8 @@ class Facts:
     """Standard deviation of each arm's rewards, NaN with fewer than two."""
     guess: tuple[str, ...]
     """The outliers if one had to name them now, without guarantee."""
+    chances: Chances | None
+    """Estimates for what is not certain; None where all is, and for very many arms."""
     left: Forecast | None
     """Pulls that are left until every arm is decided, if the study goes on and that shows."""
     uniform: Uniform | None
@@ -99,6 +101,7 @@ class Facts:
             "threshold_low": _ends(seen.threshold_low),
             "median": seen.median,
             "best_guess": list(self.guess),
+            "chances": None if self.chances is None else self.chances.summary(),
             "arms": [self._arm(i) for i in range(len(seen.names))],
             "trace": {
                 name: column.tolist()
@@ -127,6 +130,7 @@ class Facts:
             "upper": float(seen.upper[i]),
             "pulls": int(seen.pulls[i]),
             "deviation": float(self.deviations[i]),
+            "chance": None if self.chances is None else float(self.chances.chance[i]),
         }
 
 
@@ -148,6 +152,7 @@ def gather(study: Study, *, seed: int = 0) -> Facts:
         log=log,
         deviations=arm_deviations(log, len(seen.names)),
         guess=now.guess,
+        chances=now.chances,
         left=None if seen.stopped else now.outlook.forecast(seed),
         uniform=uniform,
         findings=tuple(findings),

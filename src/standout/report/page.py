@@ -22,6 +22,7 @@ from standout.pictures.svg_many import many
 from standout.pictures.svg_rows import MOST_ROWS, rows
 from standout.pictures.svg_trace import trace_pictures
 from standout.report import question, words
+from standout.report.estimates import estimates
 from standout.report.facts import CITATIONS, Facts, gather
 from standout.report.table import table_rows
 from standout.study import Study
@@ -47,6 +48,7 @@ def render(facts: Facts) -> str:
         **_head(facts),
         **_answer(facts),
         **_pictures(facts, digits),
+        **estimates(facts, digits),
         effort=words.effort(facts),
         question=question.question(facts),
         guarantee=question.guarantee(facts),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from standout.results.interval import Threshold
 from standout.results.plain import Floats, Maybe, Result
@@ -51,6 +52,13 @@ class Chances(Result):
     def of(self, arm: str) -> float:
         """The chance of one arm; raises `ValueError` if there is no such arm."""
         return float(self.chance[self.arms.index(arm)])
+
+    def summary(self, most: int = 5) -> dict[str, Any]:
+        """Plain values without an entry for every arm: the leaders instead."""
+        plain = self.to_dict()
+        del plain["arms"], plain["chance"]
+        leaders = [{"arm": arm, "chance": chance} for arm, chance in self.leaders(most)]
+        return {"leaders": leaders, **plain}
 
     def leaders(self, most: int = 5) -> list[tuple[str, float]]:
         """The arms with the highest chances, and these."""

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from standout.results import Forecast
+from standout.results import Chances, Forecast
 from standout.study import Study
 from standout.study.rating.rater import Record
 
@@ -90,11 +90,23 @@ class KeptForecast:
     found: Forecast | None
 
 
+@dataclass(frozen=True)
+class KeptChances:
+    """Chances of a state, good until `until` (monotonic seconds) even if more was told."""
+
+    state: State
+    until: float
+    found: Chances
+
+
 @dataclass
 class Caches:
-    """By the study's name; raters by study and worker."""
+    """By the study's name; raters by study and worker, chances by study and what was asked."""
 
     reports: Recent[str, KeptReport] = field(default_factory=lambda: Recent(MOST_REPORTS))
     forecasts: Recent[str, KeptForecast] = field(default_factory=lambda: Recent(MOST_STUDIES))
+    chances: Recent[tuple[str, float, int], KeptChances] = field(
+        default_factory=lambda: Recent(MOST_STUDIES)
+    )
     images: Recent[str, str] = field(default_factory=lambda: Recent(MOST_STUDIES))
     raters: Recent[tuple[str, str], Record] = field(default_factory=lambda: Recent(MOST_RATERS))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from standout.errors import StudyError
 from standout.files import csv_records
-from standout.results import Ticket
+from standout.results import Chances, Identification, Ticket
 from standout.study.rating.page import PARTS
 
 ARM_NAMES = ("arm", "name")
@@ -180,3 +180,15 @@ def _key(ticket: str, arm: str, where: str) -> Ticket | int | str:
     if not (ticket.isascii() and ticket.isdigit()) or len(ticket) > 18:
         raise StudyError(f"{where}: ticket {ticket!r} is not a number")
     return Ticket(int(ticket), arm) if arm else int(ticket)
+
+
+def write_chances(found: Chances, answer: Identification) -> Iterator[str]:
+    """All arms with their chances as the lines of a CSV."""
+    flagged = set(found.flagged)
+    yield "arm,chance,flagged,mean,pulls\n"
+    for i, arm in enumerate(found.arms):
+        mean = "" if answer.means[i] != answer.means[i] else repr(float(answer.means[i]))
+        yield (
+            f"{quoted(guarded(arm))},{found.chance[i]:.6f},{int(arm in flagged)},"
+            f"{mean},{answer.pulls_by_arm[i]}\n"
+        )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from standout.core.method import Method
-from standout.results import StudyView, Trace, Verification
+from standout.posterior.until import MOST_ARMS
+from standout.results import Chances, StudyView, Trace, Verification
 from standout.study.forecast import Outlook
 from standout.study.log.reward_table import RewardTable, read_reward_table
 from standout.study.study import Study
@@ -23,6 +24,8 @@ class Moment:
     verified: Verification
     guess: tuple[str, ...]
     """The outliers if one had to name them now, without guarantee."""
+    chances: Chances | None
+    """Estimates for what is not certain; None where all is, and for very many arms."""
     outlook: Outlook
     """What a forecast plays on from."""
 
@@ -35,12 +38,15 @@ def read_moment(study: Study) -> Moment:
     with study._reading(is_long=True) as (connection, _):
         # First: it reads anew what this process thinks it knows.
         verified = study.verify()
+        seen = view(study)
+        is_open = bool(seen.counts.pulls and seen.counts.undecided)
         return Moment(
-            seen=view(study),
+            seen=seen,
             method=study.method,
             log=read_reward_table(study),
             trace=study.trace(),
             verified=verified,
             guess=study.identification().best_guess,
+            chances=study.chances() if is_open and len(study.arms) <= MOST_ARMS else None,
             outlook=Outlook(connection, study._mirror),
         )

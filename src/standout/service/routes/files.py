@@ -18,7 +18,7 @@ from standout.service.service import Service, ServiceOf
 
 router = APIRouter(prefix="/studies/{name}", tags=["files"])
 
-_TYPES = {
+TYPES = {
     "csv": "text/csv; charset=utf-8",
     "json": "application/json",
     "parquet": "application/vnd.apache.parquet",
@@ -64,7 +64,8 @@ async def events(service: ServiceOf, who: Looker, name: str, request: Request) -
     )
 
 
-def _attachment(name: str, ending: str) -> dict[str, str]:
+def attachment(name: str, ending: str) -> dict[str, str]:
+    """Headers that let a browser keep an answer as a file."""
     plain = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in name)
     return {
         "Content-Disposition": f'attachment; filename="{plain}.{ending}"; '
@@ -108,7 +109,7 @@ async def export(
     else:
         study = await service.queues.look(service.studies.reader, name)
         parts = study.export_parts(form, raw=raw)
-    return StreamingResponse(parts, media_type=_TYPES[form], headers=_attachment(name, form))
+    return StreamingResponse(parts, media_type=TYPES[form], headers=attachment(name, form))
 
 
 def _parquet(service: Service, name: str) -> Iterator[bytes]:
@@ -142,7 +143,7 @@ async def report(service: ServiceOf, who: Looker, name: str) -> Response:
         text,
         media_type="text/html; charset=utf-8",
         # It opens from a disk, where this service's policy means nothing: never shown from here.
-        headers=_attachment(name, "html"),
+        headers=attachment(name, "html"),
     )
 
 

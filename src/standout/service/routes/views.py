@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from fastapi import APIRouter, Query
@@ -13,20 +13,34 @@ from starlette.responses import Response
 from standout.core.kinds import Verdict
 from standout.pictures.arms import picture_of_view
 from standout.pictures.scale import scale, trace_range
-from standout.results import ArmList, FailureList, Forecast, NextList, StudyView, Trace, VerdictName
+from standout.posterior.lists import FALSE_SHARE
+from standout.results import (
+    ArmList,
+    Chances,
+    FailureList,
+    Forecast,
+    NextList,
+    StudyView,
+    Trace,
+    VerdictName,
+)
 from standout.service.answers import answer, model_of, sent, to_json
-from standout.service.cache import KeptForecast, state_of
+from standout.service.cache import KeptChances, KeptForecast, state_of
+from standout.service.routes.files import TYPES, attachment
 from standout.service.routes.studies import Limit
 from standout.service.schemas import BIGGEST
 from standout.service.security.auth import Looker
 from standout.service.service import Service, ServiceOf
 from standout.study import Study
+from standout.study.csv_files import write_chances
 from standout.study.view import view as look_at
 
 router = APIRouter(prefix="/studies/{name}", tags=["looking"])
 
 FORECAST_SECONDS = 10.0
 """How long a forecast is good for, while the study goes on."""
+CHANCES_PAUSE = 4.0
+"""Chances are good for so many times as long as they took: a fifth of a core at most."""
 
 Place = Annotated[int | None, Query(ge=0, le=BIGGEST, description="The `next` of the page before.")]
 
@@ -126,6 +140,42 @@ def _forecast(service: Service, name: str) -> Forecast | None:
     is_cheap = found is None and now - begin < 0.1
     until = begin if is_cheap else now + FORECAST_SECONDS
     service.cache.forecasts[name] = KeptForecast(state, until, found)
+    return found
+
+
+@router.get("/chances", responses=sent(Chances, "Estimates, for all arms; or a CSV of them."))
+async def chances(
+    service: ServiceOf,
+    who: Looker,
+    name: str,
+    false_share: Annotated[
+        float, Query(gt=0, lt=1, description="Largest share of wrong arms to expect of `flagged`.")
+    ] = FALSE_SHARE,
+    seed: Annotated[int, Query(ge=0, le=BIGGEST, description="Of the random draws.")] = 0,
+    form: Annotated[Literal["json", "csv"], Query(description="Which format.")] = "json",
+) -> Response:
+    """How likely each arm is to stand out: estimates, not the certificate.
+
+    Those of a study that goes on may be some seconds old, if they took long.
+    """
+    found = await service.queues.slow(_chances, service, name, false_share, seed)
+    if form == "json":
+        return answer(found)
+    certain = await service.queues.look(lambda: service.studies.reader(name).identification())
+    text = "".join(write_chances(found, certain))
+    return Response(text, media_type=TYPES["csv"], headers=attachment(f"{name} chances", "csv"))
+
+
+def _chances(service: Service, name: str, false_share: float, seed: int) -> Chances:
+    study, key = service.studies.reader(name), (name, false_share, seed)
+    state = state_of(study)
+    kept = service.cache.chances.get(key)
+    begin = time.monotonic()
+    if kept is not None and (kept.state == state or begin < kept.until):
+        return kept.found
+    found = study.chances(false_share=false_share, seed=seed)
+    now = time.monotonic()
+    service.cache.chances[key] = KeptChances(state, now + CHANCES_PAUSE * (now - begin), found)
     return found
 
 

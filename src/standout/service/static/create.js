@@ -102,6 +102,7 @@ function pageFields() {
 function moreFields() {
   const tolerance = number("0", { min: 0 });
   const budget = number("", { min: 1, step: 1, placeholder: "none" });
+  const until = make("input", { maxlength: 200, placeholder: "all is certain", autocomplete: "off" });
   const lease = number("24", { min: 0.01 });
   const pause = number("", { min: 1, step: 1, placeholder: "never" });
   const ordered = make("input", { type: "checkbox", id: "new-ordered", checked: true });
@@ -112,6 +113,7 @@ function moreFields() {
     make("div", { class: "grid" },
       field("tolerance", "Tolerance", tolerance, "So near the threshold, either answer will do."),
       field("budget", "Budget", budget, "At most so many pulls."),
+      field("until", "Measure until", until, "Ends earlier, on an estimate: errors=0.5, or false-share=0.05,missed-share=0.05."),
       field("lease", "Lease in hours", lease, "A ticket without an answer is handed out again after this."),
       field("pause", "Pause an arm after failures in a row", pause),
       make("div", { class: "check whole" }, ordered, make("label", { for: "new-ordered", text: "Count an arm’s rewards in the order of asking: one that overtakes an earlier pull of its arm waits for it. Without, nothing waits, but the answer is only right if how long a measurement takes has nothing to do with its value." }))),
@@ -119,6 +121,7 @@ function moreFields() {
   const read = () => ({
     tolerance: Number(tolerance.value || 0),
     budget: budget.value ? Number(budget.value) : null,
+    until: until.value.trim() || null,
     lease: lease.value ? Number(lease.value) * 3600 : null,
     pause_after: pause.value ? Number(pause.value) : null,
     ordered: ordered.checked,

@@ -15,6 +15,7 @@ export class StudyData {
     this.names = [];
     this.failures = new Map();
     this.paused = new Map();
+    this.chances = null;
   }
 
   get seq() {
@@ -40,12 +41,29 @@ export class StudyData {
     for (const key of Object.keys(FLOATS)) this[key] = new Float64Array(this.size);
     this.pulls = new Float64Array(this.size);
     this.pending = new Float64Array(this.size);
+    if (this.chance?.length !== this.size) {
+      this.chance = new Float64Array(this.size).fill(NaN);
+      this.chances = null;
+    }
     this.verdict = new Uint8Array(this.size);
   }
 
   #put(key, values, places, unknown) {
     const column = this[key];
     for (let i = 0; i < values.length; i++) column[places === null ? i : places[i]] = values[i] ?? unknown;
+  }
+
+  /** Take in estimates: the chance of each arm to stand out. They never touch a verdict. */
+  takeChances(found) {
+    if (found.arms.length !== this.size) return;
+    this.chances = found;
+    this.chance = Float64Array.from(found.chance);
+  }
+
+  /** The undecided arms with the highest chances; none while nothing is measured. */
+  leaders(most) {
+    if (this.chances === null || this.chances.pulls === 0) return [];
+    return this.order("chance", UNDECIDED).slice(0, most);
   }
 
   #agrees(counts) {
@@ -88,6 +106,7 @@ export class StudyData {
     const by = {
       mean,
       undecided: (a, b) => group[this.verdict[a]] - group[this.verdict[b]] || mean(a, b),
+      chance: (a, b) => (this.chance[b] || 0) - (this.chance[a] || 0) || mean(a, b),
       pulls: down(this.pulls),
       name: (a, b) => names.compare(this.names[a], this.names[b]),
       given: null,

@@ -56,6 +56,13 @@ export function day(seconds) {
   return isKnown(seconds) ? new Date(seconds * 1000).toLocaleDateString(undefined, { dateStyle: "medium" }) : "–";
 }
 
+/** A chance in two digits, never as if it were certain. */
+export function chance(value) {
+  if (!isKnown(value)) return "–";
+  if (value > 0.99) return ">0.99";
+  return value < 0.01 ? "<0.01" : value.toFixed(2);
+}
+
 /** A share as a percentage without needless zeros. */
 export function percent(share) {
   return `${Number((100 * share).toPrecision(3))} %`;

@@ -10,7 +10,7 @@ import { mark } from "./verdicts.js";
 
 const EVERY = 4000;
 const PAGE = 50;
-const WORDS = { decided: "decided", budget: "budget spent" };
+const WORDS = { decided: "decided", budget: "budget spent", estimate: "estimate" };
 let shownPages = 1;
 let session = null;
 

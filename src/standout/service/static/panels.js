@@ -1,14 +1,16 @@
 // The words around the picture: title, figures, what comes next, failures.
 
 import { find, make, name, say, seldom, shown } from "./dom.js";
-import { count, interval, isKnown, percent, plural, short, time, value } from "./format.js";
+import { chance, count, interval, isKnown, percent, plural, short, time, value } from "./format.js";
 import { MARKS, NORMAL, OUTLIER, UNDECIDED } from "./marks.js";
 import { mark } from "./verdicts.js";
 
 const MOST_NAMES = 6;
+const MOST_LEADERS = 5;
 const REASONS = {
   decided: "decided",
   budget: "budget spent",
+  estimate: "an estimate",
 };
 const WHY = {
   "first pulls": "First pulls: every arm gets some, to have an interval at all.",
@@ -55,11 +57,30 @@ export function showAnswer(data) {
     ? undecided ? [`; ${plural(undecided, "arm")} stayed undecided.`] : ["."]
     : [`; ${undecided === 0 ? "none is" : count(undecided) + (undecided === 1 ? " is" : " are")} undecided.`];
   const all = outliers === 0
-    ? [head.stopped && undecided === 0 ? `None of the ${count(arms)} arms stands out` : `None of ${count(arms)} arms stands out so far`]
+    ? [undecided === 0 ? `None of the ${count(arms)} arms stands out` : `It is not certain yet of any of ${count(arms)} arms that it stands out`]
     : [`${count(outliers)} of ${count(arms)} arms ${verb} out${head.stopped ? "" : " so far"}: `, ...names];
   find("answer").replaceChildren(...all, ...rest);
+  showLikely(data);
   spoken = `${plural(outliers, "outlier")}, ${count(undecided)} undecided, ${count(head.counts.normal)} normal. ${head.stopped ? "The study has stopped." : ""}`;
   announce();
+}
+
+/** The leaders among the undecided with their chances: an estimate, in words that no verdict has. */
+function showLikely(data) {
+  const room = find("likely");
+  const leaders = data.leaders(MOST_LEADERS);
+  room.hidden = leaders.length === 0;
+  if (room.hidden) return;
+  const found = data.chances;
+  const parts = leaders.flatMap((place, i) => [
+    i === 0 ? "" : ", ",
+    name(data.names[place]),
+    ` ${chance(data.chance[place])}`,
+  ]);
+  const wrong = ` Best guess: ${plural(found.probable.length, "arm")} above one half, ${value(found.expected_wrong, 1)} wrong expected.`;
+  const ended = data.head.reason === "estimate" ? ` The study ended on this estimate (until ${data.head.until}), not on the certificate.` : "";
+  const note = found.note === null ? "" : ` Take care: ${found.note}.`;
+  room.replaceChildren("Estimates, not certain. Highest chances to stand out: ", ...parts, ".", wrong, ended, note);
 }
 
 /** What the marks mean. */

@@ -2,7 +2,7 @@
 // sight exist, so that ten thousand arms cost no more than forty.
 
 import { draw, make, name, perFrame, say } from "./dom.js";
-import { count, interval, value } from "./format.js";
+import { chance, count, interval, value } from "./format.js";
 import { MARKS } from "./marks.js";
 import { clamp, scale, thinned } from "./scale.js";
 import { armWords, mark, markClass, markPath } from "./verdicts.js";
@@ -138,6 +138,7 @@ export class Rows {
       ends: make("span", { class: "ends number" }),
       pulls: make("span", { class: "number" }),
       bar: make("span", { class: "bar" }),
+      chance: make("span", { class: "chance number" }),
     };
     row.picture = draw("svg", { class: "picture", "aria-hidden": "true" }, ...row.bands, row.grid, row.line, row.mark);
     row.root = make(
@@ -149,6 +150,7 @@ export class Rows {
       row.estimate,
       row.ends,
       make("span", { class: "pulls" }, row.bar, row.pulls),
+      row.chance,
     );
     row.root.title = this.data.names[key].slice(0, 500);
     this.rows.set(key, row);
@@ -173,6 +175,7 @@ export class Rows {
     say(row.estimate, value(data.estimate[key]));
     say(row.ends, interval(data.lower[key], data.upper[key]).replace("not known yet", "–"));
     say(row.pulls, count(data.pulls[key]));
+    say(row.chance, chance(data.chance[key]));
     row.bar.style.width = `${(100 * data.pulls[key]) / this.most}%`;
     this.#draw(row, key, kind);
   }

@@ -14,6 +14,8 @@ const data = new StudyData();
 const arms = new Arms(data);
 const pictures = new TracePictures(find("threshold-picture"), find("undecided-picture"), find("trace-words"));
 const seen = { forecast: undefined, trace: null, pulls: null, failures: 0 };
+/** With more arms than this the chances would take seconds. */
+const MOST_CHANCES = 20000;
 
 function showAll() {
   showTitle(data);
@@ -67,6 +69,15 @@ const refreshForecast = seldom(12000, async () => {
   showFigures(data, seen.forecast);
 });
 
+const refreshChances = seldom(3000, async () => {
+  if (data.size > MOST_CHANCES) return;
+  const found = await get(studyPath(study, "/chances")).catch(() => null);
+  if (found === null) return;
+  data.takeChances(found);
+  showAnswer(data);
+  arms.show();
+});
+
 const refreshFailures = seldom(3000, async () => {
   const found = await get(studyPath(study, "/failures?limit=20")).catch(() => null);
   if (found !== null) showFailures(data, found.failures);
@@ -76,6 +87,7 @@ const refreshFailures = seldom(3000, async () => {
 function refreshRest() {
   const { pulls } = data.head.counts;
   if (pulls !== seen.pulls || data.head.stopped) refreshTrace();
+  if (pulls !== seen.pulls && pulls > 0) refreshChances();
   if (pulls !== seen.pulls) refreshForecast();
   seen.pulls = pulls;
   const failures = [...data.failures.values()].reduce((a, b) => a + b, 0) + data.paused.size;
@@ -88,6 +100,7 @@ function setUpWords() {
   find("crumb").replaceChildren(name(study));
   find("name").textContent = shown(study);
   for (const form of ["csv", "json", "parquet"]) find(form).href = studyPath(study, `/export?form=${form}`);
+  find("chances").href = studyPath(study, "/chances?form=csv");
   find("report").href = studyPath(study, "/report");
   for (const link of [find("rate"), find("begin-rate")]) link.href = `/rate/${encodeURIComponent(study)}`;
   find("trace-details").addEventListener("toggle", showTraceTable);

@@ -1,7 +1,7 @@
 // The arms as a plain table, page by page: what the picture shows, in words.
 
 import { make, name } from "./dom.js";
-import { count, interval, value } from "./format.js";
+import { chance, count, interval, value } from "./format.js";
 import { mark, verdictWords } from "./verdicts.js";
 
 const PAGE = 50;
@@ -33,7 +33,7 @@ export class ArmTable {
     const pages = Math.max(1, Math.ceil(this.order.length / PAGE));
     this.page = Math.min(this.page, pages - 1);
     const shown = this.order.slice(this.page * PAGE, (this.page + 1) * PAGE);
-    const titles = ["Arm", "Verdict", "Mean", "Interval", "Pulls"];
+    const titles = ["Arm", "Verdict", "Mean", "Interval", "Pulls", "Chance (estimate)"];
     const head = make("tr", {}, ...titles.map((text) => make("th", { scope: "col", text })));
     const table = make(
       "table",
@@ -57,6 +57,7 @@ export class ArmTable {
       make("td", { class: "number", text: value(data.estimate[place]) }),
       make("td", { class: "number", text: interval(data.lower[place], data.upper[place]) }),
       make("td", { class: "number", text: count(data.pulls[place]) }),
+      make("td", { class: "number chance", text: chance(data.chance[place]) }),
     );
   }
 

@@ -1,7 +1,7 @@
 // An arm on the page: its mark, its verdict and all that is known of it, in words.
 
 import { draw } from "./dom.js";
-import { count, decimalsFor, interval, isKnown, plural, value } from "./format.js";
+import { chance, count, decimalsFor, interval, isKnown, plural, value } from "./format.js";
 import { MARKS, OUTLIER } from "./marks.js";
 
 /** The outline of a verdict's mark around (x, y); an outlier for being low stands upside down. */
@@ -42,6 +42,7 @@ export function armWords(data, place) {
     `interval ${interval(data.lower[place], data.upper[place])}`,
     plural(data.pulls[place], "pull"),
   ];
+  if (isKnown(data.chance[place])) parts.push(`estimated chance to stand out ${chance(data.chance[place])}`);
   if (data.paused.has(data.names[place])) parts.push("paused");
   return parts.join(", ");
 }
@@ -57,6 +58,7 @@ export function armFacts(data, place) {
     ["Interval", interval(data.lower[place], data.upper[place])],
     ["Pulls", count(data.pulls[place])],
   ];
+  if (isKnown(data.chance[place])) facts.push(["Chance (estimate)", chance(data.chance[place])]);
   if (data.pending[place]) facts.push(["Pending", count(data.pending[place])]);
   if (data.failures.has(name)) facts.push(["Failures", count(data.failures.get(name))]);
   if (data.paused.has(name)) facts.push(["Paused", data.paused.get(name)]);
