@@ -23,9 +23,11 @@ from typing import Any, TypeVar
 import numba
 from numba import types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
-from numba.extending import overload
+from numba.core.typing.templates import AbstractTemplate, infer_global
 
+from standout.core.linking import PartCompiler, PartFiles
 from standout.core.loading import put_off_linear_algebra, tell_of_waiting
 from standout.core.structs import StructType
 from standout.interruption import put_off
@@ -38,7 +40,9 @@ IS_COMPILED = not numba.config.DISABLE_JIT
 _PACKAGE = Path(__file__).resolve().parents[1]
 _KEPT_FOLDERS = 8
 _DEFINES = re.compile(r"^@(kernel|part|hot_part|inlined|rule)\(", re.MULTILINE)
-_SHARED = tuple(f"core/{name}.py" for name in ("jit", "kinds", "state", "structs", "typing"))
+_SHARED = tuple(
+    f"core/{name}.py" for name in ("jit", "kinds", "linking", "state", "structs", "typing")
+)
 """What kernels are made with, and where their constants are, besides their own files."""
 _OPTIONS = {
     "nopython": True,
@@ -161,19 +165,19 @@ class _Cache(FunctionCache):  # type: ignore[misc]
         return found
 
 
-class _EntranceLocator(_Locator):
-    """The code of a part with an entrance for Python is kept apart from that without."""
+class _PartLocator(_Locator):
+    """The code of a part is kept apart from that of its entrance for Python."""
 
     def get_disambiguator(self) -> str:
-        return f"{self._module}.entrance"
+        return f"{self._module}.part"
 
 
-class _EntranceImplementation(CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = (_EntranceLocator,)
+class _PartImplementation(PartFiles):
+    _locator_classes = (_PartLocator,)
 
 
-class _EntranceCache(_Cache):
-    _impl_class = _EntranceImplementation
+class _PartCache(_Cache):
+    _impl_class = _PartImplementation
 
 
 class _Kernel(CPUDispatcher):  # type: ignore[misc]
@@ -185,6 +189,8 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
     """
 
     sees: tuple[str, ...] = ()
+    cache_class: type[_Cache] = _Cache
+    compiler_class: type[Compiler] = Compiler
 
     def _compilation_chain_init_hook(self) -> None:
         # In place of Numba's search for extensions by others: kernels use none.
@@ -206,6 +212,12 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
             self._insert([kind._code for kind in whole], found, False)
         return found
 
+    def add_overload(self, cres: Any) -> None:
+        """Note compiled code; its parts get the objects they print now that they have a place."""
+        super().add_overload(cres)
+        for environment in cres._find_referenced_environments():
+            cres.library.codegen.set_env(environment.env_name, environment)
+
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """What a call with arguments of these types is."""
         plain = {name: self._plain(kind) for name, kind in kws.items()}
@@ -220,12 +232,25 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
 
 
 class _Part(_Kernel):
-    """A kernel without an entrance for Python; whoever calls it from there gets one made."""
+    """A kernel that runs within others; whoever calls it from Python gets an entrance made."""
+
+    cache_class = _PartCache
+    compiler_class = PartCompiler
 
     def __call__(self, *args: Any) -> Any:
         if not hasattr(self, "entrance"):
-            self.entrance = _compile(_Kernel, self.py_func, self.sees, cache=_EntranceCache)
+            self.entrance = _compile(_Kernel, self.py_func, self.sees)
         return self.entrance(*args)
+
+    def seeing(self, names: set[str]) -> _Part:
+        """The same part, but compiled for each value of these detailed fields apart."""
+        sees = tuple(sorted({*self.sees, *names}))
+        if len(sees) == len(self.sees):
+            return self
+        if sees not in self._seeing:
+            self._seeing[sees] = _compile(_Part, self.py_func, sees, **self._options)
+        found: _Part = self._seeing[sees]
+        return found
 
 
 def kernel(*sees: str) -> Callable[[F], F]:
@@ -264,15 +289,19 @@ def _compile(
     function: F,
     sees: tuple[str, ...],
     inline: str = "never",
-    cache: type[_Cache] = _Cache,
     **options: bool,
 ) -> F:
     if not IS_COMPILED:
         return function
-    compiled = kind(function, targetoptions={**_OPTIONS, **options, "inline": inline})
+    compiled = kind(
+        function,
+        targetoptions={**_OPTIONS, **options, "inline": inline},
+        pipeline_class=kind.compiler_class,
+    )
     compiled.sees, compiled._known = sees, {}
+    compiled._seeing, compiled._options = {}, options
     if _FOLDER is not None:
-        compiled._cache = cache(function)
+        compiled._cache = kind.cache_class(function)
     made: F = compiled
     return made
 
@@ -282,8 +311,20 @@ def is_kernel(value: object) -> bool:
     return isinstance(value, _Kernel)
 
 
+class _Noting:
+    """The type of a struct that notes which of its fields are looked at."""
+
+    def __init__(self, kind: StructType) -> None:
+        self._kind = kind
+        self.looked_at: set[str] = set()
+
+    def __getattr__(self, name: str) -> Any:
+        self.looked_at.add(name)
+        return getattr(self._kind, name)
+
+
 def dispatch(select: Callable[[Any], Callable[..., Any]]) -> Callable[..., Any]:
-    """A function for kernels that calls `select(spec)`, `spec` being its first argument.
+    """A function for kernels that calls the part `select(spec)`, `spec` being its first argument.
 
     `select` looks only at static fields of a `Struct`; it is asked when a caller is
     compiled, so that only what it gives gets compiled.
@@ -292,11 +333,21 @@ def dispatch(select: Callable[[Any], Callable[..., Any]]) -> Callable[..., Any]:
     def call(spec: Any, *rest: Any) -> Any:
         return select(spec)(spec, *rest)
 
-    def choose(spec: Any, *rest: Any) -> Any:
-        chosen: Any = select(spec)
-        return chosen.py_func
+    class Chosen(AbstractTemplate):  # type: ignore[misc]
+        """What a call is, by the type of its first argument."""
+
+        key = call
+
+        def generic(self, args: Any, kws: Any) -> Any:
+            spec: Any = _Noting(args[0])
+            chosen: Any = select(spec)
+            # Numba finds the code again by the types of its arguments alone.
+            self._part = chosen.seeing(spec.looked_at & {*args[0].cls.DETAILS})
+            return self._part._type.get_call_type(self.context, args, kws)
+
+        def get_impl_key(self, sig: Any) -> Any:
+            return self._part.get_overload(sig.args)
 
     if IS_COMPILED:
-        options = {**_OPTIONS, "no_cpython_wrapper": True}
-        overload(call, jit_options=options, strict=False)(choose)
+        infer_global(call, types.Function(Chosen))
     return call

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.jit import kernel, part
+from standout.core.jit import part
 from standout.core.state import SIZE, State
 from standout.core.typing import Floats
 
@@ -13,7 +13,7 @@ _RUN = 16
 """Values up to which moving them one by one beats merging."""
 
 
-@kernel()
+@part()
 def kth_largest(values: Floats, count: int, rank: int, guess: float, work: Floats) -> float:
     """The `rank`-th largest (1 = largest) of `values[:count]`.
 
@@ -152,7 +152,7 @@ def _merge_runs(source: Floats, target: Floats, count: int, width: int) -> None:
                 j += 1
 
 
-@kernel()
+@part()
 def sort_ends(state: State, side: int) -> None:
     """Sort the ends of the intervals of the arms that make the threshold anew."""
     count = state.sampled[SIZE]

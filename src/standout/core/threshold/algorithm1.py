@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from standout.core.jit import kernel
+from standout.core.jit import part
 from standout.core.order import kth_largest
 from standout.core.state import (
     MAD_LOWER,
@@ -16,13 +16,13 @@ from standout.core.state import (
 from standout.core.typing import Floats, Ints
 
 
-@kernel()
+@part()
 def median_rank(count: int) -> int:
     """m of n = 2m - 1 or n = 2m: the median is the m-th largest, never an average."""
     return (count + 1) // 2
 
 
-@kernel()
+@part()
 def median_of(values: Floats, omega: Ints, guess: float, state: State) -> float:
     """The median of `values` over the arms in `omega`."""
     count = len(omega)
@@ -33,7 +33,7 @@ def median_of(values: Floats, omega: Ints, guess: float, state: State) -> float:
     return kth_largest(state.scratch, count, median_rank(count), guess, state.work)
 
 
-@kernel()
+@part()
 def algorithm1(state: State, side: int) -> None:
     """Algorithm 1 of the paper: intervals of the median, the deviations, the MAD, theta."""
     lower = state.lower[side]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from standout.core.intervals import reward_variance
-from standout.core.jit import kernel
+from standout.core.jit import part
 from standout.core.order import kth_largest
 from standout.core.state import (
     GUESS_AD,
@@ -36,7 +36,7 @@ _NORMAL_MAD = 0.4549
 _GOLDEN = 0.6180339887498949
 
 
-@kernel("interval")
+@part("interval")
 def plug_in(spec: Spec, state: State, side: int) -> None:
     """Set theta's estimate: median + factor * MAD of the estimates, the MAD less its noise.
 
@@ -82,7 +82,7 @@ def plug_in(spec: Spec, state: State, side: int) -> None:
     bounds[THRESHOLD] = min(max(theta, bounds[THRESHOLD_LOWER]), bounds[THRESHOLD_UPPER])
 
 
-@kernel()
+@part()
 def shrunken(state: State, side: int, arm: int) -> float:
     """An arm's estimate, drawn slightly towards the median."""
     pulls = state.pulls[arm]

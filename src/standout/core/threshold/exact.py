@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.jit import kernel, part
+from standout.core.jit import part
 from standout.core.order import kth_largest
 from standout.core.state import (
     MAD_UPPER,
@@ -52,7 +52,7 @@ _ROUNDING = 1e-9
 """Part of the largest number in a sum that may be lost to rounding."""
 
 
-@kernel()
+@part()
 def exact_range(spec: Spec, state: State, side: int) -> None:
     """Set the intervals of the median and theta, and the median's value at theta's ends."""
     count = state.sampled[SIZE]

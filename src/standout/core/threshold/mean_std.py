@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 
-from standout.core.jit import kernel
+from standout.core.jit import part
 from standout.core.state import THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
 
 
-@kernel()
+@part()
 def variance_constant(n_arms: int, k: float) -> float:
     """g = (1 + k sqrt(n - 1))^2 / n."""
     return (1.0 + k * math.sqrt(n_arms - 1.0)) ** 2 / n_arms
 
 
-@kernel()
+@part()
 def threshold_constant(n_arms: int, k: float, delta: float) -> float:
     """l = (sqrt(g) + sqrt(k^2 / (2 log(pi^2 n^3 / (6 delta)))))^2, in the threshold's radius."""
     log_term = math.log(math.pi**2 * float(n_arms) ** 3 / (6.0 * delta))
@@ -22,13 +22,13 @@ def threshold_constant(n_arms: int, k: float, delta: float) -> float:
     return (math.sqrt(variance_constant(n_arms, k)) + math.sqrt(correction)) ** 2
 
 
-@kernel()
+@part()
 def quota_step(n_arms: int, k: float, delta: float) -> float:
     """rho = ((n - 1)^2 / l)^(1/3), how many pulls WRR grants an undecided arm per visit."""
     return float(((n_arms - 1.0) ** 2 / threshold_constant(n_arms, k, delta)) ** (1.0 / 3.0))
 
 
-@kernel()
+@part()
 def mean_std_interval(spec: Spec, state: State, side: int) -> None:
     """Interval of mean + k * std (RR and WRR), from the estimates and pulls."""
     estimate = state.estimate[side]

@@ -23,7 +23,7 @@ import math
 
 import numpy as np
 
-from standout.core.jit import dispatch, kernel, part
+from standout.core.jit import dispatch, part
 from standout.core.kinds import Verdict
 from standout.core.order import kth_largest
 from standout.core.state import (
@@ -75,22 +75,31 @@ def sample_slack(n_arms: int, sides: int, delta: float) -> float:
     return math.log(4 * sides * (len(sample_sizes(n_arms)) - 1) / delta)
 
 
-@kernel()
-def ranks(spec: Spec, state: State) -> tuple[int, int]:
-    """Ranks of the order statistics below and above the median, counted from the largest.
+@part()
+def _middle_rank(spec: Spec, state: State) -> tuple[int, int]:
+    """The median's rank, where all arms stand for themselves."""
+    rank = (state.sampled[SIZE] + 1) // 2
+    return rank, rank
 
-    A sample too small to bound the median from below gives a rank beyond its
-    last arm, from above the rank 0: no order statistic has it.
-    """
+
+@part()
+def _ranks_of_sample(spec: Spec, state: State) -> tuple[int, int]:
     count = state.sampled[SIZE]
-    if spec.slack == 0.0 or count == spec.n_arms:
-        rank = (count + 1) // 2
-        return rank, rank
+    if count == spec.n_arms:
+        return _middle_rank(spec, state)
     n = spec.n_arms
     rank = (n + 1) // 2
     low = unlikely_count(n, rank - 1, count, spec.slack)
     up = count + 1 - unlikely_count(n, n - rank, count, spec.slack)
     return min(count + 1, low), max(0, up)
+
+
+ranks = dispatch(lambda spec: _ranks_of_sample if spec.samples else _middle_rank)
+"""Ranks of the order statistics below and above the median of (spec, state), from the largest.
+
+A sample too small to bound the median from below gives a rank beyond its last arm, from
+above the rank 0: no order statistic has it.
+"""
 
 
 @part()
