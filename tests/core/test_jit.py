@@ -227,6 +227,41 @@ def test_linear_algebra_is_imported_by_those_who_use_it() -> None:
     subprocess.run([sys.executable, "-c", _PUT_OFF], check=True)
 
 
+_KEPT = """
+import sys
+import numpy as np
+from standout.core.methods import METHODS
+from standout.core.order import kth_largest
+from standout.core.run import Run
+from standout.simulation import default_problem, parse_instance
+from standout.simulation.runs import watch
+
+family, method = parse_instance("wine"), METHODS["focus"]
+problem = default_problem(family)
+print(watch(family, problem, method, 1, on_slice=lambda pulls, undecided: None).pulls)
+run = Run(problem, list("abcde"), method, np.random.default_rng(2))
+for _ in range(40):
+    arm = run.ask()
+    run.tell(arm, float(arm < "c"))
+print(arm)
+print(kth_largest(np.arange(3.0), 3, 1, 0.0, np.zeros(3)))
+print("numba.typed.dictimpl" in sys.modules)
+"""
+
+
+@needs_compiler
+def test_kept_kernels_run_where_nothing_is_compiled() -> None:
+    """Numba's registries stay unloaded then; arrays, structs and generators still come through."""
+
+    def printed() -> list[str]:
+        words = [sys.executable, "-c", _KEPT]
+        return subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+
+    before, after = printed(), printed()
+    assert after[:-1] == before[:-1]
+    assert after[-1] == "False"
+
+
 def test_copies_have_a_table_of_their_own() -> None:
     first = make()
     assert either(first, 0) == 10.0

@@ -25,6 +25,7 @@ from numba import types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
+from numba.core.runtime import rtsys
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
 from standout.core.linking import PartCompiler, PartFiles
@@ -158,8 +159,14 @@ class _Cache(FunctionCache):  # type: ignore[misc]
     _impl_class = _Implementation
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """The compiled code of a signature; None if it has to be compiled now."""
-        found = super().load_overload(signature, context)
+        """The compiled code of a signature; None if it has to be compiled now.
+
+        Numba would first import and register all that it can compile, a quarter of the time
+        of a short command. Code that is there already needs none of it but the runtime, by
+        which it takes arrays and generators from Python.
+        """
+        rtsys.initialize(context)
+        found = self._load_overload(signature, context)
         if found is None:
             tell_of_waiting()
         return found
