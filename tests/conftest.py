@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,11 @@ from tests.long import group, is_long
 settings.register_profile("fixed", derandomize=True, deadline=None)
 settings.register_profile("search", max_examples=3000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+# Programs that are started in the background are told to ignore Ctrl-C, and so would all be that
+# the tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Groups(LoadScopeScheduling):

@@ -30,6 +30,9 @@ APART = (
     "tests/core/test_outside_rule.py",
     "tests/paper/test_claims.py::test_processes_make_no_difference",
     "tests/simulation/test_simulate.py::test_one_process_or_two",
+    "tests/simulation/test_reference.py",
+    "tests/study/test_interrupted.py",
+    "tests/study/test_same_decisions.py",
 )
 """How their names begin; each of these tests may run beside the others of its file."""
 

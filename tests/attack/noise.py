@@ -17,16 +17,17 @@ import numpy as np
 from scipy.stats import binom
 
 from standout.core import robust
+from standout.core.engine import begin_round, end_round, observe
+from standout.core.jit import kernel
 from standout.core.kinds import RangeKind
 from standout.core.method import Method
 from standout.core.methods import METHODS, parse_method
 from standout.core.noise import Gaussian
 from standout.core.problem import Problem, Side
 from standout.core.run import start_state
-from standout.core.state import PULLS, SIZE, UNDECIDED, State
+from standout.core.state import PULLS, SIZE, UNDECIDED, Spec, State
 from standout.errors import MethodError
-from standout.simulation.play import play
-from standout.simulation.rewards import rewards_of
+from standout.simulation.rewards import Rewards, draw, rewards_of
 from tests.attack.memory import Fence
 
 FALSE_ALARM = 1e-6
@@ -47,8 +48,6 @@ LABELS = (
 NOISES = (f"gaussian:{SIGMA}", "gaussian", f"heavy:{SIGMA}", "bounded:0,1", "bernoulli")
 SIDES = (Side.HIGH, Side.LOW, Side.BOTH)
 _WIDE = tuple(METHODS[name].rule for name in ("focus", "roai-lucb", "roai-elim"))
-_NONE = np.zeros(0, dtype=np.int64)
-_NO_GUESSES = np.zeros((0, 0), dtype=np.bool_)
 
 
 @dataclass(frozen=True)
@@ -152,6 +151,14 @@ def truth_of(setting: Setting, means: np.ndarray, state: State) -> np.ndarray:
     return found
 
 
+@kernel("interval")
+def _pull(spec: Spec, state: State, rewards: Rewards, count: int, rng: np.random.Generator) -> None:
+    """Draw and count the rewards of a round."""
+    for j in range(count):
+        for _ in range(state.amount[j]):
+            observe(spec, state, state.chosen[j], draw(rewards, state.chosen[j], rng))
+
+
 def play_one(setting: Setting, seed: int, number: int) -> tuple[bool, bool, bool]:
     """Whether a run certified anything wrong, missed a mean, decided all."""
     problem, method, means = setting.problem, setting.method, setting.means
@@ -168,7 +175,11 @@ def play_one(setting: Setting, seed: int, number: int) -> tuple[bool, bool, bool
     sign = state.signs[0]
     wrong = missed = False
     while state.counters[UNDECIDED] > 0 and state.counters[PULLS] < BUDGET:
-        play(spec, state, rewards, BUDGET, 1, _NONE, 0, _NO_GUESSES, reward_rng, rule_rng)
+        # `simulation.play` in three steps, in the same order, which are compiled for far fewer
+        # pairs of a rule and a noise.
+        count = begin_round(spec, state, BUDGET - state.counters[PULLS], rule_rng)
+        _pull(spec, state, rewards, count, reward_rng)
+        end_round(spec, state)
         wrong |= bool(((state.verdict != 0) & (state.verdict != wanted)).any())
         wrong |= bool(fence.faults())
         low, high = state.lower[0], state.upper[0]
