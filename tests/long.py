@@ -33,6 +33,8 @@ APART = (
     "tests/simulation/test_reference.py",
     "tests/study/test_interrupted.py",
     "tests/study/test_same_decisions.py",
+    "tests/torture/",
+    "tests/test_examples.py::test_examples_pass_strict_mypy",
 )
 """How their names begin; each of these tests may run beside the others of its file."""
 
