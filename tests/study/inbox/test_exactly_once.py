@@ -14,9 +14,10 @@ from standout.errors import UncertainError
 from standout.study import Study
 from standout.study.inbox import together
 from standout.study.inbox.letters import Letter, Received
+from standout.study.inbox.lock import Inbox
 from standout.study.inbox.requests import Request
 from standout.study.transaction import Mark
-from tests.patience import until
+from tests.patience import HANGS, until
 from tests.study.inbox.leader import POINTS, Leader, make, want
 
 REQUESTS: dict[str, Callable[[Study], Any]] = {
@@ -43,13 +44,25 @@ def check(study: Study, what: str, answer: Any, leaders: set[int]) -> None:
 
 @pytest.mark.parametrize("what", list(REQUESTS))
 @pytest.mark.parametrize("point", POINTS)
-def test_killed(place: str, what: str, point: str) -> None:
+def test_killed(place: str, what: str, point: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(together, "GIVE_UP", HANGS)
     study = make(place)
     leader = Leader(place, point)
     answer = REQUESTS[what](study)
     assert leader.end() == -signal.SIGKILL
     check(study, what, answer, {0} if point in BEFORE else {1})
     study.close()
+
+
+def wait_until_frozen(leader: Leader, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let whoever waits for an answer give up then, and not after some seconds."""
+
+    def wait(_inbox: Inbox, letter: Letter, _until: float) -> None:
+        leader.wait_until_stopped()
+        letter.look()
+
+    monkeypatch.setattr(together, "GIVE_UP", HANGS)
+    monkeypatch.setattr(together, "_wait", wait)
 
 
 @pytest.mark.parametrize("what", list(REQUESTS))
@@ -62,16 +75,14 @@ def test_frozen(place: str, what: str, point: str, monkeypatch: pytest.MonkeyPat
     goes_on = threading.Thread(target=leader.go_on)
 
     def take_back_and_thaw(letter: Letter) -> None:
-        leader.wait_until_stopped()
         take_back(letter)
         if point in ("begun", "worked"):
             goes_on.start()  # It has the database's lock: only then can anybody go on.
 
     monkeypatch.setattr(Letter, "take_back", take_back_and_thaw)
-    monkeypatch.setattr(together, "GIVE_UP", 1.0)
+    wait_until_frozen(leader, monkeypatch)
     answer = REQUESTS[what](study)
     if goes_on.ident is None:
-        leader.wait_until_stopped()
         leader.go_on()
     else:
         goes_on.join()
@@ -84,6 +95,7 @@ def test_who_cannot_know_says_so(place: str, monkeypatch: pytest.MonkeyPatch) ->
     """Frozen with the database's lock, for longer than anybody waits."""
     make(place).close()
     leader = Leader(place, "worked", signal.SIGSTOP)
+    wait_until_frozen(leader, monkeypatch)
     with Study.open(place, patience=1.0) as study:
         with pytest.raises(UncertainError) as caught:
             study.tell(arm="fir", reward=7.0, worker="me")

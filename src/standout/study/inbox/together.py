@@ -120,7 +120,7 @@ class Together:
             answer = self._with(letters, request) if letters else self._alone(request)
         end = time.monotonic() + SERVE
         while time.monotonic() < end:
-            with _closed(turn.gather()) as letters:
+            with _closed(turn.gather(GATHER if turn.most else 0.0)) as letters:
                 if not letters:
                     break
                 try:
