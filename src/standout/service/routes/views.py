@@ -143,7 +143,11 @@ def _forecast(service: Service, name: str) -> Forecast | None:
     return found
 
 
-@router.get("/chances", responses=sent(Chances, "Estimates, for all arms; or a CSV of them."))
+_CHANCES = sent(Chances, "Estimates, for all arms; or a CSV of them.")
+_CHANCES[200]["content"] = {"text/csv": {"schema": {"type": "string"}}}
+
+
+@router.get("/chances", responses=_CHANCES)
 async def chances(
     service: ServiceOf,
     who: Looker,
