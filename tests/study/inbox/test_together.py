@@ -220,6 +220,50 @@ def test_a_transaction_that_breaks_is_tried_by_each_alone(
     study.close()
 
 
+def test_ones_own_is_done_once_if_serving_others_fails(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = make(place)
+    gather, calls = lock.Turn.gather, [0]
+
+    def fail_later(turn: lock.Turn, seconds: float = 0.0) -> Any:
+        calls[0] += 1
+        if calls[0] > 1:
+            raise OSError("no more files can be opened")
+        return gather(turn, seconds)
+
+    monkeypatch.setattr(lock.Turn, "gather", fail_later)
+    want(study)
+    before = study.status().pulls
+    assert study.tell(arm="elm", reward=4.0).counted == 1
+    assert calls[0] > 1
+    assert study.status().pulls == before + 1
+    assert study.verify().problems == ()
+    study.close()
+
+
+def test_what_was_done_before_the_inbox_failed_is_done_once(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = make(place)
+    told: list[Any] = []
+
+    def wait_and_fail(inbox: Any, letter: Letter, end: float) -> None:
+        until(lambda: letter.look() or letter.is_done, "it is not done")
+        raise OSError("no lock can be had")
+
+    def tell() -> None:
+        with Study.open(place) as mine:
+            told.append(mine.tell(arm="fir", reward=3.0, worker="other"))
+
+    monkeypatch.setattr(together, "_wait", wait_and_fail)
+    share_turn(study, monkeypatch, [tell], lambda: study.tell(arm="elm", reward=4.0))
+    assert told[0].counted == 1
+    assert study.history()["worker"].tolist().count("other") == 1
+    assert study.verify().problems == ()
+    study.close()
+
+
 def share_turn(study: Study, monkeypatch: pytest.MonkeyPatch, others: list[Any], own: Any) -> Any:
     """Do `own` when the `others`, which are begun in threads, have sent what they want."""
     gather, threads = lock.Turn.gather, [threading.Thread(target=other) for other in others]

@@ -67,8 +67,10 @@ class Turn:
             return []
         end = time.monotonic() + seconds
         self._accept(self._listener)
+        waiter = select.poll()  # select() knows the first thousand files only.
+        waiter.register(self._listener, select.POLLIN)
         while len(self._coming) < self._expected and (left := end - time.monotonic()) > 0:
-            select.select([self._listener], [], [], left)
+            waiter.poll(1000 * left)
             self._accept(self._listener)
         return self._complete()
 
@@ -148,7 +150,8 @@ class Inbox:
                 turn.end()
                 if turn.most:
                     self._expect(number, turn.most)
-            fcntl.flock(number, fcntl.LOCK_UN)
+            with suppress(OSError):  # What was done in the turn is done.
+                fcntl.flock(number, fcntl.LOCK_UN)
 
     def _expected(self, number: int) -> int | None:
         """How many came at once of late; None if nobody had to wait: to listen costs, too."""

@@ -55,7 +55,8 @@ class Together:
             return self._share(inbox, request)
         except OSError:  # No file can be opened there, no lock be had.
             inbox.shunned_until = time.monotonic() + SHUN
-            return self._alone(request)
+            # It may have been sent by then, and done.
+            return self._alone(replace(request, mark=request.mark._replace(is_new=False)))
 
     def _alone(self, request: Request, letter: Letter | None = None) -> Answer:
         """Take the database's lock; `letter` was sent before, and may have been done."""
@@ -118,16 +119,18 @@ class Together:
         """Carry out one's own request with those of others, then what has come in meanwhile."""
         with _closed(turn.gather(GATHER)) as letters:
             answer = self._with(letters, request) if letters else self._alone(request)
+        # One's own is done, whatever goes wrong now; and that shows where others try it alone.
+        with suppress(Exception):
+            self._serve_on(turn)
+        return answer
+
+    def _serve_on(self, turn: Turn) -> None:
         end = time.monotonic() + SERVE
         while time.monotonic() < end:
             with _closed(turn.gather(GATHER if turn.most else 0.0)) as letters:
                 if not letters:
-                    break
-                try:
-                    self._in_one(None, letters)
-                except Exception:
-                    break  # What is wrong shows where they try it alone.
-        return answer
+                    return
+                self._in_one(None, letters)
 
     def _with(self, letters: Sequence[Received], request: Request) -> Answer:
         """One's own request, together with others."""
