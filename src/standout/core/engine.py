@@ -16,7 +16,8 @@ import numpy as np
 
 from standout.core.intervals import arm_interval, count_reward
 from standout.core.jit import dispatch, hot_part, inlined, kernel, part
-from standout.core.kinds import Verdict
+from standout.core.joint.certificate import certify
+from standout.core.kinds import RangeKind, Verdict
 from standout.core.order import replace_value, sort_ends
 from standout.core.rules.base import rule_of
 from standout.core.state import (
@@ -42,6 +43,16 @@ _NORMAL = int(Verdict.NORMAL)
 _OUTLIER = int(Verdict.OUTLIER)
 choose = dispatch(lambda spec: rule_of(spec.rule))
 """Write the arms to pull into `state.chosen`, give their number; of (spec, state, rng)."""
+
+
+@part()
+def _certify_no_more(spec: Spec, state: State) -> None:
+    """Verdicts come from the intervals alone."""
+
+
+_certify_jointly = dispatch(
+    lambda spec: certify if spec.range == RangeKind.JOINT else _certify_no_more
+)
 _FEW = 12
 """Changed intervals up to which moving single values beats sorting again."""
 
@@ -122,6 +133,8 @@ def _refresh(spec: Spec, state: State) -> None:
         state.counters[TOUCHED] -= 1
     _update_thresholds(spec, state, spec.sorts and not few)
     _update_verdicts(spec, state)
+    if state.counters[UNDECIDED] > 0:
+        _certify_jointly(spec, state)
     if grow_sample(spec, state):
         _update_thresholds(spec, state, spec.sorts)
 

@@ -29,6 +29,7 @@ class RangeKind(IntEnum):
     ALGORITHM1 = 0
     MEAN_STD = 1
     EXACT = 2
+    JOINT = 3
 
 
 class Verdict(IntEnum):

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from standout.core.intervals.choice import INTERVALS, RANGES, best_interval, check_interval
 from standout.core.intervals.mixture import MOST_SCALES, SCALES, mixture_rho, tuned_pulls
+from standout.core.joint.costs import EVIDENCE
 from standout.core.kinds import IntervalKind, RangeKind
 from standout.core.noise import Bernoulli
 from standout.core.problem import Problem
@@ -22,6 +23,10 @@ ZHU = "Zhu, Katariya & Nowak 2020"
 ZHUANG = "Zhuang, Wang & Wang 2017"
 SUBSET_FLOOR = 15
 """Smallest subset that the paper's experiments use."""
+MOST_JOINT = 300
+"""Arms up to which a joint bet can be looked through in each round."""
+JOINT_SHARE = 0.8
+"""See `joint_share`."""
 MANY_ARMS = 1000
 """Beyond this many, focus pulls more arms per round, and each more often."""
 
@@ -45,7 +50,8 @@ class Method:
     can lie, theta and the means are estimated jointly, and every arm begins with as many
     pulls as any decision takes. `spares_known`: the rule never chooses an arm whose cost
     is infinite, so that means can be given as known. `anytime`: the rule for the goal of
-    the lowest error at any time. `needs_bounded_rewards`, `can_subset`: what it is
+    the lowest error at any time. `fallback`: the rule where the joint certificate is out
+    of reach, and intervals alone decide. `needs_bounded_rewards`, `can_subset`: what it is
     defined for.
     """
 
@@ -62,6 +68,7 @@ class Method:
     refines: bool = False
     spares_known: bool = False
     anytime: Rule | None = None
+    fallback: Rule | None = None
     subset: tuple[float, float] | None = None
     batch: int = 1
     growth: float = 0.0
@@ -103,7 +110,15 @@ class Method:
 
     def samples(self, n_arms: int) -> bool:
         """Whether the threshold of so many arms is made from a growing sample of them."""
-        return self.refines and self.range == RangeKind.EXACT and n_arms >= SAMPLE_FROM
+        return self.refines and self.range != RangeKind.ALGORITHM1 and n_arms >= SAMPLE_FROM
+
+    def joins(self, problem: Problem, n_arms: int) -> bool:
+        """Whether one bet on all means together certifies, besides the arms' intervals."""
+        return (
+            self.range == RangeKind.JOINT
+            and n_arms <= MOST_JOINT
+            and self.interval_for(problem) in EVIDENCE
+        )
 
     def interval_for(self, problem: Problem) -> IntervalKind:
         """The interval in use: the method's own, or the tightest for the noise."""
@@ -156,10 +171,16 @@ class Method:
             delta /= 2  # half for the rewards, half for the sample
             slack = sample_slack(n_arms, len(problem.sides()), delta)
         alpha = delta / n_arms
+        rho = mixture_rho(alpha, tuned_pulls(problem.factor))
+        joins = self.joins(problem, n_arms)
+        share = joint_share(n_arms) if joins else 0.0
+        if joins:
+            # An arm's interval is what the joint bet leaves of it, wherever the others are.
+            alpha = share * delta * (1 - share) ** (n_arms - 1)
         return Spec(
-            rule=self.rule.number,
+            rule=self._rule(joins).number,
             interval=int(interval),
-            range=int(self.range),
+            range=int(self.range if joins or self.range != RangeKind.JOINT else RangeKind.EXACT),
             refines=self.refines,
             sorts=self.refines or self.range == RangeKind.EXACT,
             keeps_decisions=self.keeps_decisions,
@@ -169,8 +190,8 @@ class Method:
             delta=float(delta),
             alpha=float(alpha),
             sigma=float(noise.sigma),
-            rho=float(mixture_rho(alpha, tuned_pulls(problem.factor))),
-            scales=int(self.scales),
+            rho=float(rho),
+            scales=int(self._scales(joins)),
             low=float(low),
             high=float(high),
             lattice=1.0 if isinstance(noise, Bernoulli) else 0.0,
@@ -181,13 +202,32 @@ class Method:
             growth=self._growth(n_arms),
             nearly_best=_nearly_best(n_arms),
             slack=float(slack),
+            share=float(share),
         )
+
+    def _rule(self, joins: bool) -> Rule:
+        """The rule in use: where nothing is joined, the fallback of the method's own."""
+        is_own = self.rule == self.plain.rule
+        return self.fallback if self.fallback is not None and is_own and not joins else self.rule
+
+    def _scales(self, joins: bool) -> int:
+        """One scale is for joint bets, where each arm that moves would pay for several."""
+        return self.scales if joins or self.scales != self.plain.scales else SCALES
 
     def _growth(self, n_arms: int) -> float:
         """A round looks at every arm, so with very many of them it pays to pull more in each."""
         if not self.refines:
             return float(self.growth)
         return float(max(self.growth, min(0.25, self.growth * n_arms / MANY_ARMS)))
+
+
+def joint_share(n_arms: int) -> float:
+    """q of the joint bet: the part of each arm's factor that follows its rewards.
+
+    Each arm that an alternative moves pays log(1/q), and all arms together about n q. The pulls
+    to the end hardly depend on it within a factor of two.
+    """
+    return float(JOINT_SHARE / math.sqrt(n_arms))
 
 
 def _nearly_best(n_arms: int) -> float:

@@ -47,11 +47,11 @@ def kth_largest(values: Floats, count: int, rank: int, guess: float, work: Float
         value = nearest
     for j in range(count):
         work[j] = values[j]
-    return _quickselect(work, count, rank)
+    return quickselect(work, count, rank)
 
 
 @part()
-def _quickselect(work: Floats, count: int, rank: int) -> float:
+def quickselect(work: Floats, count: int, rank: int) -> float:
     """Hoare's selection with a median-of-three pivot; reorders `work[:count]`."""
     target = rank - 1
     left = 0

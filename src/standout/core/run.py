@@ -52,6 +52,7 @@ def start_state(
         n_moments=n_moments,
         costs=costs,
         # The paper's intervals are not clipped to the range of the rewards; ours are.
+        joins=method.joins(problem, n_arms),
         support=problem.noise.support if method.refines else (-math.inf, math.inf),
     )
 

@@ -21,6 +21,15 @@ SIZE, STAGE = 0, 1
 # Entries of State.counters.
 PULLS, ROUNDS, TOUCHED, UNDECIDED, CURSOR = 0, 1, 2, 3, 4
 
+# Columns of State.alternatives: the median and the MAD of the cheapest alternative that was found
+# for a side and a way, the pulls at which to search anew, its cost, the multipliers of its
+# bound (where a box has them, see `standout.core.joint`), and the arm that it flips.
+AT_MEDIAN, AT_MAD, RESTART, COST, Y, Z, FLIPPED = range(7)
+JOINT_ROWS = 18
+"""Numbers per arm that the joint certificate works with."""
+JOINT_BOXES = 130
+"""Boxes that it works with: two for each halving, and two more."""
+
 NEVER = 127
 """Stage of an arm that never joins the threshold's arms."""
 MOST_CANDIDATES = 10
@@ -57,6 +66,7 @@ class Spec(Struct):
     growth: float
     nearly_best: float
     slack: float
+    share: float
 
     @property
     def samples(self) -> bool:
@@ -106,6 +116,10 @@ class State(Struct):
     chosen: Ints
     amount: Ints
     counters: Ints
+    alternatives: FloatRows
+    joint: FloatRows
+    boxes: FloatRows
+    bends: Floats
     centre: Floats
     scratch: Floats
     work: Floats
@@ -119,12 +133,14 @@ def new_state(
     n_moments: int = 0,
     costs: Floats | None = None,
     support: tuple[float, float] = (-np.inf, np.inf),
+    joins: bool = False,
 ) -> State:
     """A state before the first pull.
 
     `stage` says when an arm joins those that make the threshold: 0 at once, a
     larger number when a sample has grown so often, NEVER not at all. `support`
-    holds every mean: the interval of an arm before its first reward.
+    holds every mean: the interval of an arm before its first reward. `joins`: there is
+    room for the joint certificate.
     """
     sides = len(signs)
     if stage is None:
@@ -140,6 +156,8 @@ def new_state(
     bounds[:, MEDIAN] = 0.0
     bounds[:, [MEDIAN_LOWER, MAD_LOWER, THRESHOLD_LOWER]] = -np.inf
     bounds[:, [MEDIAN_UPPER, MAD_UPPER, THRESHOLD_UPPER]] = np.inf
+    alternatives = np.zeros((2 * sides, FLIPPED + 1))
+    alternatives[:, COST] = -np.inf
     return State(
         pulls=np.zeros(n_arms, dtype=np.int64),
         origin=np.zeros(n_arms),
@@ -171,6 +189,10 @@ def new_state(
         chosen=np.zeros(n_arms, dtype=np.int64),
         amount=np.zeros(n_arms, dtype=np.int64),
         counters=counters,
+        alternatives=alternatives,
+        joint=np.zeros((JOINT_ROWS, n_arms) if joins else (0, 0)),
+        boxes=np.zeros((JOINT_BOXES, 6) if joins else (0, 0)),
+        bends=np.zeros(2 * n_arms if joins else 0),
         centre=np.zeros(n_arms),
         scratch=np.zeros(n_arms),
         work=np.zeros(n_arms),

@@ -21,6 +21,8 @@ _MANY = 1e9
 """Pulls beyond which differences of log-gamma functions lose too many digits."""
 _STEPS = 60
 _HALF_LOG_TWO_PI = 0.9189385332046727
+_THIRDS = 30
+_FEW = 5.0
 _SECANTS = 12
 """Steps after which halving takes over."""
 _PRECISION = 1e-3
@@ -91,6 +93,35 @@ def bernoulli_interval(
     if failures > 0.0:
         upper -= _end_below(failures, successes, 1.0 - mean, limit, rho, scales)
     return lower, upper
+
+
+@part()
+def bernoulli_evidence(
+    pulls: int, successes: float, share: float, rho: float, scales: int
+) -> float:
+    """Logarithm of the averaged ratio at a mean of `share`; at most that at its ends."""
+    inside = min(max(share, _EDGE), 1.0 - _EDGE)
+    return _averaged_ratio(successes, pulls - successes, inside, rho, scales)
+
+
+@part()
+def bernoulli_centre(pulls: int, successes: float, rho: float, scales: int) -> float:
+    """Where the averaged ratio is least: near the mean, a little nearer to an end of [0, 1].
+
+    It falls up to there and grows from there on.
+    """
+    failures = pulls - successes
+    low = _EDGE if successes < _FEW else (successes - 1.0) / pulls
+    high = 1.0 - _EDGE if failures < _FEW else (successes + 1.0) / pulls
+    for _ in range(_THIRDS):
+        third = (high - low) / 3.0
+        left = _averaged_ratio(successes, failures, low + third, rho, scales)
+        right = _averaged_ratio(successes, failures, high - third, rho, scales)
+        if left < right:
+            high -= third
+        else:
+            low += third
+    return 0.5 * (low + high)
 
 
 @part()

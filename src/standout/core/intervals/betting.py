@@ -36,6 +36,9 @@ LOG_WEIGHTS = tuple(math.log(weight / sum(_WEIGHTS)) for weight in _WEIGHTS)
 """They fall slowly on both sides of the strength 1/2: that is about the best for a thousand
 rewards with a spread of a quarter."""
 _NOTHING = 1e-5
+_NEAR = 1e-9
+"""What a mean may be off by from rounding."""
+LOG_TWO = math.log(2.0)
 _STEPS = 30
 _PRECISION = 1e-3
 
@@ -67,6 +70,39 @@ def betting_interval(
     if not lower <= upper:
         return 0.0, 1.0
     return lower, upper
+
+
+@part()
+def betting_evidence(pulls: int, total: float, moments: Floats, arm: int, share: float) -> float:
+    """At most the logarithm of the average of both bets at a mean of `share`.
+
+    Only the bet against too low (high) a mean counts below (above) the mean of the rewards,
+    where it is the larger one; so it grows with the distance.
+    """
+    mean = total / pulls
+    if share < mean - _NEAR:
+        return _held(pulls, moments, arm, 1, max(share, 0.0)) - LOG_TWO
+    if share > mean + _NEAR:
+        return _held(pulls, moments, arm, 1 + STRENGTHS, max(1.0 - share, 0.0)) - LOG_TWO
+    low = _held(pulls, moments, arm, 1, mean)
+    return min(low, _held(pulls, moments, arm, 1 + STRENGTHS, 1.0 - mean)) - LOG_TWO
+
+
+@part()
+def _held(pulls: int, moments: Floats, arm: int, first: int, y: float) -> float:
+    """Logarithm of what the bets on X (or 1 - X) against a mean of y hold together."""
+    most = -math.inf
+    total = 0.0
+    strength = STRONGEST
+    for j in range(STRENGTHS):
+        value = moments[arm, first + j] + LOG_WEIGHTS[j] - pulls * math.log1p(strength * y)
+        if value > most:
+            total = total * math.exp(most - value) + 1.0
+            most = value
+        else:
+            total += math.exp(value - most)
+        strength *= _HALF
+    return most + math.log(total)
 
 
 @part()

@@ -95,6 +95,20 @@ def mixture_radius(pulls: int, alpha: float, sigma: float, rho: float, scales: i
 
 
 @part()
+def mixture_evidence(pulls: int, off: float, sigma: float, rho: float, scales: int) -> float:
+    """Logarithm of the average at a distance `off` from the mean."""
+    z = (pulls * off / sigma) ** 2
+    first, last = scales_in_use(pulls, rho, scales)
+    rho *= SCALE_RATIO**first
+    value = _log_term(z, pulls, rho) + log_weight(first, scales)
+    for j in range(first + 1, last):
+        rho *= SCALE_RATIO
+        other = _log_term(z, pulls, rho) + log_weight(j, scales)
+        value = max(value, other) + math.log1p(math.exp(-abs(value - other)))
+    return value
+
+
+@part()
 def _reduced(z: float, pulls: int, limit: float, rho: float, scales: int) -> float:
     """The z at which the average reaches the limit, from one that is past it.
 

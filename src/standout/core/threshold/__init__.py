@@ -35,6 +35,7 @@ _RANGES = {
     (RangeKind.ALGORITHM1, True): _levels_and_algorithm1,
     (RangeKind.EXACT, False): _deviations_and_exact,
     (RangeKind.EXACT, True): exact_range,
+    (RangeKind.JOINT, True): exact_range,
     (RangeKind.MEAN_STD, False): mean_std_interval,
 }
 _update_range = dispatch(lambda spec: _RANGES[spec.range, spec.refines])

@@ -31,7 +31,7 @@ NOT_KEPT = frozenset(
         "signs", "factors",  # from the problem
         "omega", "touched",  # from stage and sampled, and the flag is_touched
         "deviation_lower", "deviation_upper", "sorted_lower", "sorted_upper",  # from the intervals
-        "binding", "centre", "scratch", "work",  # scratch
+        "binding", "centre", "scratch", "work", "joint", "boxes", "bends",  # scratch
         "is_wanted", "candidates", "chosen", "amount",
     )
 )  # fmt: skip

@@ -1,0 +1,272 @@
+"""A lower bound of the joint bet over boxes of (median, MAD), for every arm that may be flipped.
+
+Oriented so that outliers are high: S = {a : x_a > M + F d}, the median M and the MAD d
+both r-th largest of n, r = (n + 1) // 2. An arm i is flipped *out* by x with x_i <= M + F d,
+and *in* by x with x_i > M + F d. Such an x has, for its own M and some d,
+
+- an arm p on M; of the others r - 1 at M or above (high) and n - r at M or below (low);
+- flipped out: at least r arms at least d away from M (outer). A d that is too small
+  only lowers the edge M + F d, so that no more than this needs to be asked;
+- flipped in: at least n - r arms other than p at most d away (inner), for the like reason.
+
+The counts are relaxed with Lagrange's multipliers: y for high, z >= 0 for
+outer (inner). For any y and z,
+
+    y (r - 1) + z K + sum over arms of their cheapest place + the least that p adds
+
+is a lower bound, K = r (n - r), where an arm's places are low or high, with or without the
+property that z rewards, each at the arm's cost less y if high and less z if rewarded. For M
+and d from a box each cost is replaced by its least value in the box, which is at a corner.
+For arm i its own places are restricted: all else being common, the bounds of all
+arms cost no more than one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from standout.core.jit import part
+from standout.core.joint.costs import MOST, falling, rising
+from standout.core.order import quickselect
+from standout.core.state import Spec, State
+from standout.core.typing import Floats
+
+OUT, IN = 0, 1
+"""Directions of a flip."""
+
+# Rows of State.joint. Places of any arm, then those of an arm that is flipped.
+LOW_KEEN, LOW, HIGH, HIGH_KEEN, ON_MEDIAN = 0, 1, 2, 3, 4
+OWN = 5
+BOUND, TRIED = 9, 10
+TUNED = 15
+NORMAL = 16  # and one more for the other side
+
+_ROUNDS = 3
+_GAIN = 1e-3
+_HUGE = 1e5
+"""Multipliers beyond this only lose digits."""
+
+
+@part("interval")
+def price(
+    spec: Spec, state: State, side: int, way: int, m1: float, m2: float, d1: float, d2: float
+) -> None:
+    """Fill the places' rows with the least costs over the box, for a flip that way."""
+    factor = state.factors[side]
+    rows = state.joint
+    for a in range(spec.n_arms):
+        low = falling(spec, state, side, a, m2)
+        high = rising(spec, state, side, a, m1)
+        rows[ON_MEDIAN, a] = max(low, high)
+        rows[LOW, a] = low
+        rows[HIGH, a] = high
+        if way == OUT:
+            edge = falling(spec, state, side, a, m2 + factor * d2 - spec.tolerance)
+            rows[LOW_KEEN, a] = falling(spec, state, side, a, m2 - d1)
+            rows[HIGH_KEEN, a] = rising(spec, state, side, a, m1 + d1)
+            rows[OWN + LOW_KEEN, a] = rows[LOW_KEEN, a]
+            rows[OWN + LOW, a] = low
+            rows[OWN + HIGH, a] = max(high, edge)
+            rows[OWN + HIGH_KEEN, a] = max(rows[HIGH_KEEN, a], edge)
+        else:
+            edge = rising(spec, state, side, a, m1 + factor * d1 + spec.tolerance)
+            rows[LOW_KEEN, a] = max(low, rising(spec, state, side, a, m1 - d2))
+            rows[HIGH_KEEN, a] = max(high, falling(spec, state, side, a, m2 + d2))
+            rows[OWN + LOW_KEEN, a] = MOST
+            rows[OWN + LOW, a] = MOST
+            rows[OWN + HIGH, a] = edge
+            # From F = 1 on, what lies above the edge is farther away than d.
+            rows[OWN + HIGH_KEEN, a] = max(rows[HIGH_KEEN, a], edge) if factor < 1.0 else MOST
+
+
+@part()
+def is_flippable(state: State, side: int, way: int, arm: int, theta: float) -> bool:
+    """Whether `arm` is undecided and on the side of theta's estimate that this way leaves."""
+    return bool(state.verdict[arm] == 0 and (state.estimate[side, arm] > theta) == (way == OUT))
+
+
+@part()
+def _cheapest(rows: Floats, first: int, arm: int, y: float, z: float) -> float:
+    low = min(rows[first + LOW_KEEN, arm] - z, rows[first + LOW, arm])
+    high = min(rows[first + HIGH, arm], rows[first + HIGH_KEEN, arm] - z)
+    return float(min(low, high - y))
+
+
+@part()
+def _keen(n_arms: int, way: int) -> int:
+    """K: how many arms must have the property that z rewards."""
+    rank = (n_arms + 1) // 2
+    return rank if way == OUT else n_arms - rank
+
+
+@part()
+def bound_of(state: State, n_arms: int, way: int, arm: int, y: float, z: float) -> float:
+    """The bound for flipping `arm`."""
+    rows = state.joint
+    total = y * ((n_arms + 1) // 2 - 1) + z * _keen(n_arms, way)
+    extra = np.inf
+    for a in range(n_arms):
+        if a == arm:
+            least = _cheapest(rows, OWN, a, y, z)
+            # An arm that is flipped in lies above the median.
+            more = rows[ON_MEDIAN, a] - least if way == OUT else np.inf
+        else:
+            least = _cheapest(rows, 0, a, y, z)
+            more = rows[ON_MEDIAN, a] - least
+        total += least
+        extra = min(extra, more)
+    return float(total + extra)
+
+
+@part()
+def _bounds_of_all(
+    state: State, n_arms: int, side: int, way: int, theta: float, y: float, z: float, row: int
+) -> None:
+    """The bounds for flipping each arm, into a row; infinite for arms that are not to be."""
+    rows = state.joint
+    total = y * ((n_arms + 1) // 2 - 1) + z * _keen(n_arms, way)
+    first = second = np.inf
+    holder = -1
+    for a in range(n_arms):
+        least = _cheapest(rows, 0, a, y, z)
+        rows[row, a] = least
+        total += least
+        more = rows[ON_MEDIAN, a] - least
+        if more < first:
+            second = first
+            first = more
+            holder = a
+        elif more < second:
+            second = more
+    for a in range(n_arms):
+        if not is_flippable(state, side, way, a, theta):
+            rows[row, a] = np.inf
+            continue
+        own = _cheapest(rows, OWN, a, y, z) + (second if a == holder else first)
+        if way == OUT:
+            own = min(own, rows[ON_MEDIAN, a])
+        rows[row, a] = total - rows[row, a] + own
+
+
+@part()
+def _argmin(state: State, n_arms: int) -> int:
+    best = -1
+    for a in range(n_arms):
+        bound = state.joint[BOUND, a]
+        if bound < np.inf and (best < 0 or bound < state.joint[BOUND, best]):
+            best = a
+    return best
+
+
+@part()
+def sharpen(
+    state: State, n_arms: int, side: int, way: int, theta: float, node: Floats, stop: float
+) -> int:
+    """Bound each flip by good multipliers, into row BOUND; the arm with the least bound, or -1.
+
+    Multipliers are tuned for the arm with the least bound until that is one for which they
+    have been: of several multipliers the best bound counts. `node` has the multipliers
+    to begin with in its entries 4 and 5, and gets those of the arm. What is
+    at least `stop` is not sharpened.
+    """
+    rows = state.joint
+    _bounds_of_all(state, n_arms, side, way, theta, node[4], node[5], BOUND)
+    arm = _argmin(state, n_arms)
+    for a in range(n_arms):
+        rows[TUNED, a] = 0.0
+    while arm >= 0 and rows[BOUND, arm] < stop and rows[TUNED, arm] == 0.0:
+        y, z = tune(state, n_arms, way, arm, node[4], node[5])
+        node[4] = y
+        node[5] = z
+        rows[TUNED, arm] = 1.0
+        _bounds_of_all(state, n_arms, side, way, theta, y, z, TRIED)
+        for a in range(n_arms):
+            rows[BOUND, a] = max(rows[BOUND, a], rows[TRIED, a])
+        arm = _argmin(state, n_arms)
+    return arm
+
+
+@part()
+def tune(state: State, n_arms: int, way: int, arm: int, y: float, z: float) -> tuple[float, float]:
+    """Better multipliers for flipping `arm`, by steps along four directions.
+
+    But for p, the bound bends along lines of these directions only, so that what none of
+    them improves is nearly the best.
+    """
+    best = bound_of(state, n_arms, way, arm, y, z)
+    for _ in range(_ROUNDS):
+        before = best
+        for direction in range(4):
+            dy = 0.0 if direction == 1 else 1.0
+            dz = 0.0 if direction == 0 else (-1.0 if direction == 3 else 1.0)
+            count = _bends(state, n_arms, arm, y, z, direction)
+            place = _place(n_arms, way, direction)
+            old_y = y
+            old_z = z
+            for near in range(3):
+                step = _near(state.bends, count, place, near)
+                if old_z + dz * step < 0.0:
+                    step = -old_z / dz
+                if not abs(step) < _HUGE:
+                    continue
+                value = bound_of(state, n_arms, way, arm, old_y + dy * step, old_z + dz * step)
+                if value > best:
+                    best = value
+                    y = old_y + dy * step
+                    z = old_z + dz * step
+        if best - before < _GAIN:
+            break
+    return y, z
+
+
+@part()
+def _place(n_arms: int, way: int, direction: int) -> int:
+    """How many bends along a direction make the counts right."""
+    high = (n_arms + 1) // 2 - 1
+    keen = _keen(n_arms, way)
+    if direction == 0:
+        return high
+    if direction == 1:
+        return keen
+    return high + keen if direction == 2 else n_arms - keen + high
+
+
+@part()
+def _bends(state: State, n_arms: int, arm: int, y: float, z: float, direction: int) -> int:
+    """Where along a direction arms change places, into `state.bends`; their number."""
+    rows = state.joint
+    count = 0
+    for a in range(n_arms):
+        first = OWN if a == arm else 0
+        low_keen = rows[first + LOW_KEEN, a] - z
+        low = rows[first + LOW, a]
+        high = rows[first + HIGH, a] - y
+        high_keen = rows[first + HIGH_KEEN, a] - y - z
+        if direction == 0:
+            state.bends[count] = min(high, high_keen) - min(low, low_keen)
+            count += 1
+        elif direction == 1:
+            state.bends[count] = min(low_keen, high_keen) - min(low, high)
+            count += 1
+        else:
+            if direction == 2:
+                start, middle, end = low, min(low_keen, high), high_keen
+            else:
+                start, middle, end = low_keen, min(low, high_keen), high
+            straight = 0.5 * (end - start)
+            is_straight = middle - start >= straight
+            state.bends[count] = straight if is_straight else middle - start
+            state.bends[count + 1] = straight if is_straight else end - middle
+            count += 2
+    return count
+
+
+@part()
+def _near(bends: Floats, count: int, place: int, near: int) -> float:
+    """Of ascending bends, number `place` of 1 .. count, the one before (1) or after it (2)."""
+    place = min(max(place, 1), count)
+    if near == 1:
+        place = max(place - 1, 1)
+    elif near == 2:
+        place = min(place + 1, count)
+    return quickselect(bends, count, count + 1 - place)

@@ -1,0 +1,285 @@
+"""The search for an alternative that the joint bet cannot refute, and the proof that none is left.
+
+For each side and way of a flip the cheapest alternative found so far is followed from round
+to round by a local search. While it is in the region, nothing can be certified that
+way. When the search finds none, a branch and bound over the whole range of median and MAD
+either proves that there is none, and certifies the arms, or gives a better start.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from standout.core.jit import part
+from standout.core.joint.bounds import (
+    BOUND,
+    IN,
+    NORMAL,
+    OUT,
+    is_flippable,
+    price,
+    sharpen,
+)
+from standout.core.joint.costs import find_least
+from standout.core.kinds import Verdict
+from standout.core.order import kth_largest
+from standout.core.state import (
+    AT_MAD,
+    AT_MEDIAN,
+    COST,
+    FLIPPED,
+    JOINT_BOXES,
+    MEDIAN_LOWER,
+    MEDIAN_UPPER,
+    PULLS,
+    RESTART,
+    THRESHOLD,
+    THRESHOLD_LOWER,
+    UNDECIDED,
+    Spec,
+    State,
+    Y,
+    Z,
+)
+from standout.core.typing import Floats
+
+DEPTH = JOINT_BOXES - 2
+"""Boxes that may wait; two more are the whole range and the one that is looked at."""
+_MOST_BOXES = 4000
+"""After so many boxes a proof is given up until the next round."""
+_GRID = 8
+_RESTART = 1.1
+"""The search begins anew after so many times the pulls."""
+_STEPS = 16
+"""Places that a search looks at in a round."""
+_FIRST_STEP = 24.0
+"""Its first steps are this part of the range."""
+_FINEST = 1e-3
+"""Part of the MAD below which steps of the search are not worth their while."""
+_ROUNDING = 1e-7
+"""What a sum of costs may be off by."""
+_NORMAL = int(Verdict.NORMAL)
+_OUTLIER = int(Verdict.OUTLIER)
+
+
+@part("interval")
+def certify(spec: Spec, state: State) -> None:
+    """Certify what the joint bet proves, and bring the cheapest alternatives up to date."""
+    sides = len(state.signs)
+    for side in range(sides):
+        find_least(spec, state, side)
+        for a in range(spec.n_arms):
+            state.joint[NORMAL + side, a] = 0.0
+        root = state.boxes[DEPTH]
+        if not _find_root(spec, state, side, root):
+            state.alternatives[2 * side + OUT, COST] = -np.inf
+            state.alternatives[2 * side + IN, COST] = -np.inf
+            continue
+        least = np.inf
+        for way in (OUT, IN):
+            row = state.alternatives[2 * side + way]
+            row[COST] = np.inf
+            if _has_flippable(spec, state, side, way):
+                _look(spec, state, side, way, row, root)
+            least = min(least, row[COST])
+        for way in (OUT, IN):
+            # What is dearer than the other way can wait, unless both may be certified.
+            row = state.alternatives[2 * side + way]
+            if row[COST] == least or least >= _limit(spec):
+                _follow(spec, state, side, way, row, root)
+            is_dear = _limit(spec) <= row[COST] < np.inf
+            if is_dear and _prove(spec, state, side, way, row, root):
+                row[COST] = np.inf
+                _mark(spec, state, side, way)
+    _settle(spec, state)
+
+
+@part()
+def _limit(spec: Spec) -> float:
+    return math.log(1.0 / spec.delta) + _ROUNDING
+
+
+@part()
+def _has_flippable(spec: Spec, state: State, side: int, way: int) -> bool:
+    for a in range(spec.n_arms):
+        if is_flippable(state, side, way, a, state.bounds[side, THRESHOLD]):
+            return True
+    return False
+
+
+@part()
+def _find_root(spec: Spec, state: State, side: int, root: Floats) -> bool:
+    """The box of all (median, MAD) of means in the arms' intervals; whether it is finite."""
+    low = state.bounds[side, MEDIAN_LOWER]
+    high = state.bounds[side, MEDIAN_UPPER]
+    if not (np.isfinite(low) and np.isfinite(high)):
+        return False
+    rank = (spec.n_arms + 1) // 2
+    for a in range(spec.n_arms):
+        lower = state.lower[side, a]
+        upper = state.upper[side, a]
+        state.scratch[a] = max(0.0, lower - high, low - upper)
+        state.centre[a] = max(upper - low, high - lower)
+    root[0] = low
+    root[1] = high
+    root[2] = kth_largest(state.scratch, spec.n_arms, rank, 0.0, state.work)
+    root[3] = kth_largest(state.centre, spec.n_arms, rank, 0.0, state.work)
+    return bool(np.isfinite(root[3]))
+
+
+@part("interval")
+def _evaluate(
+    spec: Spec, state: State, side: int, way: int, m: float, d: float, node: Floats
+) -> tuple[float, int]:
+    """The least bound of a flip with this median and MAD, and the arm that is flipped."""
+    price(spec, state, side, way, m, m, d, d)
+    theta = state.bounds[side, THRESHOLD]
+    arm = sharpen(state, spec.n_arms, side, way, theta, node, np.inf)
+    return (state.joint[BOUND, arm], arm) if arm >= 0 else (np.inf, -1)
+
+
+@part("interval")
+def _look(spec: Spec, state: State, side: int, way: int, row: Floats, root: Floats) -> None:
+    """Price the cheapest alternative again where it was; now and then look everywhere."""
+    node = state.boxes[DEPTH + 1]
+    if not state.counters[PULLS] < row[RESTART]:
+        row[RESTART] = _RESTART * state.counters[PULLS]
+        row[AT_MEDIAN] = min(max(row[AT_MEDIAN], root[0]), root[1])
+        row[AT_MAD] = min(max(row[AT_MAD], root[2]), root[3])
+        for i in range(_GRID * _GRID):
+            m = root[0] + (i // _GRID + 0.5) / _GRID * (root[1] - root[0])
+            d = root[2] + (i % _GRID + 0.5) / _GRID * (root[3] - root[2])
+            _try(spec, state, side, way, m, d, row, node)
+    _try(spec, state, side, way, row[AT_MEDIAN], row[AT_MAD], row, node)
+
+
+@part("interval")
+def _follow(spec: Spec, state: State, side: int, way: int, row: Floats, root: Floats) -> None:
+    """Look for a cheaper alternative around the one that was found."""
+    node = state.boxes[DEPTH + 1]
+    step = max(root[1] - root[0], root[3] - root[2]) / _FIRST_STEP
+    count = 0
+    while count < _STEPS and step > _FINEST * row[AT_MAD]:
+        m = row[AT_MEDIAN]
+        d = row[AT_MAD]
+        is_better = False
+        for k in range(8):
+            dm = (1.0, -1.0, 0.0, 0.0, 1.0, 1.0, -1.0, -1.0)[k]
+            dd = (0.0, 0.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0)[k]
+            if d + dd * step >= 0.0:
+                count += 1
+                is_better = _try(spec, state, side, way, m + dm * step, d + dd * step, row, node)
+                if is_better:
+                    break
+        if not is_better:
+            step *= 0.5
+
+
+@part("interval")
+def _try(
+    spec: Spec,
+    state: State,
+    side: int,
+    way: int,
+    m: float,
+    d: float,
+    row: Floats,
+    node: Floats,
+) -> bool:
+    """Keep (m, d) as the alternative's if it is cheaper there."""
+    node[Y] = row[Y]
+    node[Z] = row[Z]
+    cost, arm = _evaluate(spec, state, side, way, m, d, node)
+    if not cost < row[COST]:
+        return False
+    row[AT_MEDIAN] = m
+    row[AT_MAD] = d
+    row[COST] = cost
+    row[Y] = node[Y]
+    row[Z] = node[Z]
+    row[FLIPPED] = arm
+    return True
+
+
+@part("interval")
+def _prove(spec: Spec, state: State, side: int, way: int, row: Floats, root: Floats) -> bool:
+    """Whether no alternative is left in the whole box; else `row` gets one, if one was found."""
+    boxes = state.boxes
+    _copy(root, boxes[0])
+    boxes[0, Y] = row[Y]
+    boxes[0, Z] = row[Z]
+    box = boxes[DEPTH + 1]
+    theta = state.bounds[side, THRESHOLD]
+    limit = _limit(spec)
+    waiting = 1
+    for _ in range(_MOST_BOXES):
+        if waiting == 0:
+            return True
+        waiting -= 1
+        _copy(boxes[waiting], box)
+        price(spec, state, side, way, box[0], box[1], box[2], box[3])
+        arm = sharpen(state, spec.n_arms, side, way, theta, box, limit)
+        if arm < 0 or state.joint[BOUND, arm] >= limit:
+            continue
+        m = 0.5 * (box[0] + box[1])
+        d = 0.5 * (box[2] + box[3])
+        y = box[Y]
+        z = box[Z]
+        cost, arm = _evaluate(spec, state, side, way, m, d, box)
+        if cost < limit:
+            row[AT_MEDIAN] = m
+            row[AT_MAD] = d
+            row[COST] = cost
+            row[Y] = box[Y]
+            row[Z] = box[Z]
+            row[FLIPPED] = arm
+            return False
+        if waiting + 2 > DEPTH:
+            return False
+        for half in range(2):
+            _copy(box, boxes[waiting])
+            boxes[waiting, Y] = y
+            boxes[waiting, Z] = z
+            if box[1] - box[0] > box[3] - box[2]:
+                boxes[waiting, 1 - half] = m
+            else:
+                boxes[waiting, 3 - half] = d
+            waiting += 1
+    return False
+
+
+@part()
+def _copy(source: Floats, target: Floats) -> None:
+    for i in range(len(source)):
+        target[i] = source[i]
+
+
+@part()
+def _mark(spec: Spec, state: State, side: int, way: int) -> None:
+    for a in range(spec.n_arms):
+        if is_flippable(state, side, way, a, state.bounds[side, THRESHOLD]):
+            if way == OUT:
+                state.verdict[a] = _OUTLIER
+            else:
+                state.joint[NORMAL + side, a] = 1.0
+
+
+@part()
+def _settle(spec: Spec, state: State) -> None:
+    """An arm that is normal on every side is normal."""
+    sides = len(state.signs)
+    undecided = 0
+    for a in range(spec.n_arms):
+        if state.verdict[a] == 0:
+            normal = 0
+            for side in range(sides):
+                lower = state.bounds[side, THRESHOLD_LOWER] + spec.tolerance
+                below = state.upper[side, a] <= lower
+                normal += below or state.joint[NORMAL + side, a] > 0.0
+            if normal == sides:
+                state.verdict[a] = _NORMAL
+            else:
+                undecided += 1
+    state.counters[UNDECIDED] = undecided

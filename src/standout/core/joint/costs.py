@@ -1,0 +1,128 @@
+"""What an arm's factor of the joint bet is at a point: its cost, in nats."""
+
+from __future__ import annotations
+
+import math
+
+from standout.core.intervals import share_sum
+from standout.core.intervals.bernoulli import bernoulli_centre, bernoulli_evidence
+from standout.core.intervals.betting import betting_evidence
+from standout.core.intervals.mixture import mixture_evidence
+from standout.core.intervals.student import student_evidence
+from standout.core.jit import dispatch, part
+from standout.core.kinds import IntervalKind
+from standout.core.state import Spec, State
+
+MOST = 1e6
+"""Costs are cut here; also that of the impossible."""
+_LARGE = 30.0
+_ROUNDING = 1e-6
+"""What the least cost may be off by."""
+
+# Rows of State.joint: the least cost of an arm, where it is, and the same in the rewards'
+# own orientation with the number of pulls that it belongs to.
+LEAST, CENTRE, FOUND, SEEN = 11, 12, 13, 14
+
+
+@part()
+def _mixture(spec: Spec, state: State, arm: int, mean: float) -> float:
+    off = state.origin[arm] + state.sums[arm] / state.pulls[arm] - mean
+    return mixture_evidence(state.pulls[arm], abs(off), spec.sigma, spec.rho, spec.scales)
+
+
+@part()
+def _student(spec: Spec, state: State, arm: int, mean: float) -> float:
+    off = state.origin[arm] + state.sums[arm] / state.pulls[arm] - mean
+    squares = state.moments[arm, 0]
+    return student_evidence(state.pulls[arm], squares, abs(off), spec.rho, spec.scales)
+
+
+@part()
+def _bernoulli(spec: Spec, state: State, arm: int, mean: float) -> float:
+    share = (mean - spec.low) / (spec.high - spec.low)
+    successes = share_sum(spec, state, arm)
+    return bernoulli_evidence(state.pulls[arm], successes, share, spec.rho, spec.scales)
+
+
+@part()
+def _betting(spec: Spec, state: State, arm: int, mean: float) -> float:
+    share = (mean - spec.low) / (spec.high - spec.low)
+    total = share_sum(spec, state, arm)
+    return betting_evidence(state.pulls[arm], total, state.moments, arm, share)
+
+
+EVIDENCE = {
+    IntervalKind.MIXTURE: _mixture,
+    IntervalKind.STUDENT: _student,
+    IntervalKind.BERNOULLI: _bernoulli,
+    IntervalKind.BETTING: _betting,
+}
+"""The intervals that come from a supermartingale which can be worked out at any mean."""
+_evidence = dispatch(lambda spec: EVIDENCE[spec.interval])
+"""log M of (spec, state, arm, mean), or less; it grows away from where it is least."""
+
+
+@part()
+def _at_mean(spec: Spec, state: State, arm: int) -> float:
+    return float(state.origin[arm] + state.sums[arm] / state.pulls[arm])
+
+
+@part()
+def _near_mean(spec: Spec, state: State, arm: int) -> float:
+    successes = share_sum(spec, state, arm)
+    share = bernoulli_centre(state.pulls[arm], successes, spec.rho, spec.scales)
+    return float(spec.low + (spec.high - spec.low) * share)
+
+
+_centre = dispatch(lambda spec: _near_mean if spec.interval == IntervalKind.BERNOULLI else _at_mean)
+"""The mean at which the evidence of (spec, state, arm) is least."""
+
+
+@part("interval")
+def cost_at(spec: Spec, state: State, side: int, arm: int, place: float) -> float:
+    """log(1 - q + q M) of an arm at a place in the side's orientation, or less."""
+    if state.pulls[arm] == 0:
+        return 0.0
+    if state.costs[arm] == math.inf:  # Its mean is known.
+        return 0.0 if place == state.estimate[side, arm] else MOST
+    evidence: float = _evidence(spec, state, arm, state.signs[side] * place)
+    if evidence > _LARGE:
+        return min(MOST, math.log(spec.share) + evidence)
+    return math.log1p(spec.share * math.expm1(evidence))
+
+
+@part("interval")
+def find_least(spec: Spec, state: State, side: int) -> None:
+    """Each arm's least cost and where it is, into rows LEAST and CENTRE."""
+    rows = state.joint
+    for a in range(spec.n_arms):
+        if state.pulls[a] == 0 or state.costs[a] == math.inf:
+            rows[CENTRE, a] = state.estimate[side, a]
+            rows[LEAST, a] = 0.0
+            continue
+        sign = state.signs[side]
+        if rows[SEEN, a] != state.pulls[a]:
+            rows[SEEN, a] = state.pulls[a]
+            rows[FOUND, a] = _centre(spec, state, a)
+        rows[CENTRE, a] = sign * rows[FOUND, a]
+        rows[LEAST, a] = cost_at(spec, state, side, a, rows[CENTRE, a]) - _ROUNDING
+        if not (math.isfinite(state.estimate[side, a]) and math.isfinite(rows[LEAST, a])):
+            raise ValueError("an arm's mean or its evidence is not a number")
+
+
+@part("interval")
+def falling(spec: Spec, state: State, side: int, arm: int, place: float) -> float:
+    """The least cost of lying at `place` or below."""
+    least = float(state.joint[LEAST, arm])
+    if place >= state.joint[CENTRE, arm]:
+        return least
+    return max(least, cost_at(spec, state, side, arm, place))
+
+
+@part("interval")
+def rising(spec: Spec, state: State, side: int, arm: int, place: float) -> float:
+    """The least cost of lying at `place` or above."""
+    least = float(state.joint[LEAST, arm])
+    if place <= state.joint[CENTRE, arm]:
+        return least
+    return max(least, cost_at(spec, state, side, arm, place))

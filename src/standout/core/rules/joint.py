@@ -1,0 +1,200 @@
+"""joint: pull what makes the cheapest alternative dearer, most per pull.
+
+The cheapest alternative (`standout.core.joint.certificate`) puts every arm somewhere: most
+stay at their estimates, some move. A pull of an arm adds about
+
+    (estimate - place)^2 / (2 variance)
+
+to the alternative's cost, its information; the arm with the most per cost is pulled, which is
+the best response in the game that gives the information limit (Degenne & Koolen
+2019). Not what the pull adds to the bet as it stands: log(1 - q + q M) hardly grows before
+M is large, and whoever follows it pulls the arms that it has pulled.
+
+An arm with an unlucky estimate may be in no alternative's way, so that it would never be looked
+at again. So the distance of each arm is taken at its most hopeful: it grows by
+sqrt(c log(T) / pulls) standard deviations, T being all pulls so far; and every arm is pulled at
+least sqrt(T) / 2 times. That is also why it ends: all intervals tend to width 0.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from standout.core.intervals import reward_variance
+from standout.core.jit import part
+from standout.core.joint.bounds import (
+    HIGH,
+    HIGH_KEEN,
+    LOW,
+    LOW_KEEN,
+    ON_MEDIAN,
+    OUT,
+    OWN,
+    price,
+)
+from standout.core.joint.costs import find_least
+from standout.core.kinds import RangeKind
+from standout.core.method import Method
+from standout.core.rules.base import rule
+from standout.core.rules.focus import certify as focus_certify
+from standout.core.rules.focus_anytime import anytime
+from standout.core.state import AT_MAD, AT_MEDIAN, COST, FLIPPED, PULLS, Spec, State, Y, Z
+
+_BONUS = 0.03
+"""c: how hopeful a distance is."""
+_FLOOR = 0.5
+"""Every arm has at least this times the root of all pulls."""
+
+
+@rule("interval")
+def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
+    """Arms that fall behind, else those that count most against the cheapest alternative."""
+    floor = _FLOOR * math.sqrt(state.counters[PULLS])
+    count = 0
+    for a in range(spec.n_arms):
+        if state.pulls[a] < floor and state.costs[a] < np.inf:
+            state.chosen[count] = a
+            count += 1
+    if count > 0:
+        return count
+    row = 0
+    for other in range(1, len(state.alternatives)):
+        if state.alternatives[other, COST] < state.alternatives[row, COST]:
+            row = other
+    if np.isfinite(state.alternatives[row, COST]):
+        _find_gains(spec, state, row // 2, row % 2)
+    else:
+        # There is none to speak of as long as intervals are infinite.
+        for a in range(spec.n_arms):
+            state.scratch[a] = 0.0
+    return _take_best(spec, state)
+
+
+@part("interval")
+def _find_gains(spec: Spec, state: State, side: int, way: int) -> None:
+    """What a pull of each arm adds to the cost of the side's alternative, into `scratch`."""
+    found = state.alternatives[2 * side + way]
+    m = found[AT_MEDIAN]
+    d = found[AT_MAD]
+    find_least(spec, state, side)
+    price(spec, state, side, way, m, m, d, d)
+    flipped = int(found[FLIPPED])
+    bonus = _BONUS * math.log(state.counters[PULLS])
+    middle = _on_median(spec, state, flipped, found[Y], found[Z])
+    for a in range(spec.n_arms):
+        place = m
+        if a != middle:
+            place = _place(state, side, way, a, a == flipped, m, d, found[Y], found[Z])
+        variance = reward_variance(spec, state, a)
+        gain = 0.0
+        if variance > 0.0:
+            off = abs(place - state.estimate[side, a]) / math.sqrt(variance)
+            gain = (off + math.sqrt(bonus / max(1, state.pulls[a]))) ** 2
+        state.scratch[a] = gain / state.costs[a]
+
+
+@part()
+def _on_median(spec: Spec, state: State, flipped: int, y: float, z: float) -> int:
+    """The arm that the alternative puts on the median."""
+    rows = state.joint
+    best = np.inf
+    found = -1
+    for a in range(spec.n_arms):
+        low = min(rows[LOW_KEEN, a] - z, rows[LOW, a])
+        high = min(rows[HIGH, a], rows[HIGH_KEEN, a] - z) - y
+        extra = rows[ON_MEDIAN, a] - min(low, high)
+        if a != flipped and extra < best:
+            best = extra
+            found = a
+    return found
+
+
+@part()
+def _place(
+    state: State,
+    side: int,
+    way: int,
+    arm: int,
+    is_flipped: bool,
+    m: float,
+    d: float,
+    y: float,
+    z: float,
+) -> float:
+    """Where the alternative puts an arm: the nearest point of its cheapest place."""
+    rows = state.joint
+    first = OWN if is_flipped else 0
+    low_keen = rows[first + LOW_KEEN, arm] - z
+    low = rows[first + LOW, arm]
+    high = rows[first + HIGH, arm] - y
+    high_keen = rows[first + HIGH_KEEN, arm] - y - z
+    least = min(low_keen, low, high, high_keen)
+    lower = -np.inf
+    upper = np.inf
+    if least in (low, low_keen):
+        upper = m
+    else:
+        lower = m
+    if least == low_keen and least != low:
+        if way == OUT:
+            upper = m - d
+        else:
+            lower = m - d
+    elif least == high_keen and least != high:
+        if way == OUT:
+            lower = m + d
+        else:
+            upper = m + d
+    if is_flipped:
+        edge = m + state.factors[side] * d
+        if way == OUT:
+            upper = min(upper, edge)
+        else:
+            lower = max(lower, edge)
+            upper = np.inf
+    return float(min(max(state.estimate[side, arm], lower), upper))
+
+
+@part()
+def _take_best(spec: Spec, state: State) -> int:
+    """The arms with (nearly) the largest gain; without any, the least pulled."""
+    best = 0.0
+    fewest = np.inf
+    for a in range(spec.n_arms):
+        if state.costs[a] < np.inf:
+            best = max(best, state.scratch[a])
+            fewest = min(fewest, state.pulls[a])
+    count = 0
+    for a in range(spec.n_arms):
+        if state.costs[a] == np.inf:
+            continue
+        if best > 0.0:
+            is_best = state.scratch[a] >= spec.nearly_best * best
+        else:
+            is_best = state.pulls[a] == fewest
+        if is_best:
+            state.chosen[count] = a
+            count += 1
+    return count
+
+
+METHODS = (
+    Method(
+        name="joint",
+        rule=choose,
+        fallback=focus_certify,
+        anytime=anytime,
+        interval=None,
+        range=RangeKind.JOINT,
+        keeps_decisions=True,
+        intersects=True,
+        refines=True,
+        spares_known=True,
+        growth=0.05,
+        scales=1,
+        summary="one bet on all means together, and what makes its cheapest alternative dearer",
+        reference="standout, docs/joint.md",
+    ),
+)

@@ -1,0 +1,284 @@
+"""The joint certificate against its definition: brute force, random alternatives, random truths."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from standout import Problem
+from standout.core import robust
+from standout.core.jit import IS_COMPILED
+from standout.core.joint import bounds
+from standout.core.joint.costs import CENTRE, LEAST, cost_at, find_least
+from standout.core.kinds import Verdict
+from standout.core.run import Run
+from tests.naive import joint as naive
+
+pytestmark = pytest.mark.kernel
+as_python = pytest.mark.skipif(
+    IS_COMPILED, reason="runs with the kernels as plain Python: four families to compile otherwise"
+)
+
+
+def told(problem: Problem, means: np.ndarray, pulls: np.ndarray, seed: int) -> tuple[Run, list]:
+    """A run that was told so many rewards of each arm, and the rewards."""
+    rng = np.random.default_rng(seed)
+    run = Run(problem, [str(i) for i in range(len(means))], "joint", rng)
+    rewards = []
+    for arm, (mean, count) in enumerate(zip(means, pulls, strict=True)):
+        noise = problem.noise.spec()
+        if noise == "bernoulli":
+            drawn = rng.binomial(1, mean, count).astype(float)
+        elif noise.startswith("bounded"):
+            drawn = rng.beta(4 * mean, 4 * (1 - mean), count)
+        else:
+            drawn = rng.normal(mean, 0.5, count)
+        rewards.append(drawn)
+        for reward in drawn:
+            run.tell(str(arm), float(reward))
+    run.update()
+    return run, rewards
+
+
+def naive_joint(run: Run, rewards: list, means: np.ndarray) -> float:
+    noise, spec = run.problem.noise.spec(), run.spec
+    values = []
+    for drawn, mean in zip(rewards, means, strict=True):
+        if noise == "bernoulli":
+            values.append(naive.bernoulli(drawn, mean, spec.rho))
+        elif noise.startswith("bounded"):
+            values.append(naive.betting(drawn, mean))
+        elif noise == "gaussian":
+            values.append(naive.student(drawn, mean, spec.rho))
+        else:
+            values.append(naive.gaussian(drawn, mean, spec.sigma, spec.rho))
+    return naive.joint(values, spec.share)
+
+
+NOISES = ("gaussian:0.5", "bernoulli", "gaussian", "bounded:0,1")
+
+
+@as_python
+@pytest.mark.parametrize("noise", NOISES)
+def test_costs_are_those_of_the_definition(noise: str) -> None:
+    problem = Problem(noise=noise, k=2)
+    means = np.array([0.2, 0.4, 0.5, 0.6, 0.9])
+    run, rewards = told(problem, means, np.array([5, 8, 13, 21, 34]), 3)
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        there = rng.uniform(0.02, 0.98, 5)
+        found = sum(cost_at(run.spec, run.state, 0, arm, there[arm]) for arm in range(5))
+        wanted = naive_joint(run, rewards, there)
+        if noise.startswith("bounded"):  # one of two bets is left out
+            assert found <= wanted + 1e-9
+        else:
+            assert found == pytest.approx(wanted, abs=1e-6)
+
+
+@as_python
+@pytest.mark.parametrize("noise", NOISES)
+def test_costs_grow_away_from_the_estimate(noise: str) -> None:
+    run, _ = told(Problem(noise=noise, k=2), np.full(4, 0.3), np.array([3, 10, 40, 200]), 5)
+    find_least(run.spec, run.state, 0)
+    for arm in range(4):
+        centre = run.state.joint[CENTRE, arm]
+        for away in (1, -1):
+            last = run.state.joint[LEAST, arm]
+            for off in np.geomspace(1e-6, 1, 400):
+                cost = cost_at(run.spec, run.state, 0, arm, centre + away * off)
+                assert cost >= last - 1e-6
+                last = cost
+
+
+def random_case(
+    rng: np.random.Generator, noises: tuple[str, ...], most: int = 60
+) -> tuple[Run, np.ndarray]:
+    n = int(rng.integers(3, 9))
+    noise = noises[rng.integers(len(noises))]
+    means = rng.uniform(0.05, 0.95, n)
+    k = float(rng.choice([1.0, 2.0, 4.0]))
+    scale = float(rng.choice([0.3, 1.0, 1.4826]))
+    tolerance = float(rng.choice([0.0, 0.0, 0.02]))
+    side = str(rng.choice(["high", "low", "both"]))
+    problem = Problem(noise=noise, k=k, mad_scale=scale, tolerance=tolerance, side=side)
+    run, _ = told(problem, means, rng.integers(2, most, n), int(rng.integers(1 << 30)))
+    return run, means
+
+
+def joint_cost(run: Run, side: int, oriented: np.ndarray) -> float:
+    return sum(
+        cost_at(run.spec, run.state, side, arm, float(place)) for arm, place in enumerate(oriented)
+    )
+
+
+@as_python
+def test_no_alternative_is_below_the_bound() -> None:
+    # Any means, any box around their median and MAD, any multipliers.
+    rng = np.random.default_rng(11)
+    for _ in range(24):
+        run, means = random_case(rng, NOISES)
+        spec, state, n = run.spec, run.state, len(means)
+        side = int(rng.integers(len(state.signs)))
+        factor = float(state.factors[side])
+        find_least(spec, state, side)
+        for _ in range(6):
+            there = state.estimate[side] + rng.normal(0, rng.choice([0.02, 0.2]), n)
+            if rng.random() < 0.3:  # ties, and a MAD of 0
+                there[: n // 2 + 1] = there[0]
+            m, d = robust.median(there), robust.mad(there)
+            wide = rng.choice([0.0, 0.01, 0.2], 4) * rng.random(4)
+            way = int(rng.integers(2))
+            bounds.price(
+                spec, state, side, way, m - wide[0], m + wide[1], max(0, d - wide[2]), d + wide[3]
+            )
+            cost = joint_cost(run, side, there)
+            y, z = rng.normal(0, 3), abs(rng.normal(0, 3))
+            for arm in range(n):
+                if naive.is_flipped(there, factor, spec.tolerance, arm, way):
+                    found = bounds.bound_of(state, n, way, arm, y, z)
+                    assert found <= cost + 1e-9, (way, arm)
+                    better = bounds.tune(state, n, way, arm, y, z)
+                    assert bounds.bound_of(state, n, way, arm, *better) <= cost + 1e-9
+                    assert bounds.bound_of(state, n, way, arm, *better) >= found
+
+
+@as_python
+def test_a_tuned_bound_is_near_the_cheapest_alternative() -> None:
+    # By brute force over a fine grid of all means; the bound is not only valid but of use.
+    problem = Problem(noise="gaussian:0.5", k=1.0)
+    run, _ = told(problem, np.array([0.0, 0.4, 2.0]), np.array([40, 40, 40]), 7)
+    spec, state = run.spec, run.state
+    grid = np.linspace(-0.8, 2.8, 37)
+    costs = [[cost_at(spec, state, 0, arm, x) for x in grid] for arm in range(3)]
+    best = math.inf
+    for i, a in enumerate(grid):
+        for j, b in enumerate(grid):
+            for k, c in enumerate(grid):
+                if c <= robust.threshold([a, b, c], spec_factor := float(state.factors[0])):
+                    best = min(best, costs[0][i] + costs[1][j] + costs[2][k])
+    assert spec_factor > 1
+    find_least(spec, state, 0)
+    found = math.inf
+    for m in np.linspace(-0.5, 2, 51):
+        for d in np.linspace(0, 2, 41):
+            bounds.price(spec, state, 0, bounds.OUT, m, m, d, d)
+            y, z = bounds.tune(state, 3, bounds.OUT, 2, 0.0, 0.0)
+            found = min(found, bounds.bound_of(state, 3, bounds.OUT, 2, y, z))
+    assert best - 0.25 <= found <= best + 0.1
+
+
+def is_wrong(run: Run, means: np.ndarray) -> bool:
+    """Whether some certified verdict is wrong if these are the means."""
+    problem, spec = run.problem, run.spec
+    for arm, verdict in enumerate(run.state.verdict):
+        if verdict == Verdict.UNDECIDED:
+            continue
+        is_out = may_be_out = False
+        for sign, factor in zip(run.state.signs, run.state.factors, strict=True):
+            theta = robust.threshold(sign * means, factor)
+            is_out |= bool(sign * means[arm] > theta + problem.tolerance)
+            may_be_out |= bool(sign * means[arm] > theta - problem.tolerance)
+        if (verdict == Verdict.NORMAL and is_out) or (
+            verdict == Verdict.OUTLIER and not may_be_out
+        ):
+            return True
+    assert spec.share > 0
+    return False
+
+
+def test_no_means_of_the_region_contradict_a_verdict() -> None:
+    # The logic of the guarantee: while the true means are in the region, all verdicts are right.
+    rng = np.random.default_rng(21)
+    tried = certified = 0
+    cases = 150 if IS_COMPILED else 2
+    for _ in range(cases):
+        # One update only: a verdict of an earlier one may rest on a region that was smaller.
+        run, means = random_case(rng, ("gaussian:0.5",), most=500)
+        certified += int((run.state.verdict != 0).sum())
+        limit = math.log(1 / run.spec.delta)
+        sign = run.state.signs[0]
+        for _ in range(30):
+            there = run.state.estimate[0] + rng.normal(0, 1, len(means)) * rng.choice(
+                [0.02, 0.05, 0.1, 0.2], len(means)
+            )
+            # Go out along the line until the region's end, where alternatives are.
+            for scale in (4.0, 2.0, 1.0, 0.5, 0.25):
+                place = run.state.estimate[0] + scale * (there - run.state.estimate[0])
+                if joint_cost(run, 0, place) < limit:
+                    tried += 1
+                    assert not is_wrong(run, sign * place)
+                    break
+    assert tried > 10 * cases
+    assert certified > cases / 2
+
+
+def cheap_means(
+    run: Run, arm: int, way: int, rng: np.random.Generator, tries: int
+) -> list[np.ndarray]:
+    """Means that put `arm` on the other side and keep all others as near as a greedy choice can."""
+    estimate, n = run.state.estimate[0], len(run.arms)
+    factor, rank = float(run.state.factors[0]), robust.median_rank(n)
+    tolerance = run.spec.tolerance
+    middle, spread = robust.median(estimate), robust.mad(estimate)
+    found = []
+    for _ in range(tries):
+        m = middle + rng.normal(0, 0.15)
+        d = max(0.0, spread + rng.normal(0, 0.15))
+        there = estimate.copy()
+        edge = m + factor * d + (tolerance if way else -tolerance)
+        there[arm] = max(there[arm], edge + 1e-9) if way else min(there[arm], edge)
+        p = int(rng.choice(np.argsort(abs(there - m) + (np.arange(n) == arm) * way * 9)[:2]))
+        there[p] = m
+        others = [a for a in np.argsort(-there) if a != p]
+        high, low = others[: rank - 1], others[rank - 1 :]
+        there[high] = np.maximum(there[high], m)
+        there[low] = np.minimum(there[low], m)
+        away = abs(there - m)
+        free = [a for a in np.argsort(-away) if a not in (p, arm)]
+        outer = int((away >= d).sum())
+        for a in free:
+            if way == 0 and outer < rank and away[a] < d:
+                there[a] = m + d if a in high else m - d
+                outer += 1
+        inner = int((abs(there - m) <= d).sum())
+        for a in reversed(free):
+            if way == 1 and inner < n - rank + 1 and abs(there[a] - m) > d:
+                there[a] = m + d if a in high else m - d
+                inner += 1
+        if naive.is_flipped(there, factor, tolerance, arm, way):
+            found.append(there)
+    return found
+
+
+def play_to_the_end(problem: Problem, means: np.ndarray, seed: int) -> tuple[Run, list[int]]:
+    """A decided run, and the arms that its last round has decided."""
+    rng = np.random.default_rng(seed)
+    run = Run(problem, [str(i) for i in range(len(means))], "joint", rng)
+    while not run.is_decided:
+        open_arms = np.flatnonzero(run.state.verdict == 0)
+        for arm, count in run.choose():
+            for reward in rng.normal(means[int(arm)], 0.5, count):
+                run.tell(arm, float(reward))
+        run.update()
+    return run, open_arms.tolist()
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="whole runs take too long as plain Python")
+def test_what_is_certified_has_no_cheap_alternative() -> None:
+    # Rejected answers must not be reachable below log(1/delta), however one looks for them:
+    # in the round that certifies, when the cheapest are just above.
+    rng = np.random.default_rng(31)
+    closest = math.inf
+    for seed in range(12):
+        means = np.concatenate([rng.uniform(0, 1, rng.integers(3, 8)), [3.5]])
+        run, arms = play_to_the_end(Problem(noise="gaussian:0.5", k=2), means, seed)
+        limit = math.log(1 / run.spec.delta)
+        for arm in arms:
+            way = bounds.OUT if run.state.verdict[arm] == Verdict.OUTLIER else bounds.IN
+            for there in cheap_means(run, arm, way, rng, 3000):
+                cost = joint_cost(run, 0, there)
+                assert cost >= limit
+                closest = min(closest, cost - limit)
+    assert closest < 1.5
