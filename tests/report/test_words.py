@@ -143,6 +143,13 @@ def test_other_thresholds_are_explained(tmp_path: Path) -> None:
         assert any("made from 15 arms" in line for line in question.question(gather(study)))
 
 
+def test_the_picture_says_what_decides(tmp_path: Path) -> None:
+    with make(tmp_path) as study:
+        assert "together" not in words.caption(gather(study))
+    with make(tmp_path, "joint", method="joint") as study:
+        assert "All means together may say more" in words.caption(gather(study))
+
+
 def test_an_uncertain_run_says_why(tmp_path: Path) -> None:
     """More than half of the arms alike: the note of the study is passed on."""
     with make(tmp_path) as study:

@@ -55,6 +55,8 @@ class Facts:
     findings: tuple[Finding, ...]
     interval: str
     """Name of the interval in use."""
+    is_joint: bool
+    """Whether arms may be decided by all means together, too."""
     subset: int
     """Arms that make the threshold."""
     made: float
@@ -157,6 +159,7 @@ def gather(study: Study, *, seed: int = 0) -> Facts:
         uniform=uniform,
         findings=tuple(findings),
         interval=now.method.interval_for(seen.problem).name.lower(),
+        is_joint=now.method.joins(seen.problem, len(seen.names)),
         subset=now.method.subset_size(len(seen.names)),
         made=time.time(),
         seed=seed,

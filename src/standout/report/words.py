@@ -173,6 +173,11 @@ def caption(facts: Facts) -> str:
     )
     tolerance = facts.seen.problem.tolerance
     words += f", up to the tolerance of {tolerance:g}." if tolerance else "."
+    if facts.is_joint:
+        words += (
+            " All means together may say more than each by itself: then an arm is decided while "
+            "its own interval still touches the band."
+        )
     if facts.picture.is_crowded:
         words += " So many arms do not fit one by one: most are drawn as a band, the others apart."
     return words
