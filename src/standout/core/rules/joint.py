@@ -81,7 +81,8 @@ def _find_gains(spec: Spec, state: State, side: int, way: int) -> None:
     find_least(spec, state, side)
     price(spec, state, side, way, m, m, d, d)
     flipped = int(found[FLIPPED])
-    bonus = _BONUS * math.log(state.counters[PULLS])
+    # Rewards from before the run do not count as pulls.
+    bonus = _BONUS * math.log(max(1, state.counters[PULLS]))
     middle = _on_median(spec, state, flipped, found[Y], found[Z])
     for a in range(spec.n_arms):
         place = m
