@@ -211,7 +211,8 @@ async def _watch(port: int, path: str, seconds: float) -> int:
                 head = (await reader.readuntil(b"\r\n\r\n")).lower()
                 length = int(head.partition(b"content-length:")[2].split(b"\r\n", 1)[0])
                 body = await reader.readexactly(length)
-                since = f"?since={int(body[7 : body.index(b',')])}"  # {"seq":123,...
+                seq = body.partition(b'"seq":')[2].partition(b",")[0]
+                since = f"?since={int(seq)}"
                 views += 1
     asking.close()
     writer.close()
