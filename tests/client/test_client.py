@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import socket
 import subprocess
@@ -11,8 +10,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from doctest import DocTestFinder, DocTestRunner
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -34,6 +33,7 @@ from standout.errors import (
     UncertainError,
 )
 from standout.study import Study
+from standout.verbs import StudyVerbs
 from tests.patience import HANGS
 from tests.service.conftest import ARMS, new_token
 from tests.service.live import serving
@@ -391,14 +391,23 @@ def test_what_is_too_large_is_said(client: Client) -> None:
     begin(client)
 
 
-def test_a_study_over_http_has_the_verbs_of_a_study() -> None:
-    """The same parameters in the same order, but for `known` here and `items` there."""
+def test_the_examples_of_every_verb_hold_over_http(client: Client) -> None:
+    """They run with a study of this process, too."""
+    examples = [each for each in DocTestFinder().find(StudyVerbs, "verb") if each.examples]
+    assert len(examples) >= 12
+    for example in examples:
+        study = client.create(example.name, ["ash", "elm", "fir"], "bernoulli", k=2.0)
+        example.globs = {"study": study}
+        assert DocTestRunner().run(example).failed == 0, example.name
 
-    def parameters(method: Any) -> list[tuple[str, Any, Any]]:
-        found = inspect.signature(method).parameters.values()
-        return [(p.name, p.kind, p.default) for p in found if p.name not in ("known", "items")]
 
-    verbs = [name for name in vars(RemoteStudy) if not name.startswith("_")]
-    assert {"ask", "tell", "tell_many", "tell_and_ask", "fail", "renew", "status"} <= set(verbs)
-    for name in verbs:
-        assert parameters(getattr(RemoteStudy, name)) == parameters(getattr(Study, name)), name
+def test_a_ticket_says_what_to_show_here_and_there(client: Client, file: str) -> None:
+    client.create("main", ["ash", "elm", "fir"], "bernoulli", items={"ash": {"text": "A tree"}})
+    here, there = Study.open(file, "main"), client.study("main")
+    for number, study in enumerate((here, there)):
+        who = f"worker {number}"
+        first, second, *_ = study.ask(5 * 3, worker=who, items=True)
+        assert [one.item for one in (first, second)] == [{"text": "A tree"}, None]
+        again = study.ask(1, worker=who, items=True, known=[second.id])
+        assert again == [first]
+    here.close()

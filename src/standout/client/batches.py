@@ -9,9 +9,7 @@ from typing import Any
 
 from standout.errors import BatchError, RewardError, TicketError
 from standout.results import Receipt, Ticket, Told
-
-Key = Ticket | int | str
-"""What a reward is of: a ticket, its number, or an arm by name."""
+from standout.verbs import Key
 
 MOST_REWARDS = 20_000
 """Rewards of one request: a server takes 50,000, and others wait while it does."""

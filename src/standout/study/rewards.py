@@ -18,6 +18,7 @@ from standout.study.storage.mirror import Mirror
 from standout.study.storage.open_tickets import HELD, OpenTicket
 from standout.study.storage.statements import FEW
 from standout.study.tickets import ticket_id
+from standout.verbs import Key
 
 
 class Item(NamedTuple):
@@ -62,9 +63,6 @@ def check_told(
             seen[number] = item.value
             fresh.append(item)
     return fresh
-
-
-Key = Ticket | int | str
 
 
 def make_items(pairs: Sequence[tuple[Key, float]], progress: Progress) -> list[Item]:

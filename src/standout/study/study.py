@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING, Any, NoReturn, Self, TypeVar, overload
+from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -15,15 +15,7 @@ from standout.core.method import Method
 from standout.core.methods import DEFAULT_METHOD
 from standout.core.problem import Problem
 from standout.core.undecidable import doubt
-from standout.errors import (
-    BatchError,
-    RewardError,
-    StandoutError,
-    StorageError,
-    StudyError,
-    TicketError,
-    shown,
-)
+from standout.errors import StandoutError, StorageError, StudyError, shown
 from standout.results import (
     Chances,
     Failure,
@@ -50,6 +42,7 @@ from standout.study.storage.rating_items import read_items
 from standout.study.storage.statements import FEW, without_collector
 from standout.study.tickets import MOST, read_failures, read_pending, ticket_id
 from standout.study.transaction import Mark, Transaction, carry_out, check_count, worker_of
+from standout.verbs import Key, StudyVerbs
 
 if TYPE_CHECKING:
     from standout.posterior import Until
@@ -60,7 +53,7 @@ Clock = Callable[[], float]
 T = TypeVar("T")
 
 
-class Study:
+class Study(StudyVerbs):
     """One study in a database; make it with `Study.create`, find it with `Study.open`.
 
     Any number of processes and threads may use the same study at once. A
@@ -211,176 +204,27 @@ class Study:
                 mirror.renew_fields(connection)
         return study
 
-    @overload
-    def ask(
+    def _tell_and_ask(
         self,
-        n: None = None,
-        *,
-        worker: str | None = None,
-        lease: float | None = None,
-        known: Collection[int] | None = None,
-    ) -> Ticket | None: ...
-
-    @overload
-    def ask(
-        self,
-        n: int,
-        *,
-        worker: str | None = None,
-        lease: float | None = None,
-        known: Collection[int] | None = None,
-    ) -> list[Ticket]: ...
-
-    def ask(
-        self,
-        n: int | None = None,
-        *,
-        worker: str | None = None,
-        lease: float | None = None,
-        known: Collection[int] | None = None,
-    ) -> Ticket | list[Ticket] | None:
-        """The pull to measure next; with `n` a list of up to so many (at most 10,000).
-
-        None (an empty list) when the study has stopped or must wait for what is
-        pending; fewer than `n` when the budget leaves no room for more.
-        Parallel workers get different arms as far as that is useful. `worker`
-        says who measures (machine and process unless given), `lease` in how
-        many seconds the ticket is handed out again (the study's unless given).
-        With `known`, the tickets that `worker` holds and that are not among
-        these numbers come first: an answer that got lost is given again.
-
-        Raises `StudyError` for a number or a lease that cannot be, and
-        `StorageError` if the database cannot be used.
-
-        >>> ticket = study.ask()
-        >>> ticket.id, ticket.arm
-        (1, 'ash')
-        >>> [ticket.arm for ticket in study.ask(3, lease=600)]
-        ['elm', 'fir', 'ash']
-        """
-        count = check_count(1 if n is None else n)
-        request = Request((), count, worker_of(worker), Mark.of(None), lease, known)
-        found = self._carry_out(request).tickets
-        if n is not None:
-            return found
-        return found[0] if found else None
-
-    def tell(
-        self,
-        ticket: Ticket | int | None = None,
-        reward: float | None = None,
-        *,
-        arm: str | None = None,
-        worker: str | None = None,
-        key: str | None = None,
-    ) -> Receipt:
-        """Tell the reward of a ticket or, without asking, of an arm (`arm=`).
-
-        `worker` says who measured, `key` is that of `tell_many`. Raises
-        `RewardError` for a number that the noise cannot produce, `TicketError`
-        for what is no ticket or arm of this study, `ToldError` if the ticket
-        was told another value before; then nothing is changed.
-
-        >>> study.tell(study.ask(), 1.0).counted, study.tell(arm="fir", reward=0.0).counted
-        (1, 1)
-        """
-        if (ticket is None) == (arm is None):
-            raise TicketError("tell the reward of a ticket or of an arm")
-        if reward is None:
-            raise RewardError("no reward given")
-        try:
-            pair: Any = (arm if ticket is None else ticket, reward)
-            return self.tell_many([pair], worker=worker, key=key)
-        except BatchError as error:
-            raise (error.__cause__ or TicketError(str(error))) from None
-
-    def tell_many(
-        self,
-        rewards: Iterable[tuple[Ticket | int | str, float]],
-        *,
-        worker: str | None = None,
-        key: str | None = None,
-    ) -> Receipt:
-        """Tell many rewards at once: all are counted or, if one is bad, none.
-
-        Each is a pair of a ticket (or its number) and a reward; an arm's name
-        in place of the ticket tells a reward that was measured without asking.
-
-        `key` is a text of your own that stands for this call (up to 200
-        characters). The same rewards told again with the same key give the
-        first receipt again, marked `again`, and change nothing; other rewards
-        are refused with a `KeyUsedError`. Without one a key is made, so that
-        a connection that breaks at the end can be mended here: the rewards are
-        sent once more and count once. If that fails too, the `UncertainError`
-        has the key to tell them with later. What is wrong with one of them is
-        the `__cause__` of a `BatchError`.
-
-        >>> study.tell_many([("ash", 1.0), ("elm", 0.0)], key="monday").counted
-        2
-        >>> study.tell_many([("ash", 1.0), ("elm", 0.0)], key="monday").again
-        True
-        """
-        pairs, mark, who = list(rewards), Mark.of(key), worker_of(worker)
-        with without_collector(len(pairs)):
+        rewards: list[tuple[Key, float]],
+        n: int | None,
+        worker: str | None,
+        lease: float | None,
+        items: bool,
+        known: Collection[int] | None,
+        key: str | None,
+    ) -> tuple[Receipt, list[Ticket]]:
+        count, mark, who = 0 if n is None else check_count(n), Mark.of(key), worker_of(worker)
+        with without_collector(len(rewards)):
             # Looked at before others have to wait for it.
-            items = make_items(pairs, self._mirror.progress)
-            if not items:
-                return Receipt()
-            return self._carry_out(Request(items, 0, who, mark)).receipt
-
-    @overload
-    def tell_and_ask(
-        self,
-        rewards: Iterable[tuple[Ticket | int | str, float]],
-        n: None = None,
-        *,
-        worker: str | None = None,
-        lease: float | None = None,
-        known: Collection[int] | None = None,
-        key: str | None = None,
-    ) -> tuple[Receipt, Ticket | None]: ...
-
-    @overload
-    def tell_and_ask(
-        self,
-        rewards: Iterable[tuple[Ticket | int | str, float]],
-        n: int,
-        *,
-        worker: str | None = None,
-        lease: float | None = None,
-        known: Collection[int] | None = None,
-        key: str | None = None,
-    ) -> tuple[Receipt, list[Ticket]]: ...
-
-    def tell_and_ask(
-        self,
-        rewards: Iterable[tuple[Ticket | int | str, float]],
-        n: int | None = None,
-        *,
-        worker: str | None = None,
-        lease: float | None = None,
-        known: Collection[int] | None = None,
-        key: str | None = None,
-    ) -> tuple[Receipt, Ticket | list[Ticket] | None]:
-        """Tell rewards and ask for the next pulls: one transaction, one wait for the disk.
-
-        `rewards` and `key` are those of `tell_many`, the rest those of `ask`;
-        what is raised, too. Told a second time, it gives the tickets of the
-        first time again, as far as they are still pending.
-
-        >>> receipt, ticket = study.tell_and_ask([(study.ask(), 1.0)])
-        >>> receipt.counted, ticket.arm
-        (1, 'ash')
-        """
-        pairs, who, count = list(rewards), worker_of(worker), check_count(1 if n is None else n)
-        with without_collector(len(pairs)):
-            # Looked at before others have to wait for it.
-            items = make_items(pairs, self._mirror.progress)
-        answer = self._carry_out(Request(items, count, who, Mark.of(key), lease, known))
-        found = answer.tickets
-        if n is not None:
-            return answer.receipt, found
-        return answer.receipt, found[0] if found else None
+            told = make_items(rewards, self._mirror.progress)
+            if not told and not count:
+                return Receipt(), []
+            answer = self._carry_out(Request(told, count, who, mark, lease, known))
+        if not items:
+            return answer.receipt, answer.tickets
+        shown = self.items({ticket.arm for ticket in answer.tickets})
+        return answer.receipt, [replace(each, item=shown.get(each.arm)) for each in answer.tickets]
 
     def _carry_out(self, request: Request) -> Answer:
         """Tell and ask: alone, or in one transaction with others who want to at this moment."""
@@ -433,52 +277,20 @@ class Study:
             return lost_answers.holder(connection, self._mirror, ticket_id(ticket))
 
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
-        """Give a ticket back without a reward, and say why; its pull is handed out again.
-
-        Giving it back twice is harmless. Raises `TicketError` if there is no
-        such ticket, `ToldError` if it was told.
-
-        >>> study.fail(study.ask(), "dropped")
-        >>> study.status().failures
-        {'ash': 1}
-        """
         with self._writing() as (connection, now):
             one = Transaction(connection, self._mirror, self.lease, now)
             one.fail(ticket, reason, worker=worker)
 
     def status(self) -> Status:
-        """How the study stands; costs O(arms), whatever the number of rewards.
-
-        >>> now = study.status()
-        >>> now.pulls, now.undecided, now.threshold.upper, str(now.reason)
-        (0, ('ash', 'elm', 'fir'), inf, 'running')
-        """
         created = self.created
         with self._reading() as (connection, now):
             return read_status(connection, self._mirror, self.name, created, self.lease, now)
 
     def identification(self) -> Identification:
-        """The answer so far, as `identify` gives it.
-
-        >>> study.identification().outliers
-        ()
-        """
         with self._reading():
             return self._mirror.progress.identification()
 
     def chances(self, *, false_share: float = 0.05, seed: int = 0) -> Chances:
-        """For each arm the chance that it stands out: an estimate, not a certificate.
-
-        From all rewards counted so far; `false_share` is the largest share of
-        wrong arms to expect among `flagged`, `seed` drives the random draws.
-        Nothing in the study changes. Takes some .05 s for 100 arms and 2 s for 10,000.
-        Raises `ProblemError` for a share that is not between 0 and 1.
-
-        >>> for arm, reward in {"ash": 0, "elm": 0, "fir": 1}.items():
-        ...     _ = [study.tell(arm=arm, reward=reward) for _ in range(5)]
-        >>> study.chances().leaders(1)[0][0]
-        'fir'
-        """
         from standout.posterior import estimate, evidence_of
 
         with self._reading():
@@ -492,24 +304,10 @@ class Study:
     # Leases and pauses -----------------------------------------------------------
 
     def renew(self, given: Iterable[Ticket | int], lease: float | None = None) -> None:
-        """Begin the leases of pending tickets anew: `lease` seconds, the study's unless given.
-
-        Tickets that are not pending are passed over. Raises `StudyError` for a
-        lease that is no positive number.
-
-        >>> study.renew([study.ask(lease=1)], 3600)
-        """
         seconds = self.lease if lease is None else catalogue.check_lease(lease)
         self._set_expiry(given, seconds)
 
     def release(self, given: Iterable[Ticket | int]) -> None:
-        """End the leases of pending tickets now: the next to ask gets their pulls.
-
-        >>> first = study.ask()
-        >>> study.release([first])
-        >>> study.ask().arm == first.arm
-        True
-        """
         self._set_expiry(given, 0.0)
 
     def _set_expiry(self, given: Iterable[Ticket | int], seconds: float) -> None:
@@ -522,27 +320,12 @@ class Study:
             open_tickets.set_expiry(connection, self._mirror.key, numbers, until)
 
     def pause(self, arm: str, reason: str = "paused by hand") -> None:
-        """Hand out no more pulls of `arm`, until `resume`; `reason` is shown to people.
-
-        Raises `StudyError` if there is no such arm.
-
-        >>> study.pause("ash", "out of stock")
-        >>> study.ask().arm, study.status().paused
-        ('elm', {'ash': 'out of stock'})
-        """
         position = self._position(arm)
         why = tickets.clean(reason)
         with self._writing() as (connection, now):
             tickets.pause(connection, self._mirror, position, why, now)
 
     def resume(self, arm: str) -> None:
-        """Hand out pulls of a paused arm again; raises `StudyError` if there is no such arm.
-
-        >>> study.pause("ash")
-        >>> study.resume("ash")
-        >>> study.ask().arm
-        'ash'
-        """
         position = self._position(arm)
         with self._writing() as (connection, now):
             tickets.resume(connection, self._mirror, position, now)
@@ -645,12 +428,6 @@ class Study:
             )
 
     def pending(self) -> list[Pending]:
-        """The tickets that are out, oldest first, with whom and until when (seconds since 1970).
-
-        >>> _ = study.ask(worker="lab 3")
-        >>> [(one.ticket, one.arm, one.worker) for one in study.pending()]
-        [(1, 'ash', 'lab 3')]
-        """
         with self._reading() as (connection, _):
             return read_pending(connection, self._mirror)
 
@@ -816,20 +593,9 @@ class Study:
                 self._reader = None
 
     def close(self) -> None:
-        """Close the connection to the database; the study itself stays.
-
-        Every method opens another if it is used afterwards. Leaving a `with`
-        closes, too.
-        """
         with self._lock:
             self._close_inbox()
             self._storage.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r} at {self._storage.shown!r})"

@@ -13,12 +13,13 @@ from standout.errors import StandoutError, StorageError, UnavailableError, Uncer
 from standout.results import Receipt, Ticket
 from standout.study import arguments, lost_answers, telling, tickets
 from standout.study.log import chain
-from standout.study.rewards import Item, Key, make_items
+from standout.study.rewards import Item, make_items
 from standout.study.storage import catalogue, open_tickets
 from standout.study.storage.database import Connection
 from standout.study.storage.log import steps
 from standout.study.storage.mirror import Mirror
 from standout.study.tickets import ticket_id, worker_name
+from standout.verbs import Key
 
 T = TypeVar("T")
 MOMENT = 1e-6

@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, InvalidStateEr
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TypeVar
 
 from standout.errors import (
     RewardError,
@@ -21,11 +21,8 @@ from standout.errors import (
     UncertainError,
 )
 from standout.results import Status, Ticket
+from standout.verbs import StudyVerbs
 from standout.waiting import Patience
-
-if TYPE_CHECKING:
-    from standout.client import RemoteStudy
-    from standout.study.study import Study
 
 LEASE = 60.0
 """Seconds after which others take over from a worker that is gone; renewed meanwhile."""
@@ -36,8 +33,6 @@ FAILED = "measuring failed"
 
 Measure = Callable[[str], float]
 
-
-S = TypeVar("S", bound="Study | RemoteStudy")
 T = TypeVar("T")
 
 
@@ -88,7 +83,7 @@ class EndedError(Exception):
     """The worker was told to end before the study had stopped."""
 
 
-class Worker(Generic[S]):
+class Worker:
     """Keeps up to `jobs` measurements going until the study stops.
 
     `check` gives a measured value back as a reward, or says what is wrong with it.
@@ -98,7 +93,7 @@ class Worker(Generic[S]):
 
     def __init__(
         self,
-        study: S,
+        study: StudyVerbs,
         check: Callable[[object], float],
         measure: Measure,
         executor: Executor,
@@ -106,7 +101,7 @@ class Worker(Generic[S]):
         *,
         retries: int = 2,
         lease: float = LEASE,
-        progress: Callable[[S], None] | None = None,
+        progress: Callable[[StudyVerbs], None] | None = None,
         patience: Patience | None = None,
     ) -> None:
         self.study = study

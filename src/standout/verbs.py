@@ -1,0 +1,306 @@
+"""What can be done with a study, wherever it is: each verb with its words and examples, once.
+
+`standout.study.Study` does it in a database, `standout.client.RemoteStudy` over HTTP.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable
+from typing import Any, Self, overload
+
+from standout.errors import BatchError, RewardError, TicketError
+from standout.results import Chances, Identification, Pending, Receipt, Status, Ticket
+
+Key = Ticket | int | str
+"""What a reward is of: a ticket, its number, or an arm by name."""
+
+
+class StudyVerbs(ABC):
+    """A study to ask, tell and look at; a method returns when what it did is on disk."""
+
+    name: str
+
+    @overload
+    def ask(
+        self,
+        n: None = None,
+        *,
+        worker: str | None = None,
+        lease: float | None = None,
+        items: bool = False,
+        known: Collection[int] | None = None,
+    ) -> Ticket | None: ...
+
+    @overload
+    def ask(
+        self,
+        n: int,
+        *,
+        worker: str | None = None,
+        lease: float | None = None,
+        items: bool = False,
+        known: Collection[int] | None = None,
+    ) -> list[Ticket]: ...
+
+    def ask(
+        self,
+        n: int | None = None,
+        *,
+        worker: str | None = None,
+        lease: float | None = None,
+        items: bool = False,
+        known: Collection[int] | None = None,
+    ) -> Ticket | list[Ticket] | None:
+        """The pull to measure next; with `n` a list of up to so many.
+
+        None (an empty list) when the study has stopped or must wait for what is
+        pending; fewer than `n` when the budget leaves no room for more.
+        Parallel workers get different arms as far as that is useful. `worker`
+        says who measures (machine and process unless given, over HTTP the thread, too),
+        `lease` in how many seconds the ticket is handed out again (the study's
+        unless given); with `items` each ticket says what to show for its arm.
+        With `known`, the tickets that `worker` holds and that are not among
+        these numbers come first: an answer that got lost is given again.
+
+        Raises `StudyError` for a number or a lease that cannot be, and
+        `StorageError` if the database cannot be used.
+
+        >>> ticket = study.ask()
+        >>> ticket.id, ticket.arm
+        (1, 'ash')
+        >>> [ticket.arm for ticket in study.ask(3, lease=600)]
+        ['elm', 'fir', 'ash']
+        """
+        _, found = self._tell_and_ask([], 1 if n is None else n, worker, lease, items, known, None)
+        return found if n is not None else next(iter(found), None)
+
+    def tell(
+        self,
+        ticket: Ticket | int | None = None,
+        reward: float | None = None,
+        *,
+        arm: str | None = None,
+        worker: str | None = None,
+        key: str | None = None,
+    ) -> Receipt:
+        """Tell the reward of a ticket or, without asking, of an arm (`arm=`).
+
+        `worker` says who measured, `key` is that of `tell_many`. Raises
+        `RewardError` for a number that the noise cannot produce, `TicketError`
+        for what is no ticket or arm of this study, `ToldError` if the ticket
+        was told another value before; then nothing is changed.
+
+        >>> study.tell(study.ask(), 1.0).counted, study.tell(arm="fir", reward=0.0).counted
+        (1, 1)
+        """
+        if (ticket is None) == (arm is None):
+            raise TicketError("tell the reward of a ticket or of an arm")
+        if reward is None:
+            raise RewardError("no reward given")
+        pair: Any = (arm if ticket is None else ticket, reward)
+        try:
+            return self.tell_many([pair], worker=worker, key=key)
+        except BatchError as error:
+            raise (error.__cause__ or TicketError(str(error))) from None
+
+    def tell_many(
+        self,
+        rewards: Iterable[tuple[Key, float]],
+        *,
+        worker: str | None = None,
+        key: str | None = None,
+    ) -> Receipt:
+        """Tell many rewards at once: all are counted or, if one is bad, none.
+
+        Each is a pair of a ticket (or its number) and a reward; an arm's name
+        in place of the ticket tells a reward that was measured without asking.
+
+        `key` is a text of your own that stands for this call (up to 200
+        characters). The same rewards told again with the same key give the
+        first receipt again, marked `again`, and change nothing; other rewards
+        are refused with a `KeyUsedError`. Without one a key is made, so that
+        a connection that breaks at the end can be mended here: the rewards are
+        sent once more and count once. If that fails too, the `UncertainError`
+        has the key to tell them with later. What is wrong with one of them is
+        the `__cause__` of a `BatchError`.
+
+        >>> study.tell_many([("ash", 1.0), ("elm", 0.0)], key="monday").counted
+        2
+        >>> study.tell_many([("ash", 1.0), ("elm", 0.0)], key="monday").again
+        True
+        """
+        return self._tell_and_ask(list(rewards), None, worker, None, False, None, key)[0]
+
+    @overload
+    def tell_and_ask(
+        self,
+        rewards: Iterable[tuple[Key, float]],
+        n: None = None,
+        *,
+        worker: str | None = None,
+        lease: float | None = None,
+        items: bool = False,
+        known: Collection[int] | None = None,
+        key: str | None = None,
+    ) -> tuple[Receipt, Ticket | None]: ...
+
+    @overload
+    def tell_and_ask(
+        self,
+        rewards: Iterable[tuple[Key, float]],
+        n: int,
+        *,
+        worker: str | None = None,
+        lease: float | None = None,
+        items: bool = False,
+        known: Collection[int] | None = None,
+        key: str | None = None,
+    ) -> tuple[Receipt, list[Ticket]]: ...
+
+    def tell_and_ask(
+        self,
+        rewards: Iterable[tuple[Key, float]],
+        n: int | None = None,
+        *,
+        worker: str | None = None,
+        lease: float | None = None,
+        items: bool = False,
+        known: Collection[int] | None = None,
+        key: str | None = None,
+    ) -> tuple[Receipt, Ticket | list[Ticket] | None]:
+        """Tell rewards and ask for the next pulls: one transaction, one wait for the disk.
+
+        `rewards` and `key` are those of `tell_many`, the rest those of `ask`;
+        what is raised, too. Told a second time, it gives the tickets of the
+        first time again, as far as they are still pending.
+
+        >>> receipt, ticket = study.tell_and_ask([(study.ask(), 1.0)])
+        >>> receipt.counted, ticket.arm
+        (1, 'ash')
+        """
+        receipt, found = self._tell_and_ask(
+            list(rewards), 1 if n is None else n, worker, lease, items, known, key
+        )
+        return receipt, found if n is not None else next(iter(found), None)
+
+    @abstractmethod
+    def _tell_and_ask(
+        self,
+        rewards: list[tuple[Key, float]],
+        n: int | None,
+        worker: str | None,
+        lease: float | None,
+        items: bool,
+        known: Collection[int] | None,
+        key: str | None,
+    ) -> tuple[Receipt, list[Ticket]]:
+        """Tell `rewards`, which may be none, then ask for `n` tickets unless that is None."""
+
+    @abstractmethod
+    def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
+        """Give a ticket back without a reward, and say why; its pull is handed out again.
+
+        Giving it back twice is harmless. Raises `TicketError` if there is no
+        such ticket, `ToldError` if it was told.
+
+        >>> study.fail(study.ask(), "dropped")
+        >>> study.status().failures
+        {'ash': 1}
+        """
+
+    @abstractmethod
+    def renew(self, given: Iterable[Ticket | int], lease: float | None = None) -> None:
+        """Begin the leases of pending tickets anew: `lease` seconds, the study's unless given.
+
+        Tickets that are not pending are passed over. Raises `StudyError` for a
+        lease that is no positive number.
+
+        >>> study.renew([study.ask(lease=1)], 3600)
+        """
+
+    @abstractmethod
+    def release(self, given: Iterable[Ticket | int]) -> None:
+        """End the leases of pending tickets now: the next to ask gets their pulls.
+
+        >>> first = study.ask()
+        >>> study.release([first])
+        >>> study.ask().arm == first.arm
+        True
+        """
+
+    @abstractmethod
+    def pause(self, arm: str, reason: str = "paused by hand") -> None:
+        """Hand out no more pulls of `arm`, until `resume`; `reason` is shown to people.
+
+        Raises `StudyError` if there is no such arm.
+
+        >>> study.pause("ash", "out of stock")
+        >>> study.ask().arm, study.status().paused
+        ('elm', {'ash': 'out of stock'})
+        """
+
+    @abstractmethod
+    def resume(self, arm: str) -> None:
+        """Hand out pulls of a paused arm again; raises `StudyError` if there is no such arm.
+
+        >>> study.pause("ash")
+        >>> study.resume("ash")
+        >>> study.ask().arm
+        'ash'
+        """
+
+    @abstractmethod
+    def pending(self) -> list[Pending]:
+        """The tickets that are out, oldest first, with whom and until when (seconds since 1970).
+
+        >>> _ = study.ask(worker="lab 3")
+        >>> [(one.ticket, one.arm, one.worker) for one in study.pending()]
+        [(1, 'ash', 'lab 3')]
+        """
+
+    @abstractmethod
+    def status(self) -> Status:
+        """How the study stands; costs O(arms), whatever the number of rewards.
+
+        >>> now = study.status()
+        >>> now.pulls, now.undecided, now.threshold.upper, str(now.reason)
+        (0, ('ash', 'elm', 'fir'), inf, 'running')
+        """
+
+    @abstractmethod
+    def identification(self) -> Identification:
+        """The answer so far, as `identify` gives it.
+
+        >>> study.identification().outliers
+        ()
+        """
+
+    @abstractmethod
+    def chances(self, *, false_share: float = 0.05, seed: int = 0) -> Chances:
+        """For each arm the chance that it stands out: an estimate, not a certificate.
+
+        From all rewards counted so far; `false_share` is the largest share of
+        wrong arms to expect among `flagged`, `seed` drives the random draws.
+        Nothing in the study changes. Takes some .05 s for 100 arms and 2 s for 10,000.
+        Raises `ProblemError` for a share that is not between 0 and 1.
+
+        >>> for arm, reward in {"ash": 0, "elm": 0, "fir": 1}.items():
+        ...     _ = [study.tell(arm=arm, reward=reward) for _ in range(5)]
+        >>> study.chances().leaders(1)[0][0]
+        'fir'
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the connections to the database or the server; the study itself stays.
+
+        Every method opens another if it is used afterwards. Leaving a `with`
+        closes, too.
+        """
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
