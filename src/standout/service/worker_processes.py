@@ -1,19 +1,26 @@
-"""Several server processes on one socket, looked after by one parent."""
+"""Several server processes on one socket, looked after by one parent.
+
+uvicorn has the like; but its processes go on when their parent is killed, one that is
+busy for some seconds is killed, and none ends in time as `Server` does.
+"""
 
 from __future__ import annotations
 
-import json
+import os
+import pickle
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
-from dataclasses import asdict
+from contextlib import suppress
 from types import FrameType
 
 from standout.errors import StudyError
-from standout.service.server import LAST
+from standout.service.server import LAST, make_server
 from standout.service.settings import Settings
+from standout.study.warm import warm_up
 
 EARLY = 5.0
 """A process that ends sooner than this did not come up."""
@@ -26,17 +33,10 @@ class Crew:
     def __init__(
         self, place: str, settings: Settings, listener: socket.socket, level: str, count: int
     ) -> None:
-        self._listener = listener
-        self._told = json.dumps(
-            {
-                "place": place,
-                "settings": asdict(settings),
-                "level": level,
-                "socket": listener.fileno(),
-            }
-        )
+        self._socket = listener.fileno()
+        self._told = pickle.dumps((place, settings, level, self._socket))
         self._count = count
-        self._processes: dict[subprocess.Popen[str], float] = {}
+        self._processes: dict[subprocess.Popen[bytes], float] = {}
         self._early = 0
         self._is_ending = False
 
@@ -60,18 +60,15 @@ class Crew:
     def _start(self) -> None:
         process = subprocess.Popen(
             # -P: nothing is imported from the folder that the server was started in.
-            [sys.executable, "-P", "-m", "standout.service.worker_process"],
+            [sys.executable, "-P", "-c", f"import {__name__}; {__name__}.serve()"],
             stdin=subprocess.PIPE,
-            pass_fds=[self._listener.fileno()],
-            text=True,
+            pass_fds=[self._socket],
+            bufsize=0,
         )
-        assert process.stdin is not None
         self._processes[process] = time.monotonic()
-        try:
-            process.stdin.write(self._told + "\n")
-            process.stdin.flush()
-        except BrokenPipeError:
-            pass  # It has died already, which will be seen.
+        assert process.stdin is not None
+        with suppress(BrokenPipeError):  # It has died already, which will be seen.
+            process.stdin.write(self._told)
 
     def _replace_dead(self) -> None:
         for process, began in list(self._processes.items()):
@@ -98,3 +95,23 @@ class Crew:
                 process.wait()
             if process.stdin is not None:
                 process.stdin.close()
+
+
+def serve() -> None:
+    """What such a process does: serve until it is told to end, or its parent is gone.
+
+    What it needs comes on its standard input, where no list of processes shows
+    it. The same pipe ends with the parent.
+    """
+    place, settings, level, number = pickle.load(sys.stdin.buffer)
+    # Ctrl-C goes to the whole group of processes; the parent then says when to end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        sys.stdin.buffer.read()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    # Before anything slow: a parent may go while its child is still coming up.
+    threading.Thread(target=watch, daemon=True).start()
+    warm_up()
+    make_server(place, settings, level).run(sockets=[socket.socket(fileno=number)])
