@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from standout.core.method import Method
 from standout.core.problem import Problem
+from standout.results import Result
 from standout.simulation.instances import InstanceFamily
 from standout.simulation.simulate import Progress, simulate
 
@@ -17,7 +17,7 @@ LOW_QUANTILE, HIGH_QUANTILE = 0.1, 0.9
 
 
 @dataclass(frozen=True)
-class Forecast:
+class Forecast(Result):
     """Pulls of one method over many runs.
 
     Runs that reached the budget count with the budget, so that with `capped`
@@ -34,10 +34,6 @@ class Forecast:
     pulls_high: float
     """10 % of the runs need more"""
     seconds: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return asdict(self)
 
 
 def forecast(

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from standout import theory
 from standout.core.kinds import RangeKind
 from standout.core.method import Method
 from standout.core.problem import Problem
 from standout.errors import ProblemError
+from standout.results import Result
 from standout.simulation import Instance
 
 
 @dataclass(frozen=True)
-class PlannedLimit:
+class PlannedLimit(Result):
     """Expected pulls that no method can go below, or why they are not known.
 
     The exact limit lies between `lower`, which every method takes at least, and
@@ -25,10 +25,6 @@ class PlannedLimit:
     lower: float | None
     upper: float | None
     remark: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON (which turns what is infinite into null)."""
-        return {"lower": self.lower, "upper": self.upper, "remark": self.remark}
 
     def ratio(self, method: Method, pulls: float) -> float | None:
         """How many times `lower` so many pulls are; None without a limit for this method."""

@@ -13,28 +13,20 @@ from standout.core import robust
 from standout.core.methods import METHODS
 from standout.core.problem import Problem, Side
 from standout.core.typing import Floats
+from standout.results import Result
 from standout.simulation import Instance
 
 SUBSET_DRAWS = 200
 
 
 @dataclass(frozen=True)
-class Bound:
+class Bound(Result):
     """A number of pulls with what it is; without a value, why there is none."""
 
     name: str
     value: float | None
     source: str
     remark: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return {
-            "name": self.name,
-            "value": self.value,
-            "source": self.source,
-            "remark": self.remark,
-        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,16 +44,9 @@ class SidePlan:
     def to_dict(self, instance: Instance) -> dict[str, Any]:
         """Plain values, ready for JSON; gaps are in the order of the arms."""
         gaps = self.gaps
-        columns = zip(
-            instance.arms,
-            instance.means.tolist(),
-            gaps.to_threshold.tolist(),
-            gaps.to_median.tolist(),
-            gaps.to_mad.tolist(),
-            gaps.hardness.tolist(),
-            strict=True,
-        )
-        names = ("arm", "mean", "to_threshold", "to_median", "to_mad", "hardness")
+        names = ("to_threshold", "to_median", "to_mad", "hardness")
+        columns = [instance.means, *(getattr(gaps, name) for name in names)]
+        rows = zip(instance.arms, *(column.tolist() for column in columns), strict=True)
         return {
             "side": str(self.side),
             "median": gaps.median,
@@ -71,7 +56,7 @@ class SidePlan:
             "nearest": self.nearest,
             "min_gap": gaps.min_to_threshold,
             "bounds": [bound.to_dict() for bound in self.bounds],
-            "gaps": [dict(zip(names, values, strict=True)) for values in columns],
+            "gaps": [dict(zip(("arm", "mean", *names), row, strict=True)) for row in rows],
         }
 
 

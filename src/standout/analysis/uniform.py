@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from standout.core.problem import Problem
 from standout.core.run import start_state
 from standout.core.state import PULLS, UNDECIDED
 from standout.core.typing import Floats, Ints
+from standout.results import Result
 from standout.study.kernels import observe_many
 
 MOST_RUNS = 9
@@ -28,7 +28,7 @@ FARTHEST = 1000
 
 
 @dataclass(frozen=True)
-class Uniform:
+class Uniform(Result):
     """Pulls that uniform sampling needs to leave no more than `undecided` arms undecided.
 
     `pulls` is the median of the runs, `low` and `high` the smallest and largest.
@@ -42,10 +42,6 @@ class Uniform:
     runs: int
     undecided: int
     seed: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return asdict(self)
 
 
 def uniform_pulls(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import Progress, ProgressColumn
 
     from standout.pictures.terminal import Glyphs
 
@@ -72,41 +72,40 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-@contextmanager
-def live_line() -> Iterator[Progress]:
-    """A spinner with one line of text and the time, gone when it ends; for terminals only."""
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+def progress(*columns: ProgressColumn, **options: Any) -> Progress:
+    """Lines that show how far something is, gone when it ends; for terminals only."""
+    from rich.progress import Progress
 
     console = messages()
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
-        yield progress
+    hidden = not console.is_terminal
+    return Progress(*columns, console=console, transient=True, disable=hidden, **options)
+
+
+def live_line() -> Progress:
+    """A spinner with one line of text and the time."""
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    return progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
 
 
 @contextmanager
-def run_bars() -> Iterator[Progress]:
-    """Progress bars that count runs, gone when they end; for terminals only."""
+def run_bars(labels: Iterable[str], runs: int) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar for each label that counts its runs; to be told the label and how many are done."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
-        Progress,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
 
-    console = messages()
-    columns = (
+    with progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
         TextColumn("runs"),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
-    )
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
-        yield progress
+    ) as bars:
+        tasks = {label: bars.add_task(label, total=runs) for label in labels}
+        yield lambda label, done, _: bars.update(tasks[label], completed=done)

@@ -130,11 +130,8 @@ def read_methods(
     from standout.core.methods import DEFAULT_METHOD, parse_method, with_options
 
     methods = [parse_method(text) for text in texts or [DEFAULT_METHOD]]
-    changes: dict[str, Any] = {}
-    if batch is not None:
-        changes["batch"] = batch
-    if growth is not None:
-        changes["growth"] = growth
+    given: dict[str, Any] = {"batch": batch, "growth": growth}
+    changes = {name: value for name, value in given.items() if value is not None}
     methods = [replace(method, **changes) for method in methods]
     for name, value in (("interval", interval), ("range", threshold_range), ("goal", goal)):
         if value is None:

@@ -188,18 +188,11 @@ def run_forecast(
     from standout.analysis.forecast import forecast
     from standout.cli import console
 
-    with console.run_bars() as bars:
-        tasks = {m.label(): bars.add_task(m.label(), total=runs) for m in methods}
+    with console.run_bars([method.label() for method in methods], runs) as show:
         return forecast(
-            family,
-            methods,
-            problem,
-            runs=runs,
-            seed=seed,
-            budget=budget,
-            jobs=read_jobs(jobs),
-            progress=lambda label, done, _: bars.update(tasks[label], completed=done),
-        )
+            family, methods, problem,
+            runs=runs, seed=seed, budget=budget, jobs=read_jobs(jobs), progress=show,
+        )  # fmt: skip
 
 
 def show(

@@ -69,9 +69,9 @@ def reproduce(
 
 def _with_bars(names: list[str], settings: Settings) -> Reproduction:
     """Make the figures with a bar for each on standard error."""
-    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 
-    from standout.cli.console import messages
+    from standout.cli.console import progress
     from standout.paper.reproduce import reproduce as make
 
     columns = (
@@ -80,21 +80,14 @@ def _with_bars(names: list[str], settings: Settings) -> Reproduction:
         TextColumn("{task.percentage:>3.0f} %"),
         TimeRemainingColumn(elapsed_when_finished=True),
     )
-    console = messages()
     bars: dict[str, TaskID] = {}
     # Work is reported every few seconds; a longer memory keeps the time left steady.
-    with Progress(
-        *columns,
-        console=console,
-        speed_estimate_period=120,
-        transient=True,
-        disable=not console.is_terminal,
-    ) as progress:
+    with progress(*columns, speed_estimate_period=120) as shown:
 
         def show(figure: str, done: float, total: float) -> None:
             if figure not in bars:
-                bars[figure] = progress.add_task(figure, total=total)
-            progress.update(bars[figure], completed=done)
+                bars[figure] = shown.add_task(figure, total=total)
+            shown.update(bars[figure], completed=done)
 
         return make(names, settings, show)
 

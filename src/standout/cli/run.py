@@ -21,13 +21,13 @@ from standout.cli.study_options import (
     Delta,
     K,
     Method,
+    Noise,
     Unordered,
     Until,
     problem_of,
     read_text,
     typed_place,
 )
-from standout.core.noise import NOISE_FORMS
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -68,9 +68,7 @@ def run(
         int, typer.Option(help="Failures in a row of an arm before it is paused.", min=0)
     ] = 2,
     dask: Annotated[str | None, typer.Option(help="Measure on this Dask cluster.")] = None,
-    noise: Annotated[
-        str, typer.Option(metavar="NOISE", help=f"How rewards scatter: {NOISE_FORMS}.")
-    ] = "gaussian",
+    noise: Noise = "gaussian",
     k: K = 3.0,
     delta: Delta = 0.05,
     side: SideText = "high",

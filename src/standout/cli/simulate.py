@@ -104,8 +104,7 @@ def simulate(
     from standout.cli import console
     from standout.simulation import simulate as play
 
-    with console.run_bars() as bars:
-        tasks = {m.label(): bars.add_task(m.label(), total=runs) for m in chosen}
+    with console.run_bars([each.label() for each in chosen], runs) as show:
         simulation = play(
             family,
             chosen,
@@ -115,7 +114,7 @@ def simulate(
             budget=budget,
             checkpoints=marks,
             jobs=read_jobs(jobs),
-            progress=lambda label, done, _: bars.update(tasks[label], completed=done),
+            progress=show,
         )
     if as_json:
         console.print_json(simulation.to_dict())

@@ -18,6 +18,7 @@ from standout.cli.study_options import (
     Method,
     Name,
     NewName,
+    Noise,
     Place,
     Unordered,
     Until,
@@ -29,7 +30,6 @@ from standout.cli.study_options import (
     typed_place,
     waiting_line,
 )
-from standout.core.noise import NOISE_FORMS
 
 if TYPE_CHECKING:
     from standout.errors import StandoutError
@@ -52,9 +52,7 @@ def create(
             help="CSV with a column arm, and text, image or html for raters; - for standard input."
         ),
     ],
-    noise: Annotated[
-        str, typer.Option(metavar="NOISE", help=f"How rewards scatter: {NOISE_FORMS}.")
-    ],
+    noise: Noise,
     k: K = 3.0,
     delta: Delta = 0.05,
     side: SideText = "high",

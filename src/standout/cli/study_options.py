@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from standout.core.noise import NOISE_FORMS
 from standout.errors import StudyError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ Name = Annotated[
     str | None, typer.Option("--study", metavar="NAME", help="Which study, if there are several.")
 ]
 NewName = Annotated[str, typer.Option("--study", metavar="NAME", help="The study's name.")]
+Noise = Annotated[str, typer.Option(metavar="NOISE", help=f"How rewards scatter: {NOISE_FORMS}.")]
 K = Annotated[float, typer.Option("--k", help="How many scaled MADs from the median stand out.")]
 Delta = Annotated[float, typer.Option(help="Accepted probability of a wrong answer.")]
 Method = Annotated[

@@ -89,20 +89,18 @@ def with_options(method: Method, options: dict[str, str]) -> Method:
         raise MethodError("lambda and epsilon go together: e.g. roai-lucb:lambda=2,epsilon=0.1")
     if "lambda" in numbers:
         changes["subset"] = (numbers["lambda"], numbers["epsilon"])
-    if "batch" in numbers:
-        if numbers["batch"] != int(numbers["batch"]):
-            raise MethodError(f"batch must be a whole number of at least 1, not {options['batch']}")
-        changes["batch"] = int(numbers["batch"])
-    if "scales" in numbers:
-        if numbers["scales"] != int(numbers["scales"]):
-            raise MethodError(f"scales must be a whole number, not {options['scales']}")
-        changes["scales"] = int(numbers["scales"])
+    for name in ("batch", "scales"):
+        if name in numbers:
+            if numbers[name] != int(numbers[name]):
+                raise MethodError(
+                    f"{name} must be a whole number of at least 1, not {options[name]}"
+                )
+            changes[name] = int(numbers[name])
     if "growth" in numbers:
         changes["growth"] = numbers["growth"]
-    if "interval" in options:
-        changes["interval"] = _pick("interval", INTERVALS, options["interval"])
-    if "range" in options:
-        changes["range"] = _pick("range", RANGES, options["range"])
+    for name, choices in (("interval", INTERVALS), ("range", RANGES)):
+        if name in options:
+            changes[name] = _pick(name, choices, options[name])
     if "goal" in options:
         changes |= _goal(method, options["goal"])
     if method.needs_bounded_rewards and ("interval" in changes or "range" in changes):

@@ -17,16 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from standout.core.problem import Side
 from standout.core.typing import Flags, Floats
 
-__all__ = [
-    "mad",
-    "mean_std_threshold",
-    "median",
-    "median_rank",
-    "min_gap",
-    "outliers",
-    "threshold",
-]
-
 Indexes = NDArray[np.integer]
 
 

@@ -18,7 +18,7 @@ from standout.core.kinds import Verdict
 from standout.core.problem import Problem, Side
 from standout.core.typing import Codes, Flags, Floats, Ints
 from standout.pictures.marks import word
-from standout.pictures.scale import support, value_range
+from standout.pictures.scale import value_range
 from standout.results import Identification, Interval, StudyView
 from standout.text import Digits, count, plural, printable
 
@@ -126,7 +126,7 @@ def _picture(
         for band in thresholds
         if band is not None and (math.isfinite(band.lower) or math.isfinite(band.upper))
     )
-    low, high = value_range(estimate, lower, upper, bands, support(problem.noise))
+    low, high = value_range(estimate, lower, upper, bands, problem.noise.support)
     return Picture(
         names, estimate, lower, upper, pulls, verdict, guess, bands, median, problem.side, low, high
     )  # fmt: skip

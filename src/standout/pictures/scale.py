@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from standout.core.noise import Bernoulli, Bounded, Noise
 from standout.core.typing import Floats
 from standout.results import Interval, Scale, Tick, Trace
 
@@ -45,15 +44,6 @@ class Line:
     def ticks(self, apart: float = 70.0) -> list[tuple[float, str]]:
         """Round values about `apart` units from each other, with their labels."""
         return ticks(self.low, self.high, max(2, int(abs(self.end - self.start) / apart)))
-
-
-def support(noise: Noise) -> tuple[float, float]:
-    """The values that rewards, and so means, can have."""
-    if isinstance(noise, Bernoulli):
-        return 0.0, 1.0
-    if isinstance(noise, Bounded):
-        return noise.low, noise.high
-    return -math.inf, math.inf
 
 
 def value_range(

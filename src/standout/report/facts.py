@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -110,7 +110,7 @@ class Facts:
                 for name, column in vars(self.trace).items()
                 if column is not None
             },
-            "pulls_left": None if self.left is None else asdict(self.left),
+            "pulls_left": None if self.left is None else self.left.to_dict(),
             "uniform": None if self.uniform is None else self.uniform.to_dict(),
             "checks": [finding.to_dict() for finding in self.findings],
             "warnings": len(self.warnings),

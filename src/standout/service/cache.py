@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -74,38 +77,44 @@ def state_of(study: Study) -> State:
 
 
 @dataclass(frozen=True)
-class KeptReport:
-    """A report, and the state of the study that it is about."""
+class Kept(Generic[V]):
+    """What was found of a state, good until `until` (monotonic seconds) even if more was told."""
 
     state: State
-    text: str
+    found: V
+    until: float = -math.inf
 
 
-@dataclass(frozen=True)
-class KeptForecast:
-    """A forecast of a state, good until `until` (monotonic seconds) even if more was told."""
+def kept_or_new(
+    kept: Recent[K, Kept[V]],
+    key: K,
+    study: Study,
+    find: Callable[[], V],
+    good_for: Callable[[V, float], float] = lambda found, took: 0.0,
+) -> V:
+    """What is kept of the study as it is or still good; else what `find` gives, kept.
 
-    state: State
-    until: float
-    found: Forecast | None
-
-
-@dataclass(frozen=True)
-class KeptChances:
-    """Chances of a state, good until `until` (monotonic seconds) even if more was told."""
-
-    state: State
-    until: float
-    found: Chances
+    `good_for` says for how many seconds, of what was found and the seconds that it took.
+    """
+    state, begin = state_of(study), time.monotonic()
+    last = kept.get(key)
+    if last is not None and (last.state == state or begin < last.until):
+        return last.found
+    found = find()
+    now = time.monotonic()
+    kept[key] = Kept(state, found, now + good_for(found, now - begin))
+    return found
 
 
 @dataclass
 class Caches:
     """By the study's name; raters by study and worker, chances by study and what was asked."""
 
-    reports: Recent[str, KeptReport] = field(default_factory=lambda: Recent(MOST_REPORTS))
-    forecasts: Recent[str, KeptForecast] = field(default_factory=lambda: Recent(MOST_STUDIES))
-    chances: Recent[tuple[str, float, int], KeptChances] = field(
+    reports: Recent[str, Kept[str]] = field(default_factory=lambda: Recent(MOST_REPORTS))
+    forecasts: Recent[str, Kept[Forecast | None]] = field(
+        default_factory=lambda: Recent(MOST_STUDIES)
+    )
+    chances: Recent[tuple[str, float, int], Kept[Chances]] = field(
         default_factory=lambda: Recent(MOST_STUDIES)
     )
     images: Recent[str, str] = field(default_factory=lambda: Recent(MOST_STUDIES))

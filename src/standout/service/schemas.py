@@ -44,6 +44,10 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
+def _example(**values: Any) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": [values]})
+
+
 class ErrorInfo(BaseModel):
     """What went wrong."""
 
@@ -113,15 +117,7 @@ class ItemParts(Body):
 class NewStudy(Body):
     """A study to begin; what is left out is as in `Study.create`."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        allow_inf_nan=False,
-        json_schema_extra={
-            "examples": [
-                {"name": "beans", "arms": ["bag 1", "bag 2", "bag 3"], "noise": "bernoulli"}
-            ]
-        },
-    )
+    model_config = _example(name="beans", arms=["bag 1", "bag 2", "bag 3"], noise="bernoulli")
 
     name: StudyName
     arms: list[ArmName] = Field(min_length=3, max_length=100_000)
@@ -160,9 +156,7 @@ class NewStudy(Body):
 class Ask(Body):
     """How many pulls to hand out."""
 
-    model_config = ConfigDict(
-        extra="forbid", allow_inf_nan=False, json_schema_extra={"examples": [{"n": 2}]}
-    )
+    model_config = _example(n=2)
 
     n: Whole = Field(default=1, ge=1, le=MOST_TICKETS)
     lease: Lease = None
@@ -203,11 +197,7 @@ Rewards = Annotated[
 class Tell(Body):
     """Rewards, all of which are counted or, if one is bad, none."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        allow_inf_nan=False,
-        json_schema_extra={"examples": [{"rewards": [{"ticket": 17, "reward": 1.0}], "ask": 1}]},
-    )
+    model_config = _example(rewards=[{"ticket": 17, "reward": 1.0}], ask=1)
 
     rewards: Rewards
     ask: Whole = Field(default=0, ge=0, le=MOST_TICKETS, description="Ask for so many, too.")

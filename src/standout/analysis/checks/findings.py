@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from standout.analysis.checks.noise import Spread
 from standout.analysis.checks.ranks import ALPHA, Arms, sort_rewards
 from standout.core.noise import Bernoulli, Bounded, Gaussian, GaussianUnknown, HeavyTailed, Noise
 from standout.core.typing import Ints
+from standout.results import Result
 from standout.study.log.reward_table import RewardTable
 from standout.text import count, listed, signed
 
@@ -25,7 +25,7 @@ FINE, WARNING, NOTE, SKIPPED = "fine", "warning", "note", "skipped"
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Result):
     """One check. `p` is at most the probability of seeing as much in a study without fault."""
 
     key: str
@@ -35,10 +35,6 @@ class Finding:
     advice: str = ""
     p: float | None = None
     alpha: float | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return asdict(self)
 
 
 def statistical_findings(log: RewardTable, names: Sequence[str], noise: Noise) -> list[Finding]:

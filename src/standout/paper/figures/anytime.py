@@ -12,6 +12,7 @@ from standout.paper.estimate import first_crossings, interval, resampling_weight
 from standout.paper.figures.figure import Job
 from standout.paper.figures.methods import (
     EITHER,
+    HEADINGS,
     MEAN_STD,
     RELEASED,
     ROBUST,
@@ -146,9 +147,8 @@ def _differences(errors: dict[str, Floats], samples: dict[str, Floats]) -> Table
 
 def draw_curves(curves: Table, differences: Table, title: str) -> Figure:
     """Share of runs with a wrong best guess against pulls, once per version."""
-    titles = ("as published (whole rounds)", "as released (one random candidate)")
     with panels(10.4, 4.8, columns=2) as (figure, axes):
-        for ax, version, heading in zip(axes, VERSIONS, titles, strict=True):
+        for ax, (version, heading) in zip(axes, HEADINGS.items(), strict=True):
             _draw_version(ax, version, curves)
             ax.set_title(heading)
             ax.set_xlabel("pulls")

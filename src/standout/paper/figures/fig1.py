@@ -9,12 +9,10 @@ import numpy as np
 
 from standout.core.problem import MAD_SCALE
 from standout.core.typing import Floats
-from standout.paper.claims import Claim
 from standout.paper.estimate import interval, line, mean_and_error, resampling_weights
 from standout.paper.figures import fig1_claims
 from standout.paper.figures.figure import Job
-from standout.paper.figures.methods import EITHER, RANDOM, ROBUST, VERSIONS, Player
-from standout.paper.reference import Comparison
+from standout.paper.figures.methods import EITHER, HEADINGS, ROBUST, UNIFORM, Player
 from standout.paper.runs import Part, Played
 from standout.paper.style import ARMS, LOOKS, in_thousands, panels
 from standout.paper.table import Table, Tables, Value, make_table
@@ -76,14 +74,14 @@ def compute(played: Played, job: Job) -> dict[str, Table]:
     times: list[tuple[Value, ...]] = []
     fits: list[tuple[Value, ...]] = []
     bounds = np.array([bound(gap) for gap in GAPS])
-    by_random = [_resampled(played, gap, _random(), weights) for gap in GAPS]
+    by_random = [_resampled(played, gap, UNIFORM, weights) for gap in GAPS]
     for player in ROBUST:
         means, gains = [], []
         for j, gap in enumerate(GAPS):
             runs = played[part_key(gap, player)]
             mean, error = mean_and_error(runs.pulls)
             gain = by_random[j] / _resampled(played, gap, player, weights)
-            ratio = float(played[part_key(gap, _random())].pulls.mean()) / mean
+            ratio = float(played[part_key(gap, UNIFORM)].pulls.mean()) / mean
             times.append(
                 (player.version, player.name, gap, float(bounds[j]), job.runs, mean, error,
                  2 * error, float(np.median(runs.pulls)), runs.wrong, ratio, *interval(gain))
@@ -125,18 +123,7 @@ def draw(tables: Tables) -> Mapping[str, Figure]:
     }
 
 
-def claims(tables: Tables) -> list[Claim]:
-    """The threshold, the straight line, the gain over Random, the guarantee."""
-    return fig1_claims.claims(tables)
-
-
-def comparisons(tables: Tables) -> list[Comparison]:
-    """Stopping times and bounds beside the authors' code's."""
-    return fig1_claims.comparisons(tables)
-
-
-def _random() -> Player:
-    return next(player for player in ROBUST if player.method is RANDOM and player.version == EITHER)
+claims, comparisons = fig1_claims.claims, fig1_claims.comparisons
 
 
 def _resampled(played: Played, gap: float, player: Player, weights: Floats) -> Floats:
@@ -189,9 +176,8 @@ def _draw_means(table: Table) -> Figure:
 
 def _draw_times(times: Table, fits: Table) -> Figure:
     """Fig. 1(b): stopping time against bound, once per version of the algorithms."""
-    titles = ("as published (whole rounds)", "as released (one random candidate)")
     with panels(10.4, 4.4, columns=2) as (figure, axes):
-        for ax, version, title in zip(axes, VERSIONS, titles, strict=True):
+        for ax, (version, title) in zip(axes, HEADINGS.items(), strict=True):
             _draw_version(ax, version, times, fits)
             ax.set_title(title)
             ax.set_xlabel("theoretical upper bound (Theorem 2, C = 10)")

@@ -17,7 +17,11 @@ from standout.core.methods import METHODS
 PUBLISHED = "published"
 RELEASED = "released"
 EITHER = "either"
-VERSIONS = (PUBLISHED, RELEASED)
+HEADINGS = {
+    PUBLISHED: "as published (whole rounds)",
+    RELEASED: "as released (one random candidate)",
+}
+VERSIONS = tuple(HEADINGS)
 
 
 @dataclass(frozen=True)
@@ -40,13 +44,14 @@ RANDOM = replace(
     interval=IntervalKind.RELEASED,
     summary="uniform sampling with the released code's radius",
 )
+UNIFORM = Player("Random", EITHER, RANDOM, 0.05)
 
 ROBUST = (
     Player("LUCB", PUBLISHED, METHODS["roai-lucb"], 0.02),
     Player("Elim", PUBLISHED, METHODS["roai-elim"], 0.01),
     Player("LUCB", RELEASED, METHODS["roai-lucb-released"], 0.10),
     Player("Elim", RELEASED, METHODS["roai-elim-released"], 0.05),
-    Player("Random", EITHER, RANDOM, 0.05),
+    UNIFORM,
 )
 """Methods for the threshold median + k MAD."""
 

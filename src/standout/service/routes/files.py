@@ -10,7 +10,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response, StreamingResponse
 
-from standout.service.cache import KeptReport, state_of
+from standout.service.cache import kept_or_new
 from standout.service.errors import ApiError
 from standout.service.events import MOST_LISTENERS
 from standout.service.security.auth import LOOK, Looker, check
@@ -151,8 +151,4 @@ def _report(service: Service, name: str) -> str:
     from standout.report.page import render_report
 
     with service.studies.own(name) as study:
-        state = state_of(study)
-        kept = service.cache.reports.get(name)
-        if kept is None or kept.state != state:
-            kept = service.cache.reports[name] = KeptReport(state, render_report(study))
-    return kept.text
+        return kept_or_new(service.cache.reports, name, study, lambda: render_report(study))

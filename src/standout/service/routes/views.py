@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Annotated, Literal
 
@@ -25,7 +24,7 @@ from standout.results import (
     VerdictName,
 )
 from standout.service.answers import answer, model_of, sent, to_json
-from standout.service.cache import KeptChances, KeptForecast, state_of
+from standout.service.cache import kept_or_new
 from standout.service.routes.files import TYPES, attachment
 from standout.service.routes.studies import Limit
 from standout.service.schemas import BIGGEST
@@ -128,19 +127,12 @@ async def forecast(service: ServiceOf, who: Looker, name: str) -> Response:
 
 
 def _forecast(service: Service, name: str) -> Forecast | None:
+    def good_for(found: Forecast | None, took: float) -> float:
+        # That it is too early to tell costs nothing to find out, and may be over at once.
+        return 0.0 if found is None and took < 0.1 else FORECAST_SECONDS
+
     study = service.studies.reader(name)
-    state = state_of(study)
-    kept = service.cache.forecasts.get(name)
-    begin = time.monotonic()
-    if kept is not None and (kept.state == state or begin < kept.until):
-        return kept.found
-    found = study.forecast_range()
-    now = time.monotonic()
-    # That it is too early to tell costs nothing to find out, and may be over at once.
-    is_cheap = found is None and now - begin < 0.1
-    until = begin if is_cheap else now + FORECAST_SECONDS
-    service.cache.forecasts[name] = KeptForecast(state, until, found)
-    return found
+    return kept_or_new(service.cache.forecasts, name, study, study.forecast_range, good_for)
 
 
 _CHANCES = sent(Chances, "Estimates, for all arms; or a CSV of them.")
@@ -171,16 +163,14 @@ async def chances(
 
 
 def _chances(service: Service, name: str, false_share: float, seed: int) -> Chances:
-    study, key = service.studies.reader(name), (name, false_share, seed)
-    state = state_of(study)
-    kept = service.cache.chances.get(key)
-    begin = time.monotonic()
-    if kept is not None and (kept.state == state or begin < kept.until):
-        return kept.found
-    found = study.chances(false_share=false_share, seed=seed)
-    now = time.monotonic()
-    service.cache.chances[key] = KeptChances(state, now + CHANCES_PAUSE * (now - begin), found)
-    return found
+    study = service.studies.reader(name)
+    return kept_or_new(
+        service.cache.chances,
+        (name, false_share, seed),
+        study,
+        lambda: study.chances(false_share=false_share, seed=seed),
+        lambda _, took: CHANCES_PAUSE * took,
+    )
 
 
 @router.get("/failures", responses=sent(FailureList, "Failures, newest first."))
