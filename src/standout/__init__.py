@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from standout.core.problem import MAD_SCALE, Problem, Side
     from standout.core.run import Run
     from standout.driver import identify
-    from standout.posterior import Until, chances
+    from standout.posterior.chances import chances
+    from standout.posterior.until import Until
     from standout.results import Chances, Identification, Interval, Status, StopReason, Ticket
     from standout.simulation import Instance, Simulation, simulate
     from standout.study import Study
@@ -69,7 +70,8 @@ _HOMES = {
     "standout.core.run": ("Run",),
     "standout.driver": ("identify",),
     "standout.simulation": ("Instance", "Simulation", "simulate"),
-    "standout.posterior": ("Until", "chances"),
+    "standout.posterior.chances": ("chances",),
+    "standout.posterior.until": ("Until",),
     "standout.results": ("Chances", "Identification", "Interval", "Status", "StopReason", "Ticket"),
     "standout.study": ("Study",),
 }

@@ -180,3 +180,18 @@ def test_a_signal_amid_c_code() -> None:
     assert done.returncode == 1
     assert "Exception during close" in done.stderr
     assert "SystemError" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["study", "list", "--help"], "Usage: standout study list"),
+        (["study"], "Usage: standout study"),
+        (["study", "aks"], "'ask'"),
+        (["stdy"], "'study'"),
+        (["--version", "study"], "standout "),
+    ],
+)
+def test_a_command_is_made_ready_alone_but_found_among_all(words: list[str], said: str) -> None:
+    done = subprocess.run([*PROGRAM, *words], check=False, capture_output=True, text=True)
+    assert said in done.stdout + done.stderr

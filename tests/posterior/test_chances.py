@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from standout import Chances, Problem, ProblemError, Run, Study, chances
 from standout.core import robust
 from standout.core.prior import PriorFacts
-from standout.posterior import Evidence, Memory, estimate, evidence_of
+from standout.posterior.estimate import Memory, estimate
+from standout.posterior.evidence import Evidence, evidence_of
 
 NOISES = ("gaussian:1", "gaussian", "heavy:1", "bounded:-50,50", "bernoulli")
 

@@ -12,10 +12,10 @@ from scipy import stats
 
 from standout.core import robust
 from standout.core.problem import Problem
-from standout.posterior import Evidence, prior
+from standout.posterior import prior
 from standout.posterior.bins import bins_of
 from standout.posterior.draws import Posterior, thresholds
-from standout.posterior.evidence import readings_of
+from standout.posterior.evidence import Evidence, readings_of
 from standout.posterior.likelihood import likelihood
 from standout.posterior.lists import lists_of
 from standout.posterior.normal import normal_tail, student_tail

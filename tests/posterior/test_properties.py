@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from standout import Problem
 from standout.core import robust
-from standout.posterior import Evidence, estimate
+from standout.posterior.estimate import estimate
+from standout.posterior.evidence import Evidence
 
 FACTOR = Problem(noise="bernoulli", k=3).factor
 

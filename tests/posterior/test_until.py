@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from standout import Chances, Problem, ProblemError, StopReason, Until, chances, identify
 from standout.core.run import Run
-from standout.posterior import is_look_due
-from standout.posterior.until import expected_missed
+from standout.posterior.until import expected_missed, is_look_due
 from tests.naive.chances import missed_share
 
 MEANS = {**{f"arm {i}": 0.02 * i for i in range(12)}, "yew": 0.6}

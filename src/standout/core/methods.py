@@ -6,14 +6,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from standout.core import rules
 from standout.core.intervals.choice import INTERVALS, RANGES
 from standout.core.method import Method
 from standout.errors import MethodError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint, EntryPoints
 
 DEFAULT_METHOD = "focus"
 GROUP = "standout.methods"
@@ -34,9 +36,16 @@ METHODS: Mapping[str, Method] = _built_in()
 """What comes with this package, by name."""
 
 
+def _offered() -> EntryPoints:
+    """What other packages offer; imported here since most commands need no more than ours."""
+    from importlib.metadata import entry_points
+
+    return entry_points(group=GROUP)
+
+
 def all_methods() -> dict[str, Method]:
     """Those of this package and those that other installed packages offer."""
-    others = {point.name: point for point in entry_points(group=GROUP)}
+    others = {point.name: point for point in _offered()}
     return {**METHODS, **{name: _load(others[name]) for name in sorted(set(others) - set(METHODS))}}
 
 
@@ -44,9 +53,9 @@ def find_method(name: str) -> Method:
     """The method of that name, of this package or of another that is installed."""
     if name in METHODS:
         return METHODS[name]
-    for point in entry_points(group=GROUP, name=name):
+    for point in _offered().select(name=name):
         return _load(point)
-    names = [*METHODS, *sorted(entry_points(group=GROUP).names - METHODS.keys())]
+    names = [*METHODS, *sorted(_offered().names - METHODS.keys())]
     raise MethodError(f"no method {name!r}; there are {', '.join(names)}")
 
 

@@ -18,9 +18,9 @@ from standout.core.problem import Problem
 from standout.core.run import Run
 from standout.driver.executor import measure_round
 from standout.errors import MeasureError, UndecidableWarning
-from standout.posterior import Until, chances, is_look_due
+from standout.posterior.chances import chances
 from standout.posterior.lists import FALSE_SHARE
-from standout.posterior.until import MOST_ARMS
+from standout.posterior.until import MOST_ARMS, Until, is_look_due
 from standout.results import Identification, StopReason
 
 Progress = Callable[[Run], None]

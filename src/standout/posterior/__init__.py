@@ -1,8 +1,5 @@
-"""The chance of each arm to stand out, by empirical Bayes: an estimate, never a certificate."""
+"""The chance of each arm to stand out, by empirical Bayes: an estimate, never a certificate.
 
-from standout.posterior.chances import chances
-from standout.posterior.estimate import Memory, estimate
-from standout.posterior.evidence import Evidence, evidence_of
-from standout.posterior.until import Until, is_look_due
-
-__all__ = ["Evidence", "Memory", "Until", "chances", "estimate", "evidence_of", "is_look_due"]
+Nothing is imported here: most commands on a study need only know whether a look is due
+(`until`), and what looks (`estimate`) takes a while to import.
+"""

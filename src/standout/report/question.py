@@ -9,7 +9,7 @@ from standout.core.method import Method
 from standout.core.methods import parse_method
 from standout.core.noise import Bernoulli, Bounded, GaussianUnknown, HeavyTailed, Noise
 from standout.core.problem import MAD_SCALE, Problem, Side
-from standout.posterior import Until
+from standout.posterior.until import Until
 from standout.report.facts import Facts
 from standout.text import count
 

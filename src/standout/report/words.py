@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from standout.analysis.uniform import Uniform
 from standout.core.kinds import Verdict
 from standout.core.problem import Side
-from standout.posterior import Until
+from standout.posterior.until import Until
 from standout.results import Forecast, StopReason
 from standout.text import count, listed, plural, rounded
 

@@ -26,7 +26,7 @@ from standout.core.state import (
 )
 from standout.core.typing import Codes, Flags, Ints
 from standout.core.undecidable import doubt
-from standout.posterior import Until, estimate, evidence_of, is_look_due
+from standout.posterior.until import Until, is_look_due
 from standout.results import Identification, Interval, StopReason
 from standout.study.kernels import observe_many
 from standout.study.log.chain import Step
@@ -170,6 +170,10 @@ class Progress:
         pulls = int(self.state.counters[PULLS])
         if not spent and not is_look_due(pulls - counted, pulls, len(self.arms)):
             return np.inf
+        # Imported here: most commands on a study come without a look.
+        from standout.posterior.estimate import estimate
+        from standout.posterior.evidence import evidence_of
+
         found = estimate(
             self.problem,
             evidence_of(self.spec, self.state),

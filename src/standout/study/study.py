@@ -45,7 +45,7 @@ from standout.study.transaction import Mark, Transaction, carry_out, check_count
 from standout.verbs import Key, StudyVerbs
 
 if TYPE_CHECKING:
-    from standout.posterior import Until
+    from standout.posterior.until import Until
     from standout.results import Forecast, Verification
     from standout.study.log.history import History
 
@@ -291,7 +291,8 @@ class Study(StudyVerbs):
             return self._mirror.progress.identification()
 
     def chances(self, *, false_share: float = 0.05, seed: int = 0) -> Chances:
-        from standout.posterior import estimate, evidence_of
+        from standout.posterior.estimate import estimate
+        from standout.posterior.evidence import evidence_of
 
         with self._reading():
             progress = self._mirror.progress

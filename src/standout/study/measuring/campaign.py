@@ -14,7 +14,7 @@ from standout.core.methods import as_method
 from standout.core.problem import Problem
 from standout.errors import NoStudyError, StudyError
 from standout.extras import require
-from standout.posterior import Until
+from standout.posterior.until import Until
 from standout.study.storage.catalogue import before_scales
 from standout.study.study import Study
 

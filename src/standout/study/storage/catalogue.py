@@ -24,7 +24,7 @@ from standout.errors import (
     StudyExistsError,
     shown,
 )
-from standout.posterior import Until
+from standout.posterior.until import Until
 from standout.results import StopReason, StudyRow
 from standout.study import arguments
 from standout.study.progress import Progress
