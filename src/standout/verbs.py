@@ -6,14 +6,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from enum import Enum
 from typing import Any, Self, overload
 
-from standout.errors import BatchError, RewardError, TicketError
-from standout.results import Chances, Identification, Pending, Receipt, Status, Ticket
+from standout.errors import BatchError, RewardError, StudyError, TicketError
+from standout.results import Chances, Change, Identification, Pending, Receipt, Status, Ticket
 
 Key = Ticket | int | str
 """What a reward is of: a ticket, its number, or an arm by name."""
+
+
+class Kept(Enum):
+    """Stands for the value of a setting that is to stay as it is."""
+
+    KEPT = "kept"
+
+
+KEPT = Kept.KEPT
 
 
 class StudyVerbs(ABC):
@@ -248,6 +258,136 @@ class StudyVerbs(ABC):
         >>> study.resume("ash")
         >>> study.ask().arm
         'ash'
+        """
+
+    def set(
+        self,
+        *,
+        budget: int | Kept | None = KEPT,
+        tolerance: float | Kept = KEPT,
+        batch: int | Kept = KEPT,
+        until: str | Kept | None = KEPT,
+        pause_after: int | Kept | None = KEPT,
+        lease: float | Kept = KEPT,
+        reason: str = "",
+        worker: str | None = None,
+        key: str | None = None,
+    ) -> Status:
+        """Change what may change while a study runs; gives how it stands then.
+
+        None for `budget`, `until` or `pause_after` takes it away; what is not given stays.
+        None of these can make a verdict wrong: every interval holds at all times, so that
+        one may stop sooner or later, and choose a tolerance after looking. A smaller
+        tolerance withdraws the verdicts that rested on the larger one. Delta, k, the noise
+        and the arms cannot change. A study that had stopped goes on if by the new settings
+        it is not at its end. `reason` and `worker` are kept with the change (`changes`); the
+        same again with the same `key` changes nothing.
+
+        Raises `StudyError` for what cannot be set.
+
+        >>> now = study.set(tolerance=0.1, budget=1000, reason="near enough")
+        >>> now.problem.tolerance, now.budget
+        (0.1, 1000)
+        """
+        given: dict[str, object] = {
+            "budget": budget,
+            "tolerance": tolerance,
+            "batch": batch,
+            "until": until,
+            "pause_after": pause_after,
+            "lease": lease,
+        }
+        values = {name: value for name, value in given.items() if value is not KEPT}
+        return self._set(values, reason, worker, key)
+
+    def stop(
+        self, reason: str = "", *, worker: str | None = None, key: str | None = None
+    ) -> Status:
+        """End the study by hand; what is out may still be told. `restart` takes it back.
+
+        What is certain stays certain: one may stop at any time.
+
+        >>> str(study.stop("out of money").reason), study.ask()
+        ('stopped', None)
+        """
+        return self._set({"stopped": True}, reason, worker, key)
+
+    def restart(
+        self, reason: str = "", *, worker: str | None = None, key: str | None = None
+    ) -> Status:
+        """Go on with a study that was stopped by hand.
+
+        >>> _ = study.stop()
+        >>> str(study.restart().reason)
+        'running'
+        """
+        return self._set({"stopped": False}, reason, worker, key)
+
+    @abstractmethod
+    def _set(
+        self, values: Mapping[str, Any], reason: str, worker: str | None, key: str | None
+    ) -> Status:
+        """Set `values`, by the names of `set` (and `stopped`)."""
+
+    def void(
+        self,
+        place: int | None = None,
+        *,
+        ticket: Ticket | int | None = None,
+        value: float | None = None,
+        reason: str = "",
+        worker: str | None = None,
+        key: str | None = None,
+    ) -> Status:
+        """Take back a reward that was told by mistake: its place in the log, or its ticket.
+
+        With `value`, what was really measured stands in its place. The reward stays in the
+        log, with who made it void and why; the arm's interval and all verdicts are worked out
+        anew. The guarantee holds if what was told was not what was measured. It does not if
+        rewards are taken out because they look odd.
+
+        Raises `StudyError` if there is no such reward in the totals, `RewardError` for a
+        `value` that the noise cannot produce.
+
+        >>> _ = study.tell(arm="ash", reward=1.0)
+        >>> now = study.void(1, value=0.0, reason="read the wrong line")
+        >>> now.pulls, now.voided
+        (1, 1)
+        """
+        if (place is None) == (ticket is None):
+            raise StudyError("say which reward is void: its place in the log, or its ticket")
+        return self._void(place, ticket, value, reason, worker, key)
+
+    @abstractmethod
+    def _void(
+        self,
+        place: int | None,
+        ticket: Ticket | int | None,
+        value: float | None,
+        reason: str,
+        worker: str | None,
+        key: str | None,
+    ) -> Status:
+        """Make the reward at a place, or of a ticket, void."""
+
+    @abstractmethod
+    def delete(self, name: str, reason: str = "", *, worker: str | None = None) -> None:
+        """Remove the study with all its rewards, for good; `name` says once more which one.
+
+        A line stays: its name, when and by whom it was deleted, why, and its last digest.
+        Tokens that are for this study alone are revoked. Raises `StudyError` for
+        another name.
+
+        >>> study.delete(study.name, "was a trial")
+        """
+
+    @abstractmethod
+    def changes(self) -> list[Change]:
+        """All that was changed by hand, oldest first: what, by whom, when and why.
+
+        >>> _ = study.set(budget=1000, reason="a grant", worker="Ada")
+        >>> [(one.words, one.worker, one.reason) for one in study.changes()]
+        [('budget from none to 1,000', 'Ada', 'a grant')]
         """
 
     @abstractmethod

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from standout.cli import study_chances, study_copy, study_inspect
+from standout.cli import study_chances, study_change, study_copy, study_inspect
 from standout.cli.console import print_json
 from standout.cli.options import Json, MadScale, Seed, SideText, Tolerance
 from standout.cli.study_options import (
@@ -277,6 +277,12 @@ def resume(
         study.resume(arm)
 
 
+app.command("set")(study_change.set_settings)
+app.command()(study_change.stop)
+app.command()(study_change.restart)
+app.command()(study_change.void)
+app.command()(study_change.changes)
+app.command()(study_change.delete)
 app.command()(study_inspect.status)
 app.command()(study_chances.chances)
 app.command()(study_inspect.export)

@@ -7,15 +7,17 @@ import os
 import secrets
 import socket
 import threading
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from standout.client.batches import counted_from, parts, rows_of, ticket_number, whole_receipt
 from standout.client.transport import Transport
 from standout.errors import StudyError, UncertainError
 from standout.results import (
     Chances,
+    Change,
+    ChangeList,
     Identification,
     Pending,
     PendingList,
@@ -171,6 +173,49 @@ class RemoteStudy(StudyVerbs):
 
     def resume(self, arm: str) -> None:
         self._transport.post(f"{self._path}/resume", {"arm": arm})
+
+    def _set(
+        self, values: Mapping[str, Any], reason: str, worker: str | None, key: str | None
+    ) -> Status:
+        return self._by_hand("PATCH", self._path, values, reason, worker, key)
+
+    def _void(
+        self,
+        place: int | None,
+        ticket: Ticket | int | None,
+        value: float | None,
+        reason: str,
+        worker: str | None,
+        key: str | None,
+    ) -> Status:
+        number = None if ticket is None else ticket_number(ticket)
+        body = _given(place=place, ticket=number, value=value)
+        return self._by_hand("POST", f"{self._path}/void", body, reason, worker, key)
+
+    def _by_hand(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any],
+        reason: str,
+        worker: str | None,
+        key: str | None,
+    ) -> Status:
+        """Change something; sent again, it is known by its key."""
+        sent = {**body, "key": key or secrets.token_urlsafe(16)}
+        sent |= _given(reason=reason[:2000], worker=worker)
+        send = lambda: self._transport.once(method, path, sent)  # noqa: E731
+        return Status.from_dict(self._transport.patiently(send))
+
+    def delete(self, name: str, reason: str = "", *, worker: str | None = None) -> None:
+        query = urlencode(_given(confirm=name, reason=reason[:2000], worker=worker))
+        path = f"{self._path}?{query}"
+        self._transport.patiently(
+            lambda: self._transport.once("DELETE", path, None), is_repeatable=False
+        )
+
+    def changes(self) -> list[Change]:
+        return list(ChangeList.from_dict(self._transport.get(f"{self._path}/changes")).changes)
 
     def pending(self) -> list[Pending]:
         data = self._transport.get(f"{self._path}/pending")

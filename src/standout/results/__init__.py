@@ -14,9 +14,17 @@ from standout.results.answer import (
 )
 from standout.results.chances import Chances
 from standout.results.interval import Interval, Threshold
-from standout.results.pages import ArmList, FailureList, NextList, PendingList, StudyList
+from standout.results.pages import (
+    ArmList,
+    ChangeList,
+    FailureList,
+    NextList,
+    PendingList,
+    StudyList,
+)
 from standout.results.plain import Result
 from standout.results.study import (
+    Change,
     CopiedStudy,
     Copy,
     Failure,
@@ -40,6 +48,8 @@ __all__ = [
     "ArmList",
     "ArmRow",
     "Chances",
+    "Change",
+    "ChangeList",
     "CopiedStudy",
     "Copy",
     "Counts",

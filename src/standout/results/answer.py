@@ -35,6 +35,7 @@ class StopReason(StrEnum):
         "estimate",
         "the chances promise what was asked of them, as an estimate; some arms are undecided",
     )
+    STOPPED = "stopped", "stopped by hand; some arms are undecided"
     INTERRUPTED = "interrupted", "interrupted; some arms are undecided"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from standout.results.plain import Result
-from standout.results.study import Failure, Pending, StudyRow
+from standout.results.study import Change, Failure, Pending, StudyRow
 from standout.results.view import ArmRow, Next
 
 
@@ -46,3 +46,10 @@ class NextList(Result):
     """What the method would ask next."""
 
     next: tuple[Next, ...]
+
+
+@dataclass(frozen=True)
+class ChangeList(Result):
+    """All that was changed by hand, oldest first."""
+
+    changes: tuple[Change, ...]

@@ -123,7 +123,8 @@ class Status(Result):
     `head` is the digest, in hex, of all that was told (see docs/studies.md).
     `threshold_low` is the low side's when both are asked; `note` says why what
     is left may never be decided, if that shows. `until` is what the chances have to promise
-    for the study to end before all is certain, if that was asked.
+    for the study to end before all is certain, if that was asked. `voided` rewards were made
+    void by hand and are in no total.
 
     >>> now = study.status()
     >>> now.arms, now.undecided, now.problem.k, str(now.reason)
@@ -155,6 +156,23 @@ class Status(Result):
     waiting: tuple[Waiting, ...] = ()
     head: str = ""
     until: str | None = None
+    voided: int = 0
+
+
+@dataclass(frozen=True)
+class Change(Result):
+    """Something that was changed by hand: `set` (or stopped) or `void`, by whom, when and why.
+
+    `number` is that of its step, `time` in seconds since 1970, `words` say what
+    was changed, for people.
+    """
+
+    number: int
+    time: float
+    kind: str
+    worker: str
+    reason: str
+    words: str
 
 
 @dataclass(frozen=True)

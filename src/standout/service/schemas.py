@@ -250,6 +250,58 @@ class Resume(Body):
     arm: ArmName
 
 
+class ByHand(Body):
+    """Something that an owner changes: why, who (the token unless said), and a key for it."""
+
+    reason: str = Field(default="", max_length=2000, examples=["near enough"])
+    worker: Worker = None
+    key: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=LONGEST_KEY,
+        description="Stands for this change: sent again with the same key, it is made once.",
+    )
+
+
+class NewSettings(ByHand):
+    """Settings to change; what is left out stays as it is."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        allow_inf_nan=False,
+        json_schema_extra={"examples": [{"tolerance": 0.01, "reason": "near enough"}]},
+    )
+
+    budget: Annotated[Whole, Field(ge=1)] | None = None
+    tolerance: Annotated[Number, Field(ge=0)] = 0.0
+    batch: Annotated[Whole, Field(ge=1)] = 1
+    until: str | None = Field(default=None, examples=["errors=0.5"])
+    pause_after: Annotated[Whole, Field(ge=1)] | None = None
+    lease: Annotated[Number, Field(gt=0, le=TEN_YEARS)] = 86400.0
+    stopped: Yes = False
+
+    def given(self) -> dict[str, Any]:
+        """The settings that were sent."""
+        mine = self.model_fields_set - set(ByHand.model_fields)
+        return {name: getattr(self, name) for name in sorted(mine)}
+
+
+class Void(ByHand):
+    """A reward that was told by mistake: its place in the log (`seq` in exports), or its ticket."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        allow_inf_nan=False,
+        json_schema_extra={"examples": [{"place": 17, "value": 0.5, "reason": "misread"}]},
+    )
+
+    place: Annotated[Whole, Field(ge=1, le=BIGGEST)] | None = None
+    ticket: TicketNumber | None = None
+    value: Number | None = Field(
+        default=None, description="What was really measured, to stand in its place."
+    )
+
+
 class Done(BaseModel):
     """What was asked for is done, and on disk."""
 

@@ -10,7 +10,7 @@ from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from standout.results import Result
+from standout.results import Result, Status
 from standout.service.answers import answer
 from standout.service.cache import Caches
 from standout.service.events import Hub
@@ -52,6 +52,10 @@ class Service:
         """Change a study in a way that has a transaction of its own."""
         await self.queues.write(name, lambda: change(self.studies.writer(name)))
         return answer({"done": True})
+
+    async def by_hand(self, name: str, change: Callable[[Study], Status]) -> Response:
+        """Change something by hand; the answer is how the study stands then."""
+        return await self.queues.write(name, lambda: answer(change(self.studies.writer(name))))
 
 
 def start(place: str, settings: Settings) -> Service:

@@ -50,8 +50,9 @@ class Outlook:
             return
         self.state = copy_state(state)
         rows = reward_log.latest(connection, mirror.key, progress.totals.log - RECENT)
-        arms = np.array([row[0] for row in rows], dtype=np.int64)
-        values = np.array([row[1] for row in rows], dtype=np.float64)
+        rows = [row for row in rows if row[0] not in progress.voided]
+        arms = np.array([row[1] for row in rows], dtype=np.int64)
+        values = np.array([row[2] for row in rows], dtype=np.float64)
         n_arms = len(progress.arms)
         self.pool = values[np.argsort(arms, kind="stable")]
         self.sizes = np.bincount(arms, minlength=n_arms).astype(np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from standout.core.prior import PriorFacts
 from standout.core.problem import Problem
 from standout.core.run import NO_LIMIT, start_state
 from standout.core.state import (
+    COST,
     PULLS,
     ROUNDS,
     THRESHOLD_LOWER,
@@ -29,8 +30,10 @@ from standout.core.undecidable import doubt
 from standout.posterior.until import Until, is_look_due
 from standout.results import Identification, Interval, StopReason
 from standout.study.kernels import observe_many
-from standout.study.log.chain import Step
+from standout.study.log.chain import Kind, Step
 from standout.study.rounds import LiveRound
+from standout.study.settings import DAY, Settings
+from standout.study.storage.packing import restore_derived
 
 
 @dataclass
@@ -61,16 +64,17 @@ class Progress:
         rng: np.random.Generator,
         costs: Mapping[str, float] | None = None,
         until: Until | None = None,
+        lease: float = DAY,
     ) -> None:
         n_arms = len(arms)
         self.problem = problem
         self.method = method
-        self.spec = method.spec(problem, n_arms)
         self.arms = tuple(arms)
         self.index = {name: i for i, name in enumerate(self.arms)}
-        self.budget = budget
-        self.until = until
-        self.pause_after = pause_after
+        asked = None if until is None else str(until)
+        self.begun = Settings(budget, problem.tolerance, method.batch, asked, pause_after, lease)
+        """The settings that the study began with."""
+        self.use(self.begun, set())
         self.ordered = ordered
         self.rng = rng
         given = PriorFacts(costs=costs or {}).cost_array(self.index)
@@ -90,9 +94,76 @@ class Progress:
         self.head = b""
         self.changes = Changes()
 
+    def use(self, settings: Settings, voided: set[int]) -> None:
+        """Go by these settings, with these places of the log in no total."""
+        self.settings, self.voided = settings, voided
+        self.budget = settings.budget
+        self.until = None if settings.until is None else Until.parse(settings.until)
+        self.pause_after = settings.pause_after
+        self.problem = replace(self.problem, tolerance=settings.tolerance)
+        self.method = replace(self.method, batch=settings.batch)
+        self.spec = self.method.spec(self.problem, len(self.arms))
+
+    def adopt(self, settings: Settings) -> None:
+        """Change the settings; `settle` then says what follows.
+
+        Verdicts of a larger tolerance are withdrawn, and those that still hold come again.
+        """
+        before = self.settings.tolerance
+        self.use(settings, self.voided)
+        if settings.tolerance != before:
+            self._forget_alternatives()
+        if settings.tolerance < before:
+            self._withdraw()
+        elif self.reason is StopReason.DECIDED:
+            return
+        self.reason, self.stopped_at = StopReason.RUNNING, None
+
+    def revise(self, sequences: Mapping[int, Sequence[float]], voided: Iterable[int]) -> None:
+        """Some arms have had these rewards, in this order, and no others; then `settle`.
+
+        Their intervals are worked out anew, as of now only: what was known of them before
+        rested on rewards that are void. So did all verdicts, through the threshold.
+        """
+        self.use(self.settings, self.voided | set(voided))
+        state, arms = self.state, list(sequences)
+        clean = start_state(
+            self.problem, self.method, len(self.arms), np.random.default_rng(0), state.costs
+        )
+        for name in ("pulls", "sums", "origin", "moments", "is_touched"):
+            getattr(state, name)[arms] = 0
+        for name in ("lower", "upper", "estimate", "deviation_lower", "deviation_upper"):
+            getattr(state, name)[:, arms] = getattr(clean, name)[:, arms]
+        # A rule may have put arms aside for what is void.
+        state.active[...] = state.stage == 0
+        self._forget_alternatives()
+        restore_derived(self.spec, state, {"bounds"})
+        state.counters[PULLS] = state.pulls.sum()
+        for arm, rewards in sequences.items():
+            if len(rewards):
+                positions = np.full(len(rewards), arm, dtype=np.int64)
+                observe_many(self.spec, state, positions, np.array(rewards, dtype=np.float64))
+        self._withdraw()
+        self.changes.arms.update(arms)
+        self.reason, self.stopped_at = StopReason.RUNNING, None
+
+    def _withdraw(self) -> None:
+        """Nothing is certain until the intervals say so again."""
+        self.certified[:] = 0
+        self.state.verdict[:] = 0
+        self.state.counters[UNDECIDED] = len(self.arms)
+        self.changes.is_wide = True
+
+    def _forget_alternatives(self) -> None:
+        """What the joint certificate remembers is of another tolerance, or of other rewards."""
+        state = self.state
+        state.joint[...] = 0.0
+        state.alternatives[...] = 0.0
+        state.alternatives[:, COST] = -np.inf
+
     @property
     def is_stopped(self) -> bool:
-        """Whether the study has ended, for good."""
+        """Whether the study has ended: for good, unless its settings change."""
         return self.reason is not StopReason.RUNNING
 
     @property
@@ -141,7 +212,8 @@ class Progress:
         if self.is_stopped:
             return
         spent = self.budget is not None and self.totals.pulls >= self.budget
-        promised = self.excess(len(step.counted), spent) <= 1.0
+        is_look = spent or step.kind in (Kind.SET, Kind.VOID)
+        promised = self.excess(len(step.counted), is_look) <= 1.0
         if (update or spent or promised) and self._is_ready(spent):
             engine.end_round(self.spec, self.state)
             fresh = (self.certified == 0) & (self.state.verdict != 0)
@@ -155,20 +227,23 @@ class Progress:
             self.stop(StopReason.ESTIMATE, step)
         elif spent:
             self.stop(StopReason.BUDGET, step)
+        elif self.settings.stopped:
+            self.stop(StopReason.STOPPED, step)
         if step.ended:
             self.changes.ended.append((self.moment(step.time), self.is_stopped))
 
-    def excess(self, counted: int, spent: bool) -> float:
+    def excess(self, counted: int, is_look: bool) -> float:
         """How far the chances are from what they have to promise: at most 1 ends the study.
 
         Infinite where nothing was asked of them, and where it is no time to look: that is when
-        the rewards `counted` just now, or the end of the budget, make one due. All of it
-        follows from the rewards alone, so that a look can be worked out anew.
+        the rewards `counted` just now, or the end of the budget, make one due, or a change by
+        hand (`is_look`). All of it follows from the steps alone, so that a look can be
+        worked out anew.
         """
-        if self.until is None or not (counted or spent) or not self._is_ready(False):
+        if self.until is None or not (counted or is_look) or not self._is_ready(False):
             return np.inf
         pulls = int(self.state.counters[PULLS])
-        if not spent and not is_look_due(pulls - counted, pulls, len(self.arms)):
+        if not is_look and not is_look_due(pulls - counted, pulls, len(self.arms)):
             return np.inf
         # Imported here: most commands on a study come without a look.
         from standout.posterior.estimate import estimate

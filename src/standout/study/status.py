@@ -50,6 +50,7 @@ def read_status(
         waiting=_waiting(connection, mirror, now),
         head=progress.head.hex(),
         until=found.until,
+        voided=len(progress.voided),
     )
 
 

@@ -18,6 +18,7 @@ from standout.core.undecidable import doubt
 from standout.errors import StandoutError, StorageError, StudyError, shown
 from standout.results import (
     Chances,
+    Change,
     Failure,
     Identification,
     Pending,
@@ -28,11 +29,13 @@ from standout.results import (
     Trace,
 )
 from standout.study import arguments, lost_answers, tickets
+from standout.study.changing import Hand, change_settings, place_of, read_changes, void
 from standout.study.inbox.lock import Inbox
 from standout.study.inbox.requests import Answer, Request
 from standout.study.inbox.together import Together
 from standout.study.rating.page import Parts
 from standout.study.rewards import make_items
+from standout.study.settings import DAY
 from standout.study.status import read_status
 from standout.study.storage import catalogue, open_tickets
 from standout.study.storage.database import PATIENCE, Connection, Storage
@@ -41,7 +44,14 @@ from standout.study.storage.mirror import Mirror
 from standout.study.storage.rating_items import read_items
 from standout.study.storage.statements import FEW, without_collector
 from standout.study.tickets import MOST, read_failures, read_pending, ticket_id
-from standout.study.transaction import Mark, Transaction, carry_out, check_count, worker_of
+from standout.study.transaction import (
+    Mark,
+    Transaction,
+    carry_out,
+    check_count,
+    insist,
+    worker_of,
+)
 from standout.verbs import Key, StudyVerbs
 
 if TYPE_CHECKING:
@@ -74,9 +84,8 @@ class Study(StudyVerbs):
     _noted: tuple[int, str | None] | None = None
     _inbox: tuple[str, Inbox | None] | None = None
 
-    def __init__(self, storage: Storage, mirror: Mirror, name: str, lease: float) -> None:
+    def __init__(self, storage: Storage, mirror: Mirror, name: str) -> None:
         self.name = name
-        self.lease = lease
         self._storage = storage
         self._mirror = mirror
         self._lock = threading.RLock()
@@ -101,6 +110,11 @@ class Study(StudyVerbs):
     def until(self) -> Until | None:
         """What the chances have to promise for the study to end, if that was asked."""
         return self._mirror.progress.until
+
+    @property
+    def lease(self) -> float:
+        """Seconds after which a ticket is handed out again, unless asked for otherwise."""
+        return self._mirror.progress.settings.lease
 
     @property
     def ordered(self) -> bool:
@@ -136,7 +150,7 @@ class Study(StudyVerbs):
         budget: int | None = None,
         until: str | Until | None = None,
         seed: int | np.random.Generator = 0,
-        lease: float = catalogue.DAY,
+        lease: float = DAY,
         pause_after: int | None = None,
         ordered: bool = True,
         costs: Mapping[str, float] | None = None,
@@ -175,7 +189,7 @@ class Study(StudyVerbs):
         storage = Storage(place, create=True, patience=patience, clock=clock)
         with storage.closed_on_error(), storage.write() as connection:
             mirror = catalogue.create(connection, storage, plan)
-        return cls(storage, mirror, name, plan.lease)
+        return cls(storage, mirror, name)
 
     @classmethod
     def open(
@@ -196,8 +210,8 @@ class Study(StudyVerbs):
         """
         storage = Storage(place, patience=patience, clock=clock)
         with storage.closed_on_error(), storage.read() as connection:
-            mirror, name, lease = catalogue.find(connection, storage, name)
-        study = cls(storage, mirror, name, lease)
+            mirror, name = catalogue.find(connection, storage, name)
+        study = cls(storage, mirror, name)
         is_old = mirror.fields != mirror.layout.fields(mirror.progress.state)
         if is_old and not storage.is_read_only:
             with study._writing() as (connection, _):
@@ -330,6 +344,67 @@ class Study(StudyVerbs):
         position = self._position(arm)
         with self._writing() as (connection, now):
             tickets.resume(connection, self._mirror, position, now)
+
+    # Changing one's mind ---------------------------------------------------------
+
+    def _set(
+        self, values: Mapping[str, Any], reason: str, worker: str | None, key: str | None
+    ) -> Status:
+        def attempt(hand: Hand) -> None:
+            with self._writing() as (connection, now):
+                change_settings(connection, self._mirror, values, hand, now)
+
+        self._by_hand(attempt, reason, worker, key)
+        return self.status()
+
+    def _void(
+        self,
+        place: int | None,
+        ticket: Ticket | int | None,
+        value: float | None,
+        reason: str,
+        worker: str | None,
+        key: str | None,
+    ) -> Status:
+        checked = None if value is None else self.problem.noise.check_reward(value)
+        number = 0 if place is None else arguments.whole("place", place, 1, MOST)
+
+        def attempt(hand: Hand) -> None:
+            with self._writing() as (connection, now):
+                found = number if ticket is None else place_of(connection, self._mirror, ticket)
+                void(connection, self._mirror, found, checked, hand, now)
+
+        self._by_hand(attempt, reason, worker, key)
+        return self.status()
+
+    def _by_hand(
+        self,
+        attempt: Callable[[Hand], None],
+        reason: str,
+        worker: str | None,
+        key: str | None,
+    ) -> None:
+        why, who = arguments.text("reason", reason), worker_of(worker)
+        insist(lambda mark: attempt(Hand(who, why, mark)), Mark.of(key))
+
+    def delete(self, name: str, reason: str = "", *, worker: str | None = None) -> None:
+        if name != self.name:
+            raise StudyError(
+                f"this study is called {self.name!r}, not {shown(name)}; nothing was deleted"
+            )
+        who, why = worker_of(worker), tickets.clean(arguments.text("reason", reason))
+        with self._lock:
+            try:
+                with self._storage.write(is_small=False) as connection:
+                    moment = self._mirror.sync(connection, lock=True)
+                    now = self._storage.clock() if self._storage.clock else moment
+                    catalogue.delete(connection, self._mirror, name, who, why, now)
+            finally:
+                self._mirror.forget()
+
+    def changes(self) -> list[Change]:
+        with self._reading() as (connection, _):
+            return read_changes(connection, self._mirror)
 
     # Looking ---------------------------------------------------------------------
 
@@ -522,13 +597,13 @@ class Study(StudyVerbs):
         Between two parts no transaction is open, so that a slow reader
         keeps nobody waiting; the log only grows, and so they fit together.
         """
-        from standout.study.log.history import TEXTS
+        from standout.study.log.history import TEXTS, without_void
         from standout.study.storage.log.reward_log import read_part
 
         if form not in TEXTS:
             raise StudyError(f"no format {shown(form)}; there are {', '.join(TEXTS)}")
         with self._reading():
-            last = self._mirror.progress.totals.log
+            last, voided = self._mirror.progress.totals.log, self._mirror.progress.voided
 
         def batches() -> Iterator[list[Any]]:
             done = 0
@@ -538,7 +613,7 @@ class Study(StudyVerbs):
                 done = rows[-1][0] if rows else last
                 yield rows
 
-        yield from TEXTS[form](batches(), self.arms, raw)
+        yield from TEXTS[form](without_void(batches(), voided), self.arms, raw)
 
     def _position(self, arm: str) -> int:
         position = self._mirror.progress.index.get(arguments.text("an arm", arm))

@@ -71,7 +71,7 @@ def test_every_answer_has_the_headers(client: TestClient) -> None:
         client.get(url),
         client.get(f"{API}/studies/none"),
         client.get("/nowhere"),
-        client.delete(url),
+        client.put(url),
         client.post(f"{url}/ask", content=b"{", headers={"Content-Type": "application/json"}),
         client.get(url, headers={"Host": "evil.example"}),
         client.get(f"{url}/export"),

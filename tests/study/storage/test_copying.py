@@ -243,7 +243,9 @@ def test_interrupted_in_the_middle(folder: Path, monkeypatch: pytest.MonkeyPatch
 def test_databases_of_past_versions(folder: Path, golden: Path) -> None:
     shutil.copy(golden, folder / "old.db")
     done = restore(folder / "old.db", folder / "new.db")
-    assert [(study.pulls, study.rewards) for study in done.studies] == [(60, 60)]
+    (study,) = done.studies
+    # Since version 5 one of them is void, and another is told in its place.
+    assert (study.pulls, study.rewards) == (60, 60 if golden.stem < "v5" else 61)
     assert done.remarks == ()
 
 

@@ -47,6 +47,10 @@ class Kind(IntEnum):
     RESUME = 4
     ASK = 5
     """Asking gave up pulls of a paused arm, and so counted what had waited for them."""
+    SET = 6
+    """Settings were changed, or the study was stopped or started again (see `settings`)."""
+    VOID = 7
+    """Rewards were taken out of the totals again; its own, if any, stand in their places."""
 
 
 class Logged(NamedTuple):
@@ -86,7 +90,8 @@ class Step:
     def is_empty(self) -> bool:
         """Whether nothing happened that is worth a row."""
         happened = self.rewards or self.counted or self.ended or self.reason or self.note
-        return not happened and self.kind is not Kind.FAIL and self.key is None
+        kept = (Kind.FAIL, Kind.SET, Kind.VOID)
+        return not happened and self.kind not in kept and self.key is None
 
     def own_places(self) -> list[int]:
         """Places in the log of its rewards that belong in the totals."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -24,7 +24,8 @@ class History:
     """Every reward ever told, in the order of telling; one array per column.
 
     `time` and `asked` are seconds since 1970. `ticket` is 0 and `asked` NaN for
-    a reward told without asking; `counted` is False for one beyond the budget.
+    a reward told without asking; `counted` is False for one beyond the budget and
+    for one that was made void (`Study.changes` says by whom and why).
     """
 
     columns: dict[str, Any]
@@ -58,7 +59,7 @@ def read_columns(connection: Connection, mirror: Mirror) -> dict[str, Any]:
     kinds = (np.int64, np.float64, np.int64, np.float64, np.float64, np.float64, object, np.bool_)
     parts: list[list[Any]] = [[] for _ in COLUMNS]
     with without_collector(mirror.progress.totals.log):
-        for rows in batches(connection, mirror.key):
+        for rows in without_void(batches(connection, mirror.key), mirror.progress.voided):
             for part, values, kind in zip(parts, zip(*rows, strict=True), kinds, strict=True):
                 part.append(np.array(values, dtype=kind))
     columns = [
@@ -89,13 +90,21 @@ def write_history(
 
         pyarrow.parquet.write_table(read_history(connection, mirror).to_arrow(), file)
     else:
-        for part in TEXTS[form](batches(connection, mirror.key), mirror.progress.arms, raw):
+        log = without_void(batches(connection, mirror.key), mirror.progress.voided)
+        for part in TEXTS[form](log, mirror.progress.arms, raw):
             file.write(part)
     return mirror.progress.totals.log
 
 
 Batches = Iterable[Sequence[Any]]
 """Rows of the log, as `reward_log` gives them, some at a time."""
+
+
+def without_void(log: Batches, voided: Collection[int]) -> Batches:
+    """The log, with the rewards at the places `voided` marked as not counted."""
+    if not voided:
+        return log
+    return ([(*row[:7], bool(row[7]) and row[0] not in voided) for row in rows] for rows in log)
 
 
 def csv_text(log: Batches, names: Sequence[str], raw: bool) -> Iterator[str]:

@@ -9,6 +9,7 @@ nothing of the answer rests on it.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,11 @@ from standout.core import engine
 from standout.core.run import start_state
 from standout.core.state import PULLS, UNDECIDED, State
 from standout.core.typing import Floats
+from standout.posterior import Until
 from standout.results import StopReason
 from standout.study.kernels import observe_many
 from standout.study.log.chain import Kind, Logged, is_worked_out_alike, link, pack, read_places
+from standout.study.log.counted_order import counted_sequences
 from standout.study.progress import Progress, split_verdicts
 from standout.study.storage.database import Connection
 from standout.study.storage.log import audit
@@ -146,7 +149,10 @@ class Replay:
         progress.totals.surplus += surplus
         self._tend(row, detail)
         counted = self._count(row, rewards)
-        excess = self._excess(counted)
+        is_by_hand = row["kind"] in (Kind.SET, Kind.VOID)
+        if is_by_hand:
+            self._change(row)
+        excess = self._excess(counted, is_by_hand)
         if row["ended"]:
             self._end_round(row)
         self._stop(row, excess)
@@ -183,13 +189,32 @@ class Replay:
             self.progress.streak[found[0]] = 0
         return len(places)
 
-    def _excess(self, counted: int) -> float:
+    def _change(self, row: dict[str, Any]) -> None:
+        """Other settings, or rewards made void."""
+        progress, note = self.progress, json.loads(row["note"])
+        self._observe()
+        if row["kind"] == Kind.SET:
+            progress.adopt(progress.settings.with_values(note["set"], len(progress.arms)))
+            return
+        sequences = counted_sequences(
+            self.connection, self.mirror.key, note["arms"], row["number"], note["void"]
+        )
+        for place, new in note["void"]:
+            self.waiting.pop(new, None)
+            if place in progress.voided or place in self.waiting:
+                self._complain(f"step {row['number']} makes place {place} void, which it cannot")
+        progress.totals.pulls -= len(note["void"])
+        rewards = {arm: [value for _, value in found] for arm, found in sequences.items()}
+        # Where the core is another, the sums do not count; but what was certain is so no more.
+        progress.revise(rewards, (place for place, _ in note["void"]))
+
+    def _excess(self, counted: int, is_by_hand: bool) -> float:
         """As `Progress.excess`, worked out anew; infinite where that cannot be."""
         progress = self.progress
         if progress.until is None or progress.is_stopped or not self.is_exact:
             return np.inf
         self._observe()
-        return progress.excess(counted, self._is_spent())
+        return progress.excess(counted, self._is_spent() or is_by_hand)
 
     def _is_spent(self) -> bool:
         budget = self.progress.budget
@@ -233,7 +258,8 @@ class Replay:
         """Whether the study stopped here, and why; and the trace's row, where one is due."""
         progress, reason = self.progress, row["reason"]
         if progress.reason is StopReason.RUNNING:
-            if self.is_exact and (row["ended"] or row["logged"] or reason):
+            is_said = row["ended"] or row["logged"] or reason or row["kind"] == Kind.SET
+            if self.is_exact and is_said:
                 due = self._reason_due(reason, excess)
                 if reason != (None if due is None else str(due)):
                     self._complain(
@@ -256,22 +282,25 @@ class Replay:
         slack = NEARLY if said == StopReason.ESTIMATE else -NEARLY
         if excess <= 1.0 + slack:
             return StopReason.ESTIMATE
-        return StopReason.BUDGET if self._is_spent() else None
+        if self._is_spent():
+            return StopReason.BUDGET
+        return StopReason.STOPPED if self.progress.settings.stopped else None
 
 
 def _twin(mirror: Mirror) -> Progress:
     """The progress of the same study before its first reward."""
-    progress = mirror.progress
+    progress, begun = mirror.progress, mirror.progress.begun
     rng = np.random.default_rng(0)
     twin = Progress(
-        progress.problem,
-        progress.method,
+        replace(progress.problem, tolerance=begun.tolerance),
+        replace(progress.method, batch=begun.batch),
         progress.arms,
-        progress.budget,
-        progress.pause_after,
+        begun.budget,
+        begun.pause_after,
         progress.ordered,
         rng,
-        until=progress.until,
+        until=None if begun.until is None else Until.parse(begun.until),
+        lease=begun.lease,
     )
     twin.state = _fresh_state(progress, rng)
     return twin

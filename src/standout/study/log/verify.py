@@ -115,6 +115,8 @@ class _Checks:
         kept, found = self.progress, self.replay.progress
         for name in ("pulls", "surplus", "failed", "steps"):
             self._expect(name, getattr(kept.totals, name), getattr(found.totals, name))
+        self._expect("settings", kept.settings, found.settings)
+        self._expect("void rewards", sorted(kept.voided), sorted(found.voided))
         if kept.head != found.head:
             self.problems.append("the study's last digest is not that of its last step")
         self._expect("reason of the stop", str(kept.reason), str(found.reason))

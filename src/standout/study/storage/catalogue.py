@@ -29,13 +29,15 @@ from standout.results import StopReason, StudyRow
 from standout.study import arguments
 from standout.study.progress import Progress
 from standout.study.rating.page import Parts, check_items, check_page
+from standout.study.settings import read_changed
 from standout.study.storage.database import Storage
+from standout.study.storage.guards import lifted
 from standout.study.storage.log import chain_start
 from standout.study.storage.mirror import UNREADABLE, Mirror
 from standout.study.storage.rating_items import write_items
+from standout.study.storage.schema import TABLES
 from standout.study.storage.statements import Statement, insert_into, read_together
 
-DAY = 86400.0
 SMALLEST_COST = 1e-9
 
 
@@ -59,7 +61,14 @@ _ADD = insert_into("standout_studies", _StudyRow._fields)
 _LIST = Statement(f"SELECT {', '.join(_StudyRow._fields)} FROM standout_studies ORDER BY id")
 _NAMES = Statement("SELECT id, name FROM standout_studies ORDER BY id")
 _PAGE = Statement("SELECT page, created FROM standout_studies WHERE id = ?")
+_CHANGED = Statement("SELECT changed FROM standout_runs WHERE study = ?")
 _ARMS = Statement("SELECT name FROM standout_arms WHERE study = ? ORDER BY position")
+_DELETED = Statement("SELECT study FROM standout_deleted")
+_ADD_DELETED = insert_into(
+    "standout_deleted", ("study", "name", "time", "worker", "reason", "pulls", "steps", "head")
+)
+_REVOKE = Statement("UPDATE standout_tokens SET revoked = ? WHERE study = ? AND revoked IS NULL")
+_NOT_OF_STUDIES = ("standout_tokens", "standout_deleted", "standout_studies")
 _OVERVIEW = Statement(
     "SELECT s.name, s.method, s.created, r.pulls, r.reason, count(*), "
     f"sum(CASE WHEN a.verdict = {int(Verdict.OUTLIER)} THEN 1 ELSE 0 END), "
@@ -76,7 +85,6 @@ class Plan:
 
     progress: Progress
     name: str
-    lease: float
     items: dict[int, Parts] = field(default_factory=dict)
     page: dict[str, Any] | None = None
 
@@ -107,12 +115,11 @@ def plan(
     check_name(name, "study")
     progress = _progress(
         problem, chosen, check_arms(arms), budget, pause_after, ordered, arguments.seed_of(seed),
-        _check_costs(costs), _check_until(until),
+        check_lease(lease), _check_costs(costs), _check_until(until),
     )  # fmt: skip
     return Plan(
         progress,
         name,
-        check_lease(lease),
         check_items(items, progress.arms),
         check_page(page, problem.noise),
     )
@@ -126,6 +133,7 @@ def _progress(
     pause_after: object,
     ordered: object,
     rng: np.random.Generator,
+    lease: float,
     costs: Mapping[str, float] | None = None,
     until: Until | None = None,
 ) -> Progress:
@@ -139,7 +147,9 @@ def _progress(
         raise StudyError(f"ordered must be True or False, not {shown(ordered)}")
     if until is not None:
         until.check_arms(len(arms))
-    return Progress(problem, method, arms, budget, pause_after, bool(ordered), rng, costs, until)
+    return Progress(
+        problem, method, arms, budget, pause_after, bool(ordered), rng, costs, until, lease
+    )
 
 
 def _check_until(until: object) -> Until | None:
@@ -197,7 +207,8 @@ def create(connection: Connection, storage: Storage, plan: Plan) -> Mirror:
         raise StudyExistsError(
             f"{storage.shown} holds a study {plan.name!r} already; open it, or give another name"
         )
-    key = 1 + max((key for key, _ in names), default=0)
+    # The number of a study that is gone is not given again: somebody may still have it open.
+    key = 1 + max((key for key, *_ in (*names, *_DELETED(connection))), default=0)
     mirror = Mirror(key, progress)
     now = storage.now(connection)
     row = _StudyRow(
@@ -208,7 +219,7 @@ def create(connection: Connection, storage: Storage, plan: Plan) -> Mirror:
         method=_written(progress.method),
         fields=json.dumps(mirror.fields),
         budget=progress.budget,
-        lease=plan.lease,
+        lease=progress.begun.lease,
         pause_after=progress.pause_after,
         ordered=progress.ordered,
         page=None if plan.page is None else json.dumps(plan.page),
@@ -218,6 +229,22 @@ def create(connection: Connection, storage: Storage, plan: Plan) -> Mirror:
     write_items(connection, key, plan.items)
     chain_start.begin(connection, key, now, chain_start.drawn_bytes(progress.state), 0)
     return mirror
+
+
+def delete(
+    connection: Connection, mirror: Mirror, name: str, worker: str, reason: str, now: float
+) -> None:
+    """Remove a study and revoke the tokens that are for it alone; what is left is a line."""
+    progress, key = mirror.progress, mirror.key
+    totals = progress.totals
+    row = (key, name, now, worker, reason, totals.pulls, totals.steps, progress.head)
+    _ADD_DELETED.run(connection, *row)
+    _REVOKE.run(connection, now, name)
+    with lifted(connection):
+        for table in TABLES:
+            if table not in _NOT_OF_STUDIES:
+                Statement(f"DELETE FROM {table} WHERE study = ?").run(connection, key)
+        Statement("DELETE FROM standout_studies WHERE id = ?").run(connection, key)
 
 
 _UNTIL = "until"
@@ -266,7 +293,7 @@ def before_scales(method: Method, problem: Problem) -> Method:
     return replace(method, interval=interval, scales=1)
 
 
-def find(connection: Connection, storage: Storage, name: str | None) -> tuple[Mirror, str, float]:
+def find(connection: Connection, storage: Storage, name: str | None) -> tuple[Mirror, str]:
     """The study of this name, or the only one."""
     row = choose(connection, storage, name)
     arms = [name for (name,) in _ARMS(connection, row.id)]
@@ -282,10 +309,12 @@ def find(connection: Connection, storage: Storage, name: str | None) -> tuple[Mi
             row.pause_after,
             row.ordered,
             np.random.default_rng(0),
+            check_lease(row.lease),
             until=until,
         )
-        lease = check_lease(row.lease)
-        return Mirror(row.id, progress, json.loads(row.fields)), row.name, lease
+        ((changed,),) = _CHANGED(connection, row.id)
+        progress.use(*read_changed(changed, progress.begun, len(arms)))
+        return Mirror(row.id, progress, json.loads(row.fields)), row.name
     except UNREADABLE as error:
         raise StorageError(f"{storage.shown}: the study cannot be read ({error})") from None
 

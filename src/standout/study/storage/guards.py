@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from sqlalchemy import Connection
 
 from standout.study.storage.statements import Statement
@@ -17,6 +20,25 @@ _POSTGRESQL = Statement(
 )
 _BEFORE_CHANGES = 1 + 2 + 8 + 16
 """PostgreSQL's number for: for each row, before, delete, update."""
+
+
+@contextmanager
+def lifted(connection: Connection) -> Iterator[None]:
+    """Let rows of the append-only tables be deleted, inside the caller's transaction."""
+    dialect = connection.dialect.name
+    for table in _TABLES:
+        for name in guards(table, dialect):
+            if dialect == "sqlite":
+                connection.exec_driver_sql(f"DROP TRIGGER {name}")
+            else:
+                connection.exec_driver_sql(f"ALTER TABLE {table} DISABLE TRIGGER {name}")
+    yield
+    for table in _TABLES:
+        for name, statement in guards(table, dialect).items():
+            if dialect == "sqlite":
+                connection.exec_driver_sql(statement)
+            else:
+                connection.exec_driver_sql(f"ALTER TABLE {table} ENABLE TRIGGER {name}")
 
 
 def check_guards(connection: Connection) -> list[str]:

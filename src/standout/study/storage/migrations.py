@@ -16,6 +16,7 @@ from standout.errors import StorageError
 from standout.study.storage.log import chain_start
 from standout.study.storage.versions import (
     APPEND_ONLY,
+    FIFTH,
     FIRST,
     FOURTH,
     SECOND,
@@ -55,6 +56,11 @@ def _fourth(connection: Connection) -> None:
     _run(connection, FOURTH)
 
 
+def _fifth(connection: Connection) -> None:
+    """Version 5: settings may change, a mistyped reward can be made void, a study deleted."""
+    _run(connection, FIFTH)
+
+
 def _run(connection: Connection, statements: tuple[str, ...]) -> None:
     for statement in statements:
         connection.exec_driver_sql(write_for(connection.dialect.name, statement))
@@ -73,7 +79,7 @@ def _guard(connection: Connection, version: int) -> None:
             connection.exec_driver_sql(statement)
 
 
-STEPS: tuple[Step, ...] = (_first, _second, _third, _fourth)
+STEPS: tuple[Step, ...] = (_first, _second, _third, _fourth, _fifth)
 """Step i leads from version i to version i + 1."""
 
 

@@ -17,6 +17,7 @@ from standout.errors import NoStudyError, StorageError, StudyError
 from standout.results import StopReason
 from standout.study.progress import Changes, Progress, Totals
 from standout.study.rounds import LiveRound, new_round
+from standout.study.settings import read_changed, write_changed
 from standout.study.storage.log.trace import TraceLog
 from standout.study.storage.mirror_statements import (
     ADD_ROUND,
@@ -57,6 +58,7 @@ class Mirror:
         self.fields = fields or self.layout.fields(progress.state)
         self._image = self._table()
         self._rng_text = self._scalars_text = ""
+        self._changed_text: str | None = None
         self.is_loaded = False
         self.first_due = -math.inf
         """Before this moment (seconds since 1970) no lease runs out."""
@@ -135,6 +137,7 @@ class Mirror:
         """After a failed write: the progress is ahead of the database; read all of it again."""
         self.is_loaded = False
         self._rng_text = ""  # Random numbers may have been drawn since.
+        self._changed_text = ""  # Is that of no row: whatever it says is read again.
         self.progress.rounds = []
         self._scalars_text = ""
         self.trace.forget()
@@ -162,6 +165,9 @@ class Mirror:
 
     def _read_run(self, row: RunRow, plans: dict[int, list[str]]) -> None:
         progress = self.progress
+        if row.changed != self._changed_text:
+            progress.use(*read_changed(row.changed, progress.begun, len(progress.arms)))
+            self._changed_text = row.changed
         progress.totals = Totals(**{name: int(getattr(row, name)) for name in COUNTERS})
         progress.reason = REASONS[str(row.reason)]
         progress.stopped_at = row.stopped
@@ -264,11 +270,13 @@ class Mirror:
         live = json.dumps([live.pack() for live in progress.rounds])
         return (*counters, live, str(progress.reason), progress.stopped_at, progress.head)
 
-    def _slow_row(self) -> tuple[str, str]:
-        """What changes with rounds only."""
-        self._rng_text = json.dumps(self.progress.rng.bit_generator.state)
-        self._scalars_text = self.layout.pack_run(self.progress.state)
-        return self._rng_text, self._scalars_text
+    def _slow_row(self) -> tuple[str, str, str | None]:
+        """What changes with rounds only, or by hand."""
+        progress = self.progress
+        self._rng_text = json.dumps(progress.rng.bit_generator.state)
+        self._scalars_text = self.layout.pack_run(progress.state)
+        self._changed_text = write_changed(progress.begun, progress.settings, progress.voided)
+        return self._rng_text, self._scalars_text, self._changed_text
 
 
 def _as_json(values: list[float]) -> str:

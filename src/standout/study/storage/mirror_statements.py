@@ -31,6 +31,7 @@ class RunRow(NamedTuple):
     head: bytes
     rng: str
     scalars: str
+    changed: str | None
 
 
 _COLUMNS = ", ".join(RunRow._fields)
@@ -58,7 +59,7 @@ WRITE_ARM = Statement(
     f"UPDATE standout_arms SET {', '.join(f'{name} = ?' for name in ARM_VALUES)} "
     "WHERE study = ? AND position = ?"
 )
-_FAST = RunRow._fields[:-2]
+_FAST = RunRow._fields[:-3]
 WRITE_COUNTERS, WRITE_RUN = (
     Statement(
         f"UPDATE standout_runs SET {', '.join(f'{name} = ?' for name in names)} WHERE study = ?"

@@ -5,7 +5,8 @@ A database may hold several studies. What grows with the rewards (`rewards`,
 `arms`, `tickets`, `rounds`) grows with the arms and with what is pending.
 `trace` is thinned as it grows; `items` and the page are for people who rate,
 `tokens` for whoever comes over HTTP; `bases` and `base_arms` are how a study of
-an older version stood when its steps began to be kept.
+an older version stood when its steps began to be kept; `deleted` is what is left of studies
+that were deleted: their numbers, never given again, and the last digest of each.
 
 The columns are in `versions`, whose frozen statements make the tables. What their names
 do not say:
@@ -14,11 +15,13 @@ do not say:
   page asks people, as JSON; `ordered`: whether an arm's rewards are counted in the order
   of asking.
 - `runs.seq` goes up with every change, and `arms.seq` is its value at an arm's last change;
-  `runs.steps` and `head`: how many steps there are, and the digest of the last one.
+  `runs.steps` and `head`: how many steps there are, and the digest of the last one; `changed`:
+  settings that are not those of `studies` any more, and places in the log that are void, as JSON.
 - `arms.held`: told rewards that wait for an earlier pull.
 - `tickets.slot`: the first ticket of this pull; a pull handed out again keeps its slot.
   `logged`: place in the log of a reward that waits.
-- `rewards.counted`: false only beyond the budget; such a reward is kept, but in no total.
+- `rewards.counted`: false only beyond the budget; such a reward is kept, but in no total. One
+  that was made void later is in no total either: `runs.changed` and the step say so.
 - `items.content`: JSON, only for arms that have something to show.
 - `trace.lower_low`, `upper_low`: the low side's threshold, where both sides are asked.
 - `tokens.study`: the one study that it opens; all of them if null.
@@ -28,8 +31,8 @@ do not say:
   has there; `counted`: places in the order in which they were counted, null for its own in
   order; `decided`: positions that became certain, as JSON (the normal ones, the outliers);
   `ended`: whether intervals and verdicts were brought up to date at its end; `reason`: why the
-  study stopped, if it did so here; `note`: what was paused or resumed, as JSON; `digest`
-  covers the digest before, this row and its rewards (see `chain`).
+  study stopped, if it did so here; `note`: what was paused, resumed, set or made void, as
+  JSON; `digest` covers the digest before, this row and its rewards (see `chain`).
 """
 
 from __future__ import annotations
@@ -56,7 +59,7 @@ TABLES = tuple(
     f"standout_{name}"
     for name in (
         "studies", "runs", "arms", "tickets", "rounds", "rewards", "failures", "items", "trace",
-        "tokens", "steps", "bases", "base_arms",
+        "tokens", "steps", "bases", "base_arms", "deleted",
     )
 )  # fmt: skip
 """All but the one that holds the version of the schema."""

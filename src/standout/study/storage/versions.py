@@ -105,6 +105,14 @@ FOURTH = (
 )
 """Version 4: indexes that do not grow with what is over."""
 
+FIFTH = (
+    "ALTER TABLE standout_runs ADD COLUMN changed TEXT",
+    "CREATE TABLE standout_deleted (study INTEGER NOT NULL, name TEXT NOT NULL, "
+    "time DOUBLE PRECISION NOT NULL, worker TEXT NOT NULL, reason TEXT NOT NULL, "
+    "pulls BIGINT NOT NULL, steps BIGINT NOT NULL, head {bytes} NOT NULL, PRIMARY KEY (study))",
+)
+"""Version 5: settings that were changed and rewards made void; what is left of deleted studies."""
+
 APPEND_ONLY = {
     1: ("standout_rewards", "standout_failures"),
     3: ("standout_steps", "standout_bases", "standout_base_arms"),

@@ -25,7 +25,7 @@ _GIVEN_BACK = Statement(
     "WHERE study = ? AND worker = ?"
 )
 _LATEST = Statement(
-    "SELECT arm, value FROM standout_rewards WHERE study = ? AND seq > ? ORDER BY seq"
+    "SELECT seq, arm, value FROM standout_rewards WHERE study = ? AND seq > ? ORDER BY seq"
 )
 _SELECT = (
     "SELECT seq, time, arm, value, ticket, asked, worker, counted FROM standout_rewards "
@@ -33,6 +33,12 @@ _SELECT = (
 )
 _ALL = Statement(_SELECT + "ORDER BY seq")
 _SOME = Statement(_SELECT + "AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?")
+_OF_ARM = Statement(
+    "SELECT seq, value FROM standout_rewards WHERE study = ? AND arm = ? AND counted ORDER BY seq"
+)
+_AT = Statement("SELECT seq, arm, value, counted FROM standout_rewards WHERE study = ? AND seq = ?")
+_WAITING = Statement("SELECT logged FROM standout_tickets WHERE study = ? AND status = 1")
+_PLACE_OF = Statement("SELECT seq FROM standout_rewards WHERE study = ? AND ticket = ?")
 _NEWEST_FAILURES = Statement(
     f"SELECT {', '.join(_FAILURES[1:])} FROM standout_failures WHERE study = ? AND seq < ? "
     "ORDER BY seq DESC LIMIT ?"
@@ -77,7 +83,7 @@ def arms_given_back(connection: Connection, key: int, worker: str) -> set[int]:
 
 
 def latest(connection: Connection, key: int, after: int) -> list[Row]:
-    """Arm and value of the rewards behind place `after`, in the order of telling."""
+    """Place, arm and value of the rewards behind place `after`, in the order of telling."""
     return _LATEST(connection, key, after)
 
 
@@ -89,6 +95,28 @@ def batches(connection: Connection, key: int) -> Iterator[list[Any]]:
 def read_part(connection: Connection, key: int, after: int, last: int) -> list[Any]:
     """Some rows of the log behind place `after`, up to place `last`."""
     return _SOME(connection, key, after, last, PART)
+
+
+def counted_values(connection: Connection, key: int, arm: int) -> list[Row]:
+    """Place and value of an arm's rewards within the budget, in the order of telling."""
+    return _OF_ARM(connection, key, arm)
+
+
+def reward_at(connection: Connection, key: int, place: int) -> tuple[int, float, bool] | None:
+    """Arm, value and whether it is within the budget, of the reward at a place of the log."""
+    rows = _AT(connection, key, place)
+    return (rows[0][1], rows[0][2], bool(rows[0][3])) if rows else None
+
+
+def waiting_places(connection: Connection, key: int) -> set[int]:
+    """The places in the log of told rewards that wait for an earlier pull."""
+    return {place for (place,) in _WAITING(connection, key)}
+
+
+def place_of(connection: Connection, key: int, ticket: int) -> int | None:
+    """The place in the log of a ticket's reward; None if it has none."""
+    rows = _PLACE_OF(connection, key, ticket)
+    return int(rows[0][0]) if rows else None
 
 
 def newest_failures(connection: Connection, key: int, limit: int, before: int) -> list[Row]:

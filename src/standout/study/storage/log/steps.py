@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from standout.errors import KeyUsedError
-from standout.study.log.chain import COVERED, Step
+from standout.study.log.chain import COVERED, Kind, Step
 from standout.study.storage.log.reward_log import read_part
 from standout.study.storage.mirror import Mirror
-from standout.study.storage.statements import Statement, insert_into
+from standout.study.storage.statements import Row, Statement, insert_into
 
 _ADD = insert_into("standout_steps", ("study", *COVERED, "digest"))
 _FIND = Statement(
@@ -23,6 +23,10 @@ _PART = 20_000
 _READ = Statement(
     f"SELECT {', '.join(_NAMES)} FROM standout_steps WHERE study = ? AND number > ? "
     f"ORDER BY number LIMIT {_PART}"
+)
+_BY_HAND = Statement(
+    "SELECT number, time, kind, note FROM standout_steps "
+    f"WHERE study = ? AND kind IN ({int(Kind.SET)}, {int(Kind.VOID)}) ORDER BY number"
 )
 
 
@@ -58,8 +62,9 @@ def find(connection: Connection, mirror: Mirror, key: str, request: bytes | None
     found = Found._make(rows[0])
     if request is not None and found.request is not None and bytes(found.request) != request:
         count = found.logged + found.repeated
+        before = f"to tell {count} other rewards" if count else "for something else"
         raise KeyUsedError(
-            f"the key {key!r} was used to tell {count} other rewards; "
+            f"the key {key!r} was used {before}; "
             "nothing was changed. Take a new key for what is new",
             found.time,
             count,
@@ -87,6 +92,11 @@ class Log:
         found = self._rows[self._next : self._next + count]
         self._next += len(found)
         return found
+
+
+def read_by_hand(connection: Connection, key: int) -> list[Row]:
+    """Number, time, kind and note of the steps that somebody made by hand, in order."""
+    return _BY_HAND(connection, key)
 
 
 def read_steps(connection: Connection, key: int) -> Iterator[dict[str, Any]]:

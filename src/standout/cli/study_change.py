@@ -1,0 +1,198 @@
+"""`standout study set`, `stop`, `restart`, `void`, `delete`, `changes`: changing one's mind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from standout.cli.console import print_json
+from standout.cli.options import Json
+from standout.cli.study_options import Name, Place, Worker, open_study, seconds_of
+
+if TYPE_CHECKING:
+    from standout.results import Status
+    from standout.study import Study
+
+Reason = Annotated[str, typer.Option(help="Why; it is kept with the change.")]
+Key = Annotated[
+    str | None, typer.Option(help="A text for this change: with the same key it is made once.")
+]
+_NONE = "none"
+
+
+def set_settings(
+    place: Place,
+    budget: Annotated[
+        str | None, typer.Option(metavar="PULLS", help="At most so many pulls; none for no end.")
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(min=0.0, help="Arms so near the threshold may go either way."),
+    ] = None,
+    batch: Annotated[
+        int | None, typer.Option(min=1, help="Pulls of an arm that are planned at once.")
+    ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(metavar="PROMISE", help="End on chances: errors=0.5, or none for certainty."),
+    ] = None,
+    pause_after: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="Pause an arm after so many failures in a row, or none."),
+    ] = None,
+    lease: Annotated[
+        str | None, typer.Option(help="When a ticket is handed out again: 90s, 8h.")
+    ] = None,
+    reason: Reason = "",
+    key: Key = None,
+    worker: Worker = None,
+    as_json: Json = False,
+    name: Name = None,
+) -> None:
+    """Change what may change while a study runs, without harm to the guarantee.
+
+    Every interval holds at all times at once, so that one may stop sooner or later, plan in
+    larger steps, and choose a tolerance after looking: each verdict is right for the tolerance
+    it was given at, and a smaller tolerance takes back those that rested on a larger one.
+    Delta, k, the noise and the arms are in every interval and in the question: they stay.
+    A study that has stopped goes on if by the new settings it is not at its end.
+    """
+    from standout.errors import StudyError
+
+    given: dict[str, Any] = {"tolerance": tolerance, "batch": batch}
+    given["budget"] = None if budget is None else _whole("--budget", budget)
+    given["pause_after"] = None if pause_after is None else _whole("--pause-after", pause_after)
+    given["until"] = until
+    given["lease"] = None if lease is None else seconds_of(lease)
+    values = {name: value for name, value in given.items() if value is not None}
+    if not values:
+        raise StudyError("say what to set: --budget, --tolerance, --batch, --until, ...")
+    wanted: Any = {name: None if value == _NONE else value for name, value in values.items()}
+    with open_study(place, name) as study:
+        now = study.set(**wanted, reason=reason, worker=worker, key=key)
+        _say(study, now, as_json)
+
+
+def _whole(option: str, text: str) -> int | str:
+    from standout.errors import StudyError
+
+    if text == _NONE:
+        return text
+    try:
+        return int(text.replace(",", "").replace("_", ""))
+    except ValueError:
+        raise StudyError(f"{option} must be a whole number or none, not {text!r}") from None
+
+
+def stop(
+    place: Place,
+    reason: Reason = "",
+    key: Key = None,
+    worker: Worker = None,
+    as_json: Json = False,
+    name: Name = None,
+) -> None:
+    """End a study by hand; what is certain stays certain, and what is out may still be told."""
+    _change(place, name, as_json, lambda study: study.stop(reason, worker=worker, key=key))
+
+
+def restart(
+    place: Place,
+    reason: Reason = "",
+    key: Key = None,
+    worker: Worker = None,
+    as_json: Json = False,
+    name: Name = None,
+) -> None:
+    """Go on with a study that was stopped by hand."""
+    _change(place, name, as_json, lambda study: study.restart(reason, worker=worker, key=key))
+
+
+def void(
+    place: Place,
+    reward: Annotated[
+        int | None,
+        typer.Argument(help="Its place in the log: the column seq of `study export`."),
+    ] = None,
+    ticket: Annotated[int | None, typer.Option(help="Its ticket, instead of its place.")] = None,
+    value: Annotated[
+        float | None, typer.Option(help="What was really measured, to stand in its place.")
+    ] = None,
+    reason: Reason = "",
+    key: Key = None,
+    worker: Worker = None,
+    as_json: Json = False,
+    name: Name = None,
+) -> None:
+    """Take back a reward that was told by mistake, or mend it with --value.
+
+    It stays in the log, with who made it void and why; intervals and verdicts are worked out
+    anew without it. The guarantee holds if what was told is not what was measured. To take out
+    rewards because they look odd would make any answer possible: then nothing is guaranteed.
+    """
+    _change(
+        place,
+        name,
+        as_json,
+        lambda study: study.void(
+            reward, ticket=ticket, value=value, reason=reason, worker=worker, key=key
+        ),
+    )
+
+
+def delete(
+    place: Place,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The study's name.")],
+    reason: Reason = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    worker: Worker = None,
+) -> None:
+    """Remove a study with all its rewards, for good.
+
+    A line stays in the database: its name, when and by whom it was deleted, and its last
+    digest. Make a copy first with `standout study backup`.
+    """
+    from standout.text import printable
+
+    with open_study(place, name) as study:
+        pulls = study.status().pulls
+        if not yes:
+            typer.confirm(f"delete {printable(name)} with {pulls:,} rewards, for good?", abort=True)
+        study.delete(name, reason, worker=worker)
+    typer.echo(f"deleted {printable(name)}: {pulls:,} rewards")
+
+
+def changes(place: Place, as_json: Json = False, name: Name = None) -> None:
+    """What was changed by hand in a study: what, when, by whom and why."""
+    from standout.results import ChangeList
+    from standout.text import moment, printable
+
+    with open_study(place, name) as study:
+        found = study.changes()
+    if as_json:
+        print_json(ChangeList(tuple(found)).to_dict())
+        return
+    for one in found:
+        why = f" ({printable(one.reason, 200)})" if one.reason else ""
+        typer.echo(f"{moment(one.time)}  {one.words}, by {printable(one.worker, 40)}{why}")
+    if not found:
+        typer.echo("nothing was changed by hand", err=True)
+
+
+def _change(place: str, name: str | None, as_json: bool, change: Callable[[Study], Status]) -> None:
+    with open_study(place, name) as study:
+        _say(study, change(study), as_json)
+
+
+def _say(study: Study, now: Status, as_json: bool) -> None:
+    """How the study stands after a change."""
+    from standout.cli.study_inspect import overview
+
+    if as_json:
+        print_json(now.to_dict())
+        return
+    typer.echo("\n".join(overview(now)))
+    if not now.stopped:
+        typer.echo("running")

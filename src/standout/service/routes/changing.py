@@ -1,0 +1,70 @@
+"""Changing one's mind about a study: settings, a stop, a mistyped reward; and deleting it.
+
+All of it is for owners. What may change without harm is said in `standout.study.settings`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from standout.results import ChangeList, Status
+from standout.service.answers import sent
+from standout.service.schemas import ByHand, Done, NewSettings, Void
+from standout.service.security.auth import Identity, Looker, Owner
+from standout.service.service import ServiceOf
+from standout.study import Study
+
+router = APIRouter(prefix="/studies/{name}", tags=["changing"])
+
+
+def _hand(who: Identity, body: ByHand) -> dict[str, Any]:
+    """Who changes something, why and with which key."""
+    return {"reason": body.reason, "worker": body.worker or who.name, "key": body.key}
+
+
+@router.patch("", responses=sent(Status, "How the study stands now."))
+async def change(service: ServiceOf, who: Owner, name: str, body: NewSettings) -> Response:
+    """Change settings; what is left out stays, null takes a budget, `until` or `pause_after` away.
+
+    Nothing here can make a verdict wrong. `stopped` ends the study by hand, or goes on with it.
+    """
+    return await service.by_hand(name, lambda study: study._set(body.given(), **_hand(who, body)))
+
+
+@router.post("/void", responses=sent(Status, "How the study stands now."))
+async def void(service: ServiceOf, who: Owner, name: str, body: Void) -> Response:
+    """Take back a reward that was told by mistake, or tell what was measured in its place."""
+    return await service.by_hand(
+        name,
+        lambda study: study.void(
+            body.place, ticket=body.ticket, value=body.value, **_hand(who, body)
+        ),
+    )
+
+
+@router.get("/changes", responses=sent(ChangeList, "All changes by hand, oldest first."))
+async def changes(service: ServiceOf, who: Looker, name: str) -> Response:
+    """What was changed by hand: what, by whom, when and why."""
+    return await service.look(name, lambda study: ChangeList(tuple(study.changes())))
+
+
+@router.delete("", responses=sent(Done))
+async def delete(
+    service: ServiceOf,
+    who: Owner,
+    name: str,
+    confirm: Annotated[str, Query(description="The study's name once more.")],
+    reason: Annotated[str, Query(max_length=2000)] = "",
+    worker: Annotated[str | None, Query(max_length=200)] = None,
+) -> Response:
+    """Remove the study with all its rewards, for good."""
+
+    def remove(study: Study) -> None:
+        study.delete(confirm, reason, worker=worker or who.name)
+
+    done = await service.write(name, remove)
+    service.studies.forget(name)
+    return done

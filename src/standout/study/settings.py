@@ -1,0 +1,145 @@
+"""What may change while a study runs: nothing of it can make wrong what is certain.
+
+Every interval holds at all times at once, whatever is pulled and whenever one stops; so who may
+stop later or sooner, in larger or smaller steps, changes only how long it takes. A tolerance that
+is chosen after looking is as good as one chosen before: where all intervals hold, each verdict is
+right for the tolerance it was given at. One that becomes smaller withdraws the verdicts that
+rested on the larger one.
+
+The rest stays as it began. Delta, the noise and the arms are in every interval (each arm fails
+with probability delta/n at most), and k is the question itself: to choose them by what came out
+would spend delta again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from standout.errors import ProblemError, StudyError, shown
+from standout.posterior import Until
+from standout.study import arguments
+from standout.text import span
+
+DAY = 86400.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a study that may change, as plain values."""
+
+    budget: int | None
+    tolerance: float
+    batch: int
+    until: str | None
+    pause_after: int | None
+    lease: float
+    stopped: bool = False
+
+    def with_values(self, values: Mapping[str, Any], n_arms: int) -> Settings:
+        """These with some others; raises `StudyError` for what cannot be set."""
+        unknown = sorted(set(values) - {one.name for one in fields(self)})
+        if unknown:
+            raise StudyError(
+                f"{unknown[0]} cannot be set; budget, tolerance, batch, until, pause_after and "
+                "lease may change, the rest is part of the question (begin another study)"
+            )
+        checked: dict[str, Any] = {name: _CHECKS[name](each) for name, each in values.items()}
+        if checked.get("until") is not None:
+            Until.parse(checked["until"]).check_arms(n_arms)
+        return replace(self, **checked)
+
+    def unlike(self, other: Settings) -> dict[str, Any]:
+        """The values that differ from those of `other`."""
+        mine, theirs = asdict(self), asdict(other)
+        return {name: value for name, value in mine.items() if value != theirs[name]}
+
+
+def write_changed(begun: Settings, now: Settings, voided: set[int]) -> str | None:
+    """What differs from the beginning, as it is kept; None if nothing does."""
+    changed = now.unlike(begun)
+    if not changed and not voided:
+        return None
+    return json.dumps({"set": changed, "void": sorted(voided)})
+
+
+def read_changed(text: str | None, begun: Settings, n_arms: int) -> tuple[Settings, set[int]]:
+    """The reverse of `write_changed`: the settings, and the places in the log that are void."""
+    if text is None:
+        return begun, set()
+    found = json.loads(text)
+    return begun.with_values(found["set"], n_arms), set(map(int, found["void"]))
+
+
+def change_words(before: Settings, after: Settings) -> str:
+    """What is different, for people: `tolerance from 0 to 0.01; budget from none to 500`."""
+    changed = after.unlike(before)
+    parts = []
+    if "stopped" in changed:
+        parts.append("stopped" if after.stopped else "started again")
+    parts += [
+        f"{name.replace('_', ' ')} from {_word(name, getattr(before, name))} to {_word(name, new)}"
+        for name, new in changed.items()
+        if name != "stopped"
+    ]
+    return "; ".join(parts) or "nothing changed"
+
+
+def _word(name: str, value: Any) -> str:
+    if value is None:
+        return "none"
+    if name == "lease":
+        return span(value)
+    if isinstance(value, str):
+        return value
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+def _budget(value: object) -> int | None:
+    return None if value is None else arguments.whole("budget", value, 1, arguments.MOST_PULLS)
+
+
+def _tolerance(value: object) -> float:
+    number = arguments.real(value)
+    if number is None or number < 0:
+        raise ProblemError(f"tolerance must be a number of at least 0, not {shown(value)}")
+    return number
+
+
+def _batch(value: object) -> int:
+    return arguments.whole("batch", value, 1, arguments.MOST_BATCH)
+
+
+def _until(value: object) -> str | None:
+    if value is None:
+        return None
+    return str(value if isinstance(value, Until) else Until.parse(arguments.text("until", value)))
+
+
+def _pause_after(value: object) -> int | None:
+    if value is None:
+        return None
+    return arguments.whole("pause_after", value, 1, arguments.MOST_FAILURES)
+
+
+def _lease(value: object) -> float:
+    return arguments.seconds("a lease", value)
+
+
+def _stopped(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise StudyError(f"stopped must be True or False, not {shown(value)}")
+    return value
+
+
+_CHECKS: dict[str, Callable[[object], object]] = {
+    "budget": _budget,
+    "tolerance": _tolerance,
+    "batch": _batch,
+    "until": _until,
+    "pause_after": _pause_after,
+    "lease": _lease,
+    "stopped": _stopped,
+}

@@ -1,0 +1,257 @@
+"""Changing one's mind: settings, a stop, a mistyped reward, a study that is deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from standout import Problem, Run
+from standout.errors import KeyUsedError, NoStudyError, StandoutError, StudyError
+from standout.results import StopReason
+from standout.study import Study
+from standout.study.storage.tokens import create as create_token
+from standout.study.storage.tokens import read_all
+from tests.study.cli import standout
+from tests.study.conftest import Clock
+from tests.study.test_random_walks import ARMS, METHODS, Walk
+
+RATES = {"ash": 0.1, "elm": 0.2, "fir": 0.3, "oak": 0.25, "yew": 0.9}
+
+
+def measured(place: str, pulls: int, method: str = "focus", **options: object) -> Study:
+    problem = Problem(noise="bernoulli", k=2)
+    study = Study.create(place, list(RATES), problem, method, **options)  # type: ignore[arg-type]
+    rng = np.random.default_rng(3)
+    while study.status().pulls < pulls and (tickets := study.ask(20)):
+        study.tell_many([(t, float(rng.random() < RATES[t.arm])) for t in tickets])
+    return study
+
+
+class ChangingWalk(Walk):
+    """A walk on which somebody changes settings and takes rewards back, too."""
+
+    def __init__(self, place: str, clock: Clock, seed: int) -> None:
+        super().__init__(place, clock, seed)
+        self.voided: set[int] = set()
+        self.added = 0
+
+    def step(self) -> None:
+        if self.rng.random() < 0.2:
+            self.rng.choice([self.set, self.set, self.void, self.void, self.stop])()
+            self.certified, self.stopped = {}, False
+            self.check()
+        else:
+            super().step()
+
+    def set(self) -> None:
+        now = self.study.status()
+        self.budget = self.rng.choice([None, now.pulls + now.pending + self.rng.randrange(1, 90)])
+        tolerance = self.rng.choice([0.0, 0.05, 0.3, 2.0])
+        batch = self.rng.choice([1, 4])
+        self.study.set(budget=self.budget, tolerance=tolerance, batch=batch)
+
+    def stop(self) -> None:
+        self.study.stop()
+        assert self.study.ask() is None
+        if self.rng.random() < 0.8:
+            self.study.restart()
+
+    def void(self) -> None:
+        places = len(self.study.history())
+        if places == 0:
+            return
+        place = self.rng.randrange(1, places + 1)
+        value = self.rng.choice([None, self.reward()])
+        refused = ""
+        try:
+            self.study.void(place, value=value, reason="a slip")
+        except StudyError as error:
+            refused = str(error)
+        if refused:
+            assert any(word in refused for word in ("void already", "budget", "waits"))
+        else:
+            self.voided.add(place)
+            self.added += value is not None
+
+    def check(self) -> None:
+        self.told_in_all = len(self.told) + self.unasked
+        status = self.study.status()
+        gone = len(self.voided) - self.added
+        assert status.pulls + status.surplus == self.told_in_all - gone
+        assert status.voided == len(self.voided)
+        self.unasked -= gone
+        super().check()
+        self.unasked += gone
+
+    def end(self) -> None:
+        assert self.study.verify().problems == ()
+        log, found = self.study.history(), self.study.identification()
+        assert set(log["seq"][~log["counted"]]) >= self.voided
+        assert np.count_nonzero(log["counted"]) == self.study.status().pulls
+        if not self.study.status().waiting:
+            for arm, mean in zip(ARMS, found.means, strict=True):
+                mine = log["reward"][(log["arm"] == arm) & log["counted"]]
+                expected = np.mean(mine) if len(mine) else np.nan
+                assert mean == pytest.approx(expected, nan_ok=True)
+        self.study.close()
+
+
+def test_random_changes(place: str, clock: Clock) -> None:
+    is_file = not place.startswith("postgresql")
+    for seed in range(len(METHODS) * 2 if is_file else 3):
+        walk = ChangingWalk(place, clock, seed)
+        for _ in range(60):
+            walk.step()
+        walk.end()
+
+
+@pytest.mark.parametrize("method", ["focus", "joint", "roai-elim"])
+def test_a_void_reward_is_as_if_never_told(folder: object, method: str) -> None:
+    """The arm's interval is that of a run with its other rewards, in the same order."""
+    for value in (None, 1.0):
+        study = measured(f"{folder}/{value}.db", 300, method)
+        log = study.history()
+        place = int(log["seq"][log["arm"] == "fir"][3])
+        study.void(place, value=value)
+        is_mine = (log["arm"] == "fir") & (log["seq"] != place)
+        mine = log["reward"][is_mine].tolist()
+        if value is not None:
+            mine.insert(3, value)
+        run = Run(study.problem, study.arms, method, np.random.default_rng(0))
+        for reward in mine:
+            run.tell("fir", reward)
+        run.update()
+        found, fresh, at = study.identification(), run.identification(), study.arms.index("fir")
+        assert found.pulls_by_arm[at] == len(mine)
+        assert found.means[at] == pytest.approx(np.mean(mine))
+        assert found.lower[at] == pytest.approx(fresh.lower[at])
+        assert found.upper[at] == pytest.approx(fresh.upper[at])
+        assert study.verify().problems == ()
+
+
+def test_verdicts_of_a_larger_tolerance_are_withdrawn(place: str) -> None:
+    study = measured(place, 400)
+    before = study.status()
+    assert before.undecided
+    assert study.set(tolerance=1.0).reason is StopReason.DECIDED
+    again = study.set(tolerance=0.0)
+    assert (again.outliers, again.undecided) == (before.outliers, before.undecided)
+    assert again.reason is StopReason.RUNNING
+    assert study.ask() is not None
+    with Study.open(place) as other:
+        assert other.problem.tolerance == 0.0
+        assert [one.words for one in other.changes()] == [
+            "tolerance from 0 to 1",
+            "tolerance from 1 to 0",
+        ]
+    assert study.verify().problems == ()
+
+
+def test_other_processes_see_it(place: str) -> None:
+    study = measured(place, 50, budget=200)
+    with Study.open(place) as other:
+        assert other.ask() is not None
+        study.set(budget=70, batch=7, lease=5.0, reason="short of money", worker="Ada")
+        assert (other.status().budget, other.method.label(), other.lease) == (
+            70,
+            "focus:batch=7",
+            5,
+        )
+        assert len(other.ask(100)) == 9
+        study.stop("enough")
+        assert other.ask() is None
+        assert other.status().reason is StopReason.STOPPED
+        study.restart()
+        assert study.set(budget=None).budget is None
+        assert other.ask() is not None
+        assert other.verify().problems == ()
+
+
+def test_a_spent_budget_is_raised(place: str) -> None:
+    study = measured(place, 40, budget=40)
+    assert study.status().reason is StopReason.BUDGET
+    with pytest.raises(StudyError, match="the least is 40"):
+        study.set(budget=39)
+    assert study.set(budget=50).reason is StopReason.RUNNING
+    assert len(study.ask(100)) == 10
+    assert study.verify().problems == ()
+
+
+def test_once_with_a_key(place: str) -> None:
+    study = measured(place, 40)
+    for _ in range(2):
+        assert study.set(budget=100, key="a").budget == 100
+        assert study.void(3, value=1.0, key="b").voided == 1
+    assert [one.kind for one in study.changes()] == ["set", "void"]
+    with pytest.raises(KeyUsedError):
+        study.set(budget=101, key="a")
+    with pytest.raises(KeyUsedError):
+        study.void(4, key="a")
+    assert study.verify().problems == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda study: study._set({"delta": 0.1}, "", None, None), "cannot be set"),
+        (lambda study: study.set(budget=0), "from 1 to"),
+        (lambda study: study.set(tolerance=float("nan")), "at least 0"),
+        (lambda study: study.set(tolerance=-1), "at least 0"),
+        (lambda study: study.set(batch=0), "from 1 to"),
+        (lambda study: study.set(until="often"), "until is"),
+        (lambda study: study.void(99), "no reward at place 99"),
+        (lambda study: study.void(), "say which"),
+        (lambda study: study.void(1, value=0.5), "0 nor 1"),
+        (lambda study: study.void(ticket=999), "ticket 999 has no reward"),
+        (lambda study: study.delete("another"), "nothing was deleted"),
+    ],
+)
+def test_refusals(folder: object, change: Callable[[Study], object], words: str) -> None:
+    study = measured(f"{folder}/study.db", 20)
+    before = study.status()
+    with pytest.raises(StandoutError, match=words):
+        change(study)
+    assert study.status() == before
+
+
+def test_what_waits_cannot_be_void(place: str) -> None:
+    study = Study.create(place, ["a", "b", "c"], Problem(noise="bernoulli"))
+    first, second = [t for t in study.ask(30) if t.arm == "a"][:2]
+    study.tell(second, 1.0)
+    with pytest.raises(StudyError, match="waits"):
+        study.void(ticket=second)
+    study.tell(first, 1.0)
+    study.void(ticket=second, value=0.0)
+    assert study.verify().problems == ()
+
+
+def test_delete(place: str) -> None:
+    study = measured(place, 40, name="beans")
+    others = Study.create(place, ["a", "b", "c"], Problem(noise="bernoulli"), name="peas")
+    create_token(study._storage, "owner", "beans")
+    with Study.open(place, "beans") as open_elsewhere:
+        study.delete("beans", "was a trial", worker="Ada")
+        new = Study.create(place, ["a", "b", "c"], Problem(noise="bernoulli"), name="beans")
+        # Its number is another: who had the old one open does not write into the new one.
+        with pytest.raises(NoStudyError):
+            open_elsewhere.tell(arm="ash", reward=1.0)
+    assert (new.status().pulls, others.verify().problems, new.verify().problems) == (0, (), ())
+    with study._storage.read() as connection:
+        assert [kept.token.revoked is not None for kept in read_all(connection)] == [True]
+
+
+def test_the_command_line(folder: object) -> None:
+    path = f"{folder}/study.db"
+    measured(path, 30).close()
+    told = standout("study", "set", path, "--budget", "1,000", "--tolerance", "0.01", "--json")
+    assert '"budget": 1000' in told.out
+    standout("study", "set", path, "--budget", "none", "--reason", "a grant", "--worker", "Ada")
+    standout("study", "void", path, "3", "--value", "1", "--reason", "a slip")
+    assert "stopped" in standout("study", "stop", path).out
+    assert "running" in standout("study", "restart", path).out
+    words = standout("study", "changes", path).out
+    assert "budget from 1,000 to none, by Ada (a grant)" in words
+    assert "reward 3 of" in words
+    assert "deleted main: 40 rewards" in standout("study", "delete", path, "main", "--yes").out
