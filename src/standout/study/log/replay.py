@@ -18,7 +18,7 @@ from standout.core import engine
 from standout.core.run import start_state
 from standout.core.state import PULLS, UNDECIDED, State
 from standout.core.typing import Floats
-from standout.posterior import Until
+from standout.posterior.until import Until
 from standout.results import StopReason
 from standout.study.kernels import observe_many
 from standout.study.log.chain import Kind, Logged, is_worked_out_alike, link, pack, read_places
