@@ -1,6 +1,6 @@
 """What it costs to start: CPU seconds of warm commands, and their ratio to bare imports.
 
-The ratio is to a process that imports numpy, numba and SQLAlchemy and does nothing,
+The ratio is to a process that imports numpy and numba and does nothing,
 measured in the same run, in turn: seconds differ from machine to machine and from
 hour to hour. Each figure is the least of several.
 """
@@ -18,7 +18,7 @@ import urllib.request
 from pathlib import Path
 
 PROGRAM = "from standout.cli.main import main; main()"
-IMPORTS = "import numpy, numba, sqlalchemy"
+IMPORTS = "import numpy, numba"
 COMMANDS = {
     "standout --help": ("--help",),
     "standout study status": ("study", "status", "x.db"),
@@ -67,7 +67,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--times", type=int, default=3)
     times = parser.parse_args().times
-    work = {"numpy, numba, sqlalchemy": [sys.executable, "-c", IMPORTS]}
+    work = {"numpy, numba": [sys.executable, "-c", IMPORTS]}
     work |= {name: [sys.executable, "-c", PROGRAM, *w] for name, w in COMMANDS.items()}
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)

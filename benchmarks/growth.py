@@ -38,8 +38,8 @@ def add_expired(study: Study, count: int) -> None:
     with study._writing(count) as (connection, _):
         mirror = study._mirror
         first = mirror.progress.totals.tickets
-        numbers = _NUMBERS[connection.dialect.name].format(count=count)
-        connection.exec_driver_sql(
+        numbers = _NUMBERS[connection.dialect].format(count=count)
+        connection.execute(
             "INSERT INTO standout_tickets (study, id, arm, slot, round, status, worker, asked, "
             f"expires) SELECT {mirror.key}, {first} + i, i - (i / {len(study.arms)}) * "
             f"{len(study.arms)}, {first} + i, 0, {_EXPIRED}, 'gone', 0, 0 FROM ({numbers}) AS m"

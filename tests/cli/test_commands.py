@@ -51,14 +51,14 @@ class TestHelp:
         assert len(re.findall(r"^    standout ", out, re.MULTILINE)) >= 2
 
     def test_imports_nothing_heavy(self) -> None:
-        heavy = {"numpy", "numba", "scipy", "matplotlib", "sqlalchemy", "fastapi", "rich"}
+        heavy = {"numpy", "numba", "scipy", "matplotlib", "fastapi", "rich"}
         for words in (["--help"], ["simulate", "--help"], ["--version"]):
             assert imported(heavy, words) == "[]"
 
     def test_a_study_in_a_file_imports_what_it_uses(self, tmp_path: Path) -> None:
         place = str(tmp_path / "x.db")
         Study.create(place, ["a", "b", "c"], Problem(noise="bernoulli")).close()
-        unused = {"scipy.linalg", "sqlalchemy.dialects.postgresql", "psycopg", "fastapi"}
+        unused = {"scipy.linalg", "psycopg", "fastapi"}
         assert imported(unused, ["study", "status", place]) == "[]"
         assert imported(unused | {"rich"}, ["study", "ask", place]) == "[]"
 

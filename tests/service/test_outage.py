@@ -251,9 +251,9 @@ def test_long_reading_is_not_given_up(away: str) -> None:
     Study.create(away, ARMS, Problem(noise="bernoulli")).close()
     with Study.open(away, patience=0.1) as study:
         with study._reading(is_long=True) as (connection, _):
-            connection.exec_driver_sql("SELECT pg_sleep(1.5)")
+            connection.execute("SELECT pg_sleep(1.5)")
         with pytest.raises(UnavailableError, match="timeout"), study._reading() as (connection, _):
-            connection.exec_driver_sql("SELECT pg_sleep(1.5)")
+            connection.execute("SELECT pg_sleep(1.5)")
 
 
 def ask(port: int, path: str) -> threading.Thread:

@@ -305,7 +305,7 @@ def test_verify_finds_a_tampered_total(place: str) -> None:
     study.tell_many([(t, 1.0) for t in study.ask(5)])
     assert study.verify()
     with study._storage.write() as connection:
-        connection.exec_driver_sql("UPDATE standout_arms SET total = 7.5 WHERE position = 2")
+        connection.execute("UPDATE standout_arms SET total = 7.5 WHERE position = 2")
     (problem,) = study.verify().problems
     # Sums are kept relative to the first reward, 1.0.
     assert "arm 'fir': 1 pulls, sum 8.5, but 1 and 1.0 by the log" in problem
@@ -318,5 +318,5 @@ def test_the_log_refuses_to_be_edited(place: str, statement: str) -> None:
     study = make(place)
     study.tell_many([(t, 1.0) for t in study.ask(5)])
     with pytest.raises(StudyError, match="append-only"), study._storage.write() as connection:
-        connection.exec_driver_sql(statement)
+        connection.execute(statement)
     assert study.verify()

@@ -14,7 +14,7 @@ from standout import Problem
 from standout.study import Study
 from standout.study.rating.rater import read_record
 from standout.study.rounds import MANY, new_round
-from standout.study.storage.statements import Statement, driver
+from standout.study.storage.statements import Statement
 from tests.study.conftest import Clock
 from tests.study.postgres import Server
 
@@ -114,7 +114,7 @@ def recorded() -> Iterator[list[tuple[str, Any]]]:
             if is_many:
                 params = (list(params[0]),)
                 given = params[0][0]
-            found.append((self.texts["postgresql"], given))
+            found.append((self.postgresql, given))
             return original(self, connection, *params)
 
         return wrapped
@@ -135,11 +135,11 @@ def test_postgresql_reads_by_index(server: Server, clock: Clock) -> None:
             call()
     plans: dict[str, str] = {}
     with study._storage.read() as connection:
-        driver(connection).execute("SET LOCAL enable_seqscan = off")  # Some tables are small here.
+        connection.raw.execute("SET LOCAL enable_seqscan = off")  # Some tables are small here.
         for text, params in found:
             if text.startswith("INSERT") or not any(f"standout_{log}" in text for log in LOGS):
                 continue
-            rows = driver(connection).execute("EXPLAIN " + text, params).fetchall()
+            rows = connection.raw.execute("EXPLAIN " + text, params).fetchall()
             plans[text] = "\n".join(line for (line,) in rows)
     assert len(plans) > 8
     for text, plan in plans.items():

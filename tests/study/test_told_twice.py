@@ -263,5 +263,5 @@ def test_what_was_surely_not_done_says_so(server: Server) -> None:
         server.run(end)
         assert study.tell(arm="ash", reward=1.0) == Receipt(counted=1)
         with pytest.raises(StorageError, match="nothing was changed"), study._storage.write() as c:
-            c.exec_driver_sql("NONSENSE")
+            c.execute("NONSENSE")
         assert study.verify().problems == ()

@@ -186,10 +186,10 @@ def _check_tokens(place: str, settings: Settings) -> tuple[int, int]:
 
 def _announce(place: str, settings: Settings, port: int, live: int, made: int) -> str:
     """Say where the server is, and who may use it; its address."""
-    from standout.study.storage.location import locate, shown
+    from standout.study.storage.location import locate
 
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    typer.echo(f"serving {shown(locate(place))}")
+    typer.echo(f"serving {locate(place)}")
     typer.echo(f"dashboard: http://{host}:{port}/")
     if settings.may_be_open and not made:
         typer.echo("open to every user of this machine; a token, once made, is asked for")

@@ -8,10 +8,10 @@ from standout.errors import StudyError
 from standout.results import Ticket
 from standout.study.rewards import Item
 from standout.study.storage import ticket_list
+from standout.study.storage.connection import Row
 from standout.study.storage.database import Connection
 from standout.study.storage.log import reward_log
 from standout.study.storage.mirror import Mirror
-from standout.study.storage.statements import Row
 
 
 def lost(

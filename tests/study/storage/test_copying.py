@@ -41,7 +41,7 @@ def rows(place: str | Path) -> dict[str, list[tuple[object, ...]]]:
     found = {}
     with storage.read() as connection:
         for table in ("standout_schema", *TABLES):
-            rows = connection.exec_driver_sql(f"SELECT * FROM {table}")
+            rows = connection.execute(f"SELECT * FROM {table}")
             # SQLite has 0 and 1 for False and True.
             plain = [tuple(int(v) if isinstance(v, bool) else v for v in row) for row in rows]
             found[table] = sorted(plain, key=repr)

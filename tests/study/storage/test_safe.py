@@ -129,7 +129,7 @@ def test_postgresql_shows_nothing_that_is_not_safe(server: Server) -> None:
         study.tell(arm="ash", reward=1.0)
         for is_small in (True, False):
             with study._storage.write(is_small=is_small) as connection:
-                found = connection.exec_driver_sql("SHOW synchronous_commit").scalar()
+                ((found,),) = connection.execute("SHOW synchronous_commit")
                 assert found == "on"
 
 

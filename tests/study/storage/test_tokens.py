@@ -20,7 +20,7 @@ def test_a_token_is_kept_as_a_hash(place: str) -> None:
     assert parts[0] == token.id
     with storage.read() as connection:
         kept = {found.token.id: found for found in tokens.read_all(connection)}
-        rows = connection.exec_driver_sql("SELECT * FROM standout_tokens").all()
+        rows = connection.execute("SELECT * FROM standout_tokens")
     assert parts[1] not in repr(rows)
     assert kept[token.id].token == token
     assert kept[token.id].is_of(parts[1])

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection
 
 from standout.core.kinds import IntervalKind, Verdict
 from standout.core.method import Method
@@ -30,6 +29,7 @@ from standout.study import arguments
 from standout.study.progress import Progress
 from standout.study.rating.page import Parts, check_items, check_page
 from standout.study.settings import read_changed
+from standout.study.storage.connection import Connection
 from standout.study.storage.database import Storage
 from standout.study.storage.guards import lifted
 from standout.study.storage.log import chain_start
@@ -201,7 +201,7 @@ def create(connection: Connection, storage: Storage, plan: Plan) -> Mirror:
     """Write a new study, inside the caller's transaction."""
     progress = plan.progress
     if not storage.is_sqlite:
-        connection.exec_driver_sql("LOCK TABLE standout_studies IN EXCLUSIVE MODE")
+        connection.execute("LOCK TABLE standout_studies IN EXCLUSIVE MODE")
     names = study_names(connection)
     if plan.name in dict(names).values():
         raise StudyExistsError(

@@ -13,18 +13,16 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
-
-from sqlalchemy import Connection, inspect
 
 from standout.errors import NoStudyError, StorageError
 from standout.results import CopiedStudy, Copy
 from standout.study.storage import sqlite_file
 from standout.study.storage.catalogue import study_names
+from standout.study.storage.connection import Connection
 from standout.study.storage.database import Storage
 from standout.study.storage.location import check_file, locate
-from standout.study.storage.schema import TABLES
+from standout.study.storage.schema import TABLES, columns_of
 from standout.study.storage.sqlite_log import is_locked
 from standout.study.storage.statements import Statement, insert_columns
 from standout.study.study import Study
@@ -71,7 +69,7 @@ def restore(
     """
     source = _opened(_file_of(file))
     with closing(source):
-        if locate(place).get_backend_name() == "sqlite":
+        if locate(place).file is not None:
             return _copy_to_file(source, _file_of(place), force, progress)
         return _copy_to_postgres(source, os.fspath(place), force, progress)
 
@@ -85,10 +83,10 @@ def _opened(place: str | os.PathLike[str]) -> Storage:
 
 
 def _file_of(place: str | os.PathLike[str]) -> Path:
-    url = locate(place)
-    if url.get_backend_name() != "sqlite":
+    path = locate(place).file
+    if path is None:
         raise StorageError("a backup is a file; for PostgreSQL's own copies use pg_dump")
-    return Path(str(url.database))
+    return path
 
 
 def _remarks(source: Storage) -> list[str]:
@@ -141,9 +139,8 @@ def _fill(source: Storage, part: Path, progress: Progress | None) -> None:
             _copy_rows(old, new, progress)
     else:
         with source.read() as connection, closing(sqlite3.connect(part)) as copy:
-            connection.exec_driver_sql("PRAGMA schema_version").scalar()  # The moment begins.
-            raw: Any = connection.connection.driver_connection
-            raw.backup(copy, pages=_PAGES, progress=_page_progress(progress))
+            connection.execute("PRAGMA schema_version")  # The moment begins.
+            connection.raw.backup(copy, pages=_PAGES, progress=_page_progress(progress))
             copy.execute("PRAGMA journal_mode=DELETE").fetchone()
             copy.execute(f"PRAGMA application_id={sqlite_file.APPLICATION}")
     part.chmod(mode)
@@ -252,7 +249,7 @@ def _copy_rows(old: Connection, new: Connection, progress: Progress | None) -> N
     total = sum(_count(old, table) for table in TABLES)
     done = 0
     for table in TABLES:
-        names = [column["name"] for column in inspect(old).get_columns(table)]
+        names = columns_of(old, table)
         sent = 0
         for rows in Statement(f"SELECT {', '.join(names)} FROM {table}").parts(old, _ROWS):
             # As many, so that PostgreSQL reads text: it takes SQLite's 0 and 1 for no boolean else.
@@ -272,19 +269,19 @@ def _empty_target(connection: Connection, place: str, force: bool) -> None:
     Raises `StorageError` while other programs are connected, and where there
     are studies or tokens unless `force`.
     """
-    others = connection.exec_driver_sql(
+    ((others,),) = connection.execute(
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
         "AND application_name = 'standout' AND pid <> pg_backend_pid()"
-    ).scalar_one()
+    )
     if others:
         raise StorageError(f"{place} is in use; end the server and all runs on it first")
     names = ", ".join(TABLES)
     # Whoever comes now waits until the copy is there.
-    connection.exec_driver_sql(f"LOCK TABLE {names} IN ACCESS EXCLUSIVE MODE")
+    connection.execute(f"LOCK TABLE {names} IN ACCESS EXCLUSIVE MODE")
     if not any(_count(connection, table) for table in TABLES):
         return
     if not force:
         raise StorageError(
             f"{place} holds studies or tokens already; --force (force=True) removes them all first"
         )
-    connection.exec_driver_sql(f"TRUNCATE {names}")
+    connection.execute(f"TRUNCATE {names}")

@@ -11,24 +11,21 @@ from __future__ import annotations
 
 import atexit
 import os
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 from weakref import WeakSet
-
-from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
-from sqlalchemy.pool import NullPool
 
 from standout.errors import NoStudyError, StorageError, UncertainError
 from standout.extras import require
 from standout.interruption import put_off
 from standout.study.arguments import seconds
 from standout.study.storage import sqlite_file
+from standout.study.storage.connection import Connection
 from standout.study.storage.driver_errors import explain
-from standout.study.storage.location import check_file, check_length, locate, shown
+from standout.study.storage.location import check_file, check_length, locate
 from standout.study.storage.migrations import STEPS, check_version, migrate, stored_version
 from standout.study.storage.sqlite_file import SqliteFile
 
@@ -37,21 +34,6 @@ __all__ = ["PATIENCE", "Connection", "Storage"]
 PATIENCE = 60.0
 """Seconds to wait for other processes before giving up."""
 _SQLITE_IO = 10
-
-
-def _is_broken(connection: Connection | None) -> bool:
-    """Whether PostgreSQL's side of a connection is gone."""
-    if connection is None or connection.closed or connection.invalidated:
-        return True
-    driver: Any = connection.connection.driver_connection
-    return bool(driver is None or driver.closed)
-
-
-def _end(connection: Connection) -> None:
-    try:
-        connection.close()
-    except SQLAlchemyError:
-        connection.invalidate()
 
 
 class Storage:
@@ -65,19 +47,23 @@ class Storage:
         patience: float = PATIENCE,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        self.url = locate(place)
-        self.shown = shown(self.url)
-        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self.address = locate(place)
+        self.shown = str(self.address)
+        self.is_sqlite = self.address.file is not None
         self.patience = patience = seconds("patience", patience)
         self.clock = clock
         self.remark: str | None = None
         self.file: SqliteFile | None = None
-        if self.is_sqlite:
-            path = Path(str(self.url.database))
-            check_file(path, must_exist=not create)
-            self.file = SqliteFile(path, create=create, patience=patience)
+        self._driver_error: type[Exception] = sqlite3.Error
+        if self.address.file is not None:
+            check_file(self.address.file, must_exist=not create)
+            self.file = SqliteFile(self.address.file, create=create, patience=patience)
+        else:
+            require("postgres", "a PostgreSQL database")
+            from psycopg import Error
+
+            self._driver_error = Error
         self._is_ready = False
-        self._engine = self._make_engine()
         self._connection: Connection | None = None
         self._owner = os.getpid()
         self._is_committing = False
@@ -96,24 +82,6 @@ class Storage:
         """Whether the file is still the one that was opened."""
         return self.file is None or self.file.is_current
 
-    def _make_engine(self) -> Engine:
-        options: dict[str, Any] = {"poolclass": NullPool, "hide_parameters": True}
-        if self.file is not None:
-            options["creator"] = self.file.connect
-        if not self.is_sqlite:
-            require("postgres", "a PostgreSQL database")
-        engine = create_engine(self.url, **options)
-        # Not methods: the engine would then hold on to the storage, and with it to the
-        # connection, until Python looks for such circles.
-        if self.is_sqlite:
-            event.listen(engine, "connect", sqlite_file.set_up)
-        else:
-            from standout.study.storage.postgres import connector
-
-            event.listen(engine, "do_connect", connector(self.patience))
-        self._driver_error: type[Exception] = engine.dialect.loaded_dbapi.Error
-        return engine
-
     def _prepare(self, create: bool) -> None:
         """Check the version; make or upgrade the tables where that is wanted."""
         application, mode = 0, ""
@@ -121,10 +89,10 @@ class Storage:
             version = stored_version(connection)
             if self.file is not None:
                 pages, size, application = (
-                    int(connection.exec_driver_sql(f"PRAGMA {name}").scalar() or 0)
+                    int(connection.execute(f"PRAGMA {name}")[0][0])
                     for name in ("page_count", "page_size", "application_id")
                 )
-                mode = str(connection.exec_driver_sql("PRAGMA journal_mode").scalar())
+                mode = str(connection.execute("PRAGMA journal_mode")[0][0])
                 check_length(self.file.path, pages * size)
         check_version(version, self.shown)
         if version == 0 and not create:
@@ -139,7 +107,7 @@ class Storage:
             with self.write() as connection:
                 if not self.is_sqlite:
                     # Two processes may create at once; the second waits here, then sees the tables.
-                    connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7382094)")
+                    connection.execute("SELECT pg_advisory_xact_lock(7382094)")
                 migrate(connection, self.shown)
 
     def _check_readable(self, version: int) -> None:
@@ -152,17 +120,25 @@ class Storage:
     def _connect(self) -> Connection:
         if self._owner != os.getpid():
             # A connection must not be shared with the parent: leave the parent's alone.
-            self._engine, self._connection = self._make_engine(), None
-            self._owner = os.getpid()
-        if self._connection is None or self._connection.closed or self._connection.invalidated:
-            self._connection = self._engine.connect()
+            if self._connection is not None:
+                _of_parents.append(self._connection)
+            self._connection, self._owner = None, os.getpid()
+        if self._connection is None or (not self.is_sqlite and self._connection.raw.closed):
+            self._connection = self._new_connection()
             if self._is_ready and self.file is not None and not self.is_read_only:
-                self.file.begin_log(self._raw())
+                self.file.begin_log(self._connection.raw)
         return self._connection
+
+    def _new_connection(self) -> Connection:
+        if self.file is not None:
+            return Connection(self.file.connect(), is_sqlite=True)
+        from standout.study.storage.postgres import connect
+
+        return Connection(connect(self.address.options, self.patience), is_sqlite=False)
 
     def _raw(self) -> Any:
         """The driver's own connection."""
-        return self._connect().connection.driver_connection
+        return self._connect().raw
 
     @contextmanager
     def write(self, *, is_small: bool = False) -> Iterator[Connection]:
@@ -187,7 +163,7 @@ class Storage:
             self._is_committing = False
 
     def _write_file(self, connection: Connection, file: SqliteFile) -> Iterator[Connection]:
-        raw = self._raw()
+        raw = connection.raw
         file.begin_immediate(raw)
         try:
             file.check()
@@ -198,12 +174,9 @@ class Storage:
             raw.rollback()
             raise
         except BaseException:
-            # SQLAlchemy may have closed it, which undoes all the same.
             with suppress(self._driver_error):
                 raw.rollback()
             raise
-        finally:
-            connection.rollback()  # What SQLAlchemy takes for a transaction of its own.
         # Moved away in between: then it was written into a file that nobody looks at.
         file.check(is_done=True)
 
@@ -224,20 +197,24 @@ class Storage:
         """
         with self._translated():
             connection = self._connect()
-            with connection.begin(), self._reading(connection, is_long):
-                yield connection
+            if self.file is not None:
+                yield from self._read_file(connection, self.file)
+            else:
+                from standout.study.storage.postgres import reading
 
-    @contextmanager
-    def _reading(self, connection: Connection, is_long: bool) -> Iterator[None]:
-        if self.file is None:
-            from standout.study.storage.postgres import reading
+                with reading(connection, is_long=is_long):
+                    yield connection
 
-            with reading(connection, is_long=is_long):
-                yield
-            return
-        self.file.begin(self._raw())
-        yield
-        self.file.check_unchanged()
+    def _read_file(self, connection: Connection, file: SqliteFile) -> Iterator[Connection]:
+        try:
+            file.begin(connection.raw)
+            yield connection
+            file.check_unchanged()
+            connection.raw.commit()
+        except BaseException:
+            with suppress(self._driver_error):
+                connection.raw.rollback()
+            raise
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -248,17 +225,10 @@ class Storage:
         try:
             with put_off():
                 yield
-        except DBAPIError as error:
-            found = self._error(error.orig)
-            self._drop_if_broken()
-            raise found from None
-        except SQLAlchemyError as error:
-            self._drop_if_broken()
-            raise StorageError(f"{self.shown}: {error}") from None
         except UnicodeDecodeError:
             self._drop_if_broken()
             raise StorageError(f"{self.shown} is damaged; restore it from a copy") from None
-        except self._driver_error as error:  # From what goes past SQLAlchemy.
+        except self._driver_error as error:
             found = self._error(error)
             self._drop_if_broken()
             raise found from None
@@ -288,40 +258,36 @@ class Storage:
         if self.is_sqlite:
             return getattr(cause, "sqlite_errorcode", 0) & 0xFF == _SQLITE_IO
         # An error that the server reports has undone the transaction.
-        return _is_broken(self._connection)
+        return self._connection is None or bool(self._connection.raw.closed)
 
     def _drop_if_broken(self) -> None:
-        with suppress(SQLAlchemyError, self._driver_error):
-            if self._connection is not None and not self.is_sqlite:
-                self._connection.invalidate()  # There is nobody to take it back with.
+        with suppress(self._driver_error):
             self._let_go()
 
     def _let_go(self) -> None:
         """End the connection; a file that nobody else uses becomes whole."""
         connection, self._connection = self._connection, None
-        if connection is None or connection.closed:
+        if connection is None:
             return
         with put_off():
-            self._end_whole(connection)
+            self._end_whole(connection.raw)
 
-    def _end_whole(self, connection: Connection) -> None:
+    def _end_whole(self, raw: Any) -> None:
         # One that was refused is left alone, but for a log that SQLite would work in anyway.
         file = self.file
-        is_ours = file is not None and (self._is_ready or file.has_log or file.had_log)
-        if file is None or not is_ours or connection.invalidated:
-            _end(connection)
+        if file is None or not (self._is_ready or file.has_log or file.had_log):
+            raw.close()
             return
-        raw: Any = connection.connection.driver_connection
         with file.leaving(raw) as may_close:
             if may_close:
-                _end(connection)
+                raw.close()
             else:
-                sqlite_file.keep_for_ever(connection)
+                sqlite_file.keep_for_ever(raw)
 
     def ping(self) -> None:
         """See that the database answers; raises if it does not."""
         with self.read() as connection:
-            connection.exec_driver_sql("SELECT 1").scalar()
+            connection.execute("SELECT 1")
 
     def now(self, connection: Connection) -> float:
         """Seconds since 1970: the server's clock where machines may differ."""
@@ -329,8 +295,8 @@ class Storage:
             return self.clock()
         if self.is_sqlite:
             return time.time()
-        value = connection.exec_driver_sql("SELECT extract(epoch FROM clock_timestamp())").scalar()
-        return float(value or 0.0)
+        ((moment,),) = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8")
+        return float(moment)
 
     def identity(self, study: int) -> str:
         """A text that this study has alone, whatever the database and whoever reaches it how.
@@ -360,10 +326,14 @@ class Storage:
         """Close the connection; the next use opens another."""
         if self._owner == os.getpid():
             self._let_go()
-        self._connection = None
+        elif self._connection is not None:
+            _of_parents.append(self._connection)
+            self._connection = None
 
 
 _open: WeakSet[Storage] = WeakSet()
+_of_parents: list[Connection] = []
+"""Kept for ever: to let go of such a connection would close the parent's, or its locks."""
 
 
 @atexit.register

@@ -47,8 +47,8 @@ def _message(storage: Storage, cause: BaseException | None, code: int) -> str:
         return f"{name} is damaged or cut short ({text}); restore it from a copy"
     if code in (_READ_ONLY, _CANNOT_OPEN):
         return _no_access(storage, code)
-    if storage.url.password:
-        text = text.replace(str(storage.url.password), "***")
+    for password in filter(None, storage.address.passwords):
+        text = text.replace(password, "***")
     return f"{name}: {text}"
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy import Connection
-
+from standout.study.storage.connection import Connection
 from standout.study.storage.statements import Statement
 from standout.study.storage.versions import APPEND_ONLY, guard_body, guards
 
@@ -25,26 +24,26 @@ _BEFORE_CHANGES = 1 + 2 + 8 + 16
 @contextmanager
 def lifted(connection: Connection) -> Iterator[None]:
     """Let rows of the append-only tables be deleted, inside the caller's transaction."""
-    dialect = connection.dialect.name
+    dialect = connection.dialect
     for table in _TABLES:
         for name in guards(table, dialect):
-            if dialect == "sqlite":
-                connection.exec_driver_sql(f"DROP TRIGGER {name}")
+            if connection.is_sqlite:
+                connection.execute(f"DROP TRIGGER {name}")
             else:
-                connection.exec_driver_sql(f"ALTER TABLE {table} DISABLE TRIGGER {name}")
+                connection.execute(f"ALTER TABLE {table} DISABLE TRIGGER {name}")
     yield
     for table in _TABLES:
         for name, statement in guards(table, dialect).items():
-            if dialect == "sqlite":
-                connection.exec_driver_sql(statement)
+            if connection.is_sqlite:
+                connection.execute(statement)
             else:
-                connection.exec_driver_sql(f"ALTER TABLE {table} ENABLE TRIGGER {name}")
+                connection.execute(f"ALTER TABLE {table} ENABLE TRIGGER {name}")
 
 
 def check_guards(connection: Connection) -> list[str]:
     """What is wrong with the triggers; empty when all are there and as they were made."""
-    dialect = connection.dialect.name
-    found = _on_sqlite(connection) if dialect == "sqlite" else _on_postgresql(connection)
+    dialect = connection.dialect
+    found = _on_sqlite(connection) if connection.is_sqlite else _on_postgresql(connection)
     problems = []
     expected: set[str] = set()
     for table in _TABLES:

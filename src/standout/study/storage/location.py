@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
+from dataclasses import dataclass, field
 from pathlib import Path
-
-from sqlalchemy import URL, make_url
-from sqlalchemy.exc import ArgumentError
+from urllib.parse import parse_qs, quote, unquote
 
 from standout.errors import NoStudyError, StorageError
 
@@ -23,7 +23,47 @@ SMALLEST = 512
 """Bytes of the smallest SQLite database."""
 
 
-def locate(place: str | os.PathLike[str]) -> URL:
+_ADDRESS = re.compile(
+    r"[\w+]+://"
+    r"(?:(?P<user>[^:/]*)(?::(?P<password>[^@]*))?@)?"
+    r"(?:\[(?P<ipv6>[^/?]+)\]|(?P<host>[^/:?]+))?(?::(?P<port>\d*))?"
+    r"(?:/(?P<dbname>[^?]*))?"
+    r"(?:\?(?P<query>.*))?"
+)
+
+
+@dataclass(frozen=True)
+class Address:
+    """A file, or a PostgreSQL database: then what libpq is told to find it, by name."""
+
+    file: Path | None = None
+    options: dict[str, str] = field(default_factory=dict, repr=False)
+    is_in_query: frozenset[str] = frozenset()
+    """Which of the options stood behind a question mark."""
+
+    @property
+    def passwords(self) -> list[str]:
+        """What must never be shown."""
+        return [value for name, value in self.options.items() if "password" in name.lower()]
+
+    def __str__(self) -> str:
+        """How to name it in messages: a path, or an address without its password."""
+        if self.file is not None:
+            return str(self.file)
+        given = {name: quote(value, safe="") for name, value in self.options.items()}
+        hidden = {name: "***" if "password" in name.lower() else given[name] for name in given}
+        first = {name: hidden[name] for name in hidden if name not in self.is_in_query}
+        more = "&".join(f"{name}={hidden[name]}" for name in hidden if name in self.is_in_query)
+        user = first.get("user", "") + (f":{first['password']}" if "password" in first else "")
+        host = self.options["host"] if "host" in first else ""
+        host = f"[{host}]" if ":" in host else host
+        port = f":{first['port']}" if "port" in first else ""
+        name = f"/{first['dbname']}" if "dbname" in first else ""
+        at = f"{user}@" if user else ""
+        return f"postgresql://{at}{host}{port}{name}" + (f"?{more}" if more else "")
+
+
+def locate(place: str | os.PathLike[str]) -> Address:
     """The address of a file or of a PostgreSQL URL; never echoes a password."""
     text = os.fspath(place)
     if "://" not in text:
@@ -31,36 +71,34 @@ def locate(place: str | os.PathLike[str]) -> URL:
             raise StorageError("no file given for the study")
         if "\x00" in text:
             raise StorageError("a file name cannot contain the character NUL")
-        return URL.create("sqlite", database=str(Path(text).expanduser().absolute()))
+        return Address(Path(text).expanduser().absolute())
     scheme = text.partition("://")[0].lower()
     if scheme in ("postgres", "postgresql", "postgresql+psycopg"):
-        try:
-            return make_url(text).set(drivername="postgresql+psycopg")
-        except (ArgumentError, ValueError):
+        found = _ADDRESS.fullmatch(text)
+        if found is None:
             raise StorageError(
                 "the database address cannot be read; write postgresql://user@host:port/database "
                 "and escape special characters of a password as %XX"
-            ) from None
+            )
+        return _server(found.groupdict())
     if scheme == "sqlite":
         path = text.partition("://")[2].removeprefix("/")
         return locate(path)
     raise StorageError(f"no storage {scheme!r}; use a file or postgresql://user@host/database")
 
 
-def shown(url: URL) -> str:
-    """How to name a place in messages: a path, or an address without its password."""
-    if url.get_backend_name() == "sqlite":
-        return str(url.database)
-    hidden = {key: "***" for key in url.query if "password" in key.lower()}
-    return url.update_query_dict(hidden).render_as_string(hide_password=True)
+def _server(parts: dict[str, str | None]) -> Address:
+    """From the parts of a PostgreSQL address; what is given twice goes to libpq as a list."""
+    query = parse_qs(parts.pop("query") or "", keep_blank_values=True)
+    parts["host"] = parts.pop("ipv6") or parts["host"]
+    given = {name: unquote(value) for name, value in parts.items() if value}
+    more = {name: ",".join(values) for name, values in query.items()}
+    return Address(options={**given, **more}, is_in_query=frozenset(more))
 
 
 def has_password(place: str) -> bool:
     """Whether an address carries a password (which process lists would show)."""
-    if "://" not in place:
-        return False
-    url = locate(place)
-    return url.password is not None or any("password" in key.lower() for key in url.query)
+    return "://" in place and bool(locate(place).passwords)
 
 
 def file_system(path: Path, mounts: str = "/proc/self/mounts") -> str:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlalchemy import Connection, inspect
-
 from standout.errors import StorageError
+from standout.study.storage.connection import Connection
 from standout.study.storage.log import chain_start
+from standout.study.storage.schema import columns_of
 from standout.study.storage.versions import (
     APPEND_ONLY,
     FIFTH,
@@ -63,20 +63,20 @@ def _fifth(connection: Connection) -> None:
 
 def _run(connection: Connection, statements: tuple[str, ...]) -> None:
     for statement in statements:
-        connection.exec_driver_sql(write_for(connection.dialect.name, statement))
+        connection.execute(write_for(connection.dialect, statement))
 
 
 def _guard(connection: Connection, version: int) -> None:
     """Let the tables of a version refuse to be edited."""
-    dialect = connection.dialect.name
+    dialect = connection.dialect
     for table in APPEND_ONLY[version]:
-        if dialect != "sqlite":
+        if not connection.is_sqlite:
             body = guard_body(table).replace("'", "''")
-            connection.exec_driver_sql(
+            connection.execute(
                 f"CREATE FUNCTION {table}_keep() RETURNS trigger LANGUAGE plpgsql AS '{body}'"
             )
         for statement in guards(table, dialect).values():
-            connection.exec_driver_sql(statement)
+            connection.execute(statement)
 
 
 STEPS: tuple[Step, ...] = (_first, _second, _third, _fourth, _fifth)
@@ -85,9 +85,9 @@ STEPS: tuple[Step, ...] = (_first, _second, _third, _fourth, _fifth)
 
 def stored_version(connection: Connection) -> int:
     """The version of the database; 0 when it holds nothing of ours."""
-    if not inspect(connection).has_table("standout_schema"):
+    if not columns_of(connection, "standout_schema"):
         return 0
-    version = connection.exec_driver_sql("SELECT max(version) FROM standout_schema").scalar()
+    ((version,),) = connection.execute("SELECT max(version) FROM standout_schema")
     return int(version or 0)
 
 
@@ -107,6 +107,6 @@ def migrate(connection: Connection, place: str, steps: tuple[Step, ...] = STEPS)
     for number in range(version, len(steps)):
         steps[number](connection)
     if version == 0:
-        connection.exec_driver_sql(f"INSERT INTO standout_schema (version) VALUES ({len(steps)})")
+        connection.execute(f"INSERT INTO standout_schema (version) VALUES ({len(steps)})")
     elif version < len(steps):
-        connection.exec_driver_sql(f"UPDATE standout_schema SET version = {len(steps)}")
+        connection.execute(f"UPDATE standout_schema SET version = {len(steps)}")

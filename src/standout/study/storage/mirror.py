@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection
 
 from standout.core.state import PULLS
 from standout.core.typing import Floats, Ints
@@ -18,6 +17,7 @@ from standout.results import StopReason
 from standout.study.progress import Changes, Progress, Totals
 from standout.study.rounds import LiveRound, new_round
 from standout.study.settings import read_changed, write_changed
+from standout.study.storage.connection import Connection
 from standout.study.storage.log.trace import TraceLog
 from standout.study.storage.mirror_statements import (
     ADD_ROUND,
@@ -88,7 +88,7 @@ class Mirror:
         self.progress.changes = Changes()
         known = self.progress.totals if self.is_loaded else Totals(seq=-1)
         run = ((LOCK_RUN if lock else READ_RUN), (self.key,))
-        if connection.dialect.name == "sqlite":
+        if connection.is_sqlite:
             rows, moment = run[0](connection, self.key), time.time()
             if rows and rows[0][0] == known.seq:
                 self.tickets.forget()

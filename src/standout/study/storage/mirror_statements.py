@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sqlalchemy import Connection
-
+from standout.study.storage.connection import Connection
 from standout.study.storage.statements import Statement, insert_into
 
 COUNTERS = ("seq", "pulls", "surplus", "log", "tickets", "failed", "last_round", "steps")
@@ -43,8 +42,8 @@ READ_RUN = Statement(
 )
 LOCK_RUN = Statement(
     # On SQLite the transaction itself sees to it that nobody else writes.
-    READ_RUN.texts["sqlite"],
-    READ_RUN.texts["postgresql"].replace("%s", "?") + " FOR UPDATE",
+    READ_RUN.sqlite,
+    READ_RUN.postgresql.replace("%s", "?") + " FOR UPDATE",
 )
 QUEUE = Statement("SELECT 1", f"SELECT pg_advisory_xact_lock({LOCKS}, ?)")
 """Wait for one's turn. Who waits for a row instead finds it changed, and has to look again."""

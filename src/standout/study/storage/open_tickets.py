@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Connection
-
+from standout.study.storage.connection import Connection, Row
 from standout.study.storage.schema import TicketStatus
-from standout.study.storage.statements import Row, Statement, insert_columns
+from standout.study.storage.statements import Statement, insert_columns
 
 PENDING, HELD = int(TicketStatus.PENDING), int(TicketStatus.HELD)
 NO_SLOT = 2**62
@@ -162,10 +161,6 @@ class Looked:
         return None
 
 
-def _is_sqlite(connection: Connection) -> bool:
-    return connection.dialect.name == "sqlite"
-
-
 def find(
     connection: Connection, key: int, numbers: Sequence[int], looked: Looked | None = None
 ) -> dict[int, OpenTicket]:
@@ -177,7 +172,7 @@ def find(
         rows = _ONE(connection, key, numbers[0]) if kept is None else kept
     elif (last := max(numbers)) - (first := min(numbers)) < _DENSE * len(numbers):
         rows = _RANGE(connection, key, first, last)
-    elif _is_sqlite(connection):
+    elif connection.is_sqlite:
         rows = [row for number in numbers for row in _ONE(connection, key, number)]
     else:
         rows = _ANY(connection, key, list(numbers))
@@ -190,7 +185,7 @@ def _per_arm(
     """The rows of each pair: by one statement for all on PostgreSQL, where asking takes long."""
     if not pairs:
         return []
-    if _is_sqlite(connection) or len(pairs) == 1:
+    if connection.is_sqlite or len(pairs) == 1:
         return [row for arm, value in pairs for row in one(connection, key, arm, value)]
     arms, values = zip(*pairs, strict=True)
     return many(connection, list(arms), list(values), key)

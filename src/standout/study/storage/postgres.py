@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import logging
 import time
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -20,12 +20,12 @@ import psycopg
 import psycopg.abc
 from psycopg import generators, waiting
 from psycopg.adapt import PyFormat, Transformer
+from psycopg.conninfo import make_conninfo
 from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGconn, PGresult
-from sqlalchemy import Connection
-from sqlalchemy.exc import SQLAlchemyError
 
+from standout.study.storage.connection import Connection
 from standout.study.storage.driver_errors import SILENT
 
 Call = tuple[str, Sequence[Any]]
@@ -64,9 +64,8 @@ def limits(patience: float) -> list[str]:
     ]
 
 
-# What they would print of a connection that broke, our errors say.
-for _name in ("psycopg", "sqlalchemy"):
-    logging.getLogger(_name).addHandler(logging.NullHandler())
+# What it would print of a connection that broke, our errors say.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 
 class Watched(psycopg.Connection[Any]):
@@ -173,23 +172,24 @@ _IDENTITY = (
 numbers, but not the moment of its start."""
 
 
-def connector(patience: float) -> Callable[..., Watched]:
-    """What SQLAlchemy calls to connect: with all three limits."""
-
-    def connect(_dialect: Any, _record: Any, args: Any, options: Any) -> Watched:
-        connection: Watched = Watched.connect(*args, **{**options, **connect_options(patience)})
-        connection.silence = patience + MARGIN
-        connection.prepared, connection._numbers = {}, itertools.count()
-        connection.transformer = Transformer(connection)
-        # We prepare ourselves; psycopg would throw ours away with its own after a rollback.
-        connection.prepare_threshold = None
+def connect(options: Mapping[str, str], patience: float) -> Watched:
+    """A connection with all three limits, to where libpq's `options` say."""
+    connection: Watched
+    connection = Watched.connect(make_conninfo("", **{**options, **connect_options(patience)}))
+    connection.silence = patience + MARGIN
+    connection.prepared, connection._numbers = {}, itertools.count()
+    connection.transformer = Transformer(connection)
+    # We prepare ourselves; psycopg would throw ours away with its own after a rollback.
+    connection.prepare_threshold = None
+    try:
         for statement in limits(patience):
             connection.execute(statement)
         connection.identity = " ".join(*connection.execute(_IDENTITY))
         connection.commit()
-        return connection
-
-    return connect
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 class Batch:
@@ -267,7 +267,7 @@ def writing(connection: Connection, *, is_small: bool) -> Iterator[Callable[[], 
 
     The statements of a small one (without COPY) are gathered in a `Batch`.
     """
-    raw: Any = connection.connection.dbapi_connection
+    raw = connection.raw
     try:
         if is_small:
             raw.autocommit = True
@@ -281,8 +281,6 @@ def writing(connection: Connection, *, is_small: bool) -> Iterator[Callable[[], 
         raise
     finally:
         raw.batch = None
-        with suppress(SQLAlchemyError):
-            connection.rollback()  # What SQLAlchemy takes for a transaction of its own.
         if is_small:
             with suppress(psycopg.Error):
                 raw.autocommit = False
@@ -296,15 +294,18 @@ def _take_back(raw: Any) -> None:
 
 @contextmanager
 def reading(connection: Connection, *, is_long: bool) -> Iterator[None]:
-    """Make a transaction see one moment; with `is_long`, without the limit on a statement."""
-    connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-    if not is_long:
-        yield
-        return
-    connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
-    driver: Any = connection.connection.driver_connection
-    before, driver.silence = driver.silence, LONG
+    """A transaction that sees one moment; with `is_long`, without the limit on a statement."""
+    raw = connection.raw
+    before = raw.silence
     try:
+        raw.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        if is_long:
+            raw.execute("SET LOCAL statement_timeout = 0")
+            raw.silence = LONG
         yield
+        raw.commit()
+    except BaseException:
+        _take_back(raw)
+        raise
     finally:
-        driver.silence = before
+        raw.silence = before

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import Connection
-
-from standout.study.storage.statements import Row, Statement, insert_columns
+from standout.study.storage.connection import Connection, Row
+from standout.study.storage.statements import Statement, insert_columns
 
 _ALL = Statement("SELECT position, content FROM standout_items WHERE study = ?")
 _ONE = Statement("SELECT position, content FROM standout_items WHERE study = ? AND position = ?")
@@ -32,7 +31,7 @@ def read_items(
     rows: list[Row]
     if positions is None:
         rows = _ALL(connection, key)
-    elif connection.dialect.name == "sqlite":
+    elif connection.is_sqlite:
         rows = [row for position in positions for row in _ONE(connection, key, position)]
     else:
         rows = _ANY(connection, key, list(positions))

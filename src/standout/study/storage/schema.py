@@ -39,6 +39,9 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from standout.study.storage.connection import Connection
+from standout.study.storage.statements import Statement
+
 
 class TicketStatus(IntEnum):
     """Where a ticket stands. A ticket whose reward is counted leaves the table for the log."""
@@ -63,3 +66,14 @@ TABLES = tuple(
     )
 )  # fmt: skip
 """All but the one that holds the version of the schema."""
+
+_COLUMNS = Statement(
+    "SELECT name FROM pragma_table_info(?)",
+    "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass(?) AND attnum > 0 "
+    "AND NOT attisdropped ORDER BY attnum",
+)
+
+
+def columns_of(connection: Connection, table: str) -> list[str]:
+    """The columns of a table, as they are in the database; none if there is no such table."""
+    return [name for (name,) in _COLUMNS(connection, table)]

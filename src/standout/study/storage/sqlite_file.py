@@ -144,6 +144,9 @@ class SqliteFile:
             isolation_level=None,
             check_same_thread=False,
         )
+        # A commit is on disk before anybody sees it.
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
         found = _identity(self.path)
         if before is not None and found != before:
             connection.close()
@@ -406,11 +409,3 @@ class SqliteFile:
 def keep_for_ever(connection: Any) -> None:
     """Never close a connection, not even when the program ends."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
-
-
-def set_up(connection: sqlite3.Connection, _: Any) -> None:
-    """What every connection is told first: a commit is on disk before anybody sees it."""
-    cursor = connection.cursor()
-    cursor.execute("PRAGMA synchronous=FULL")
-    cursor.execute("PRAGMA foreign_keys=ON")
-    cursor.close()

@@ -14,17 +14,11 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection
+from standout.study.storage.connection import Connection, Row
 
-Row = tuple[Any, ...]
 FEW = 50
 """Up to here, one statement per row is as quick as anything."""
 _INDEXED = re.compile(r" INDEXED BY \w+")
-
-
-def driver(connection: Connection) -> Any:
-    """The driver's own connection."""
-    return connection.connection.dbapi_connection
 
 
 class Statement:
@@ -34,29 +28,31 @@ class Statement:
     `INDEXED BY` is for SQLite only, which otherwise takes a study's number for enough to go by.
     """
 
+    __slots__ = ("postgresql", "sqlite")
+
     def __init__(self, sqlite: str, postgresql: str | None = None) -> None:
-        other = _INDEXED.sub("", postgresql or sqlite)
-        self.texts = {"sqlite": sqlite, "postgresql": other.replace("?", "%s")}
+        self.sqlite = sqlite
+        self.postgresql = _INDEXED.sub("", postgresql or sqlite).replace("?", "%s")
 
     def __call__(self, connection: Connection, *params: Any) -> list[Row]:
         """Run it and read its rows."""
-        raw = driver(connection)
-        text = self.texts[connection.dialect.name]
+        raw = connection.raw
         found: list[Row]
-        if is_batch(raw):
-            (found,) = raw.batch.read([(text, params)])
+        if connection.is_sqlite:
+            found = raw.execute(self.sqlite, params).fetchall()
+        elif raw.batch is not None:
+            (found,) = raw.batch.read([(self.postgresql, params)])
         else:
-            found = raw.execute(text, params).fetchall()
+            found = raw.execute(self.postgresql, params).fetchall()
         return found
 
     def parts(self, connection: Connection, size: int, *params: Any) -> Iterator[list[Row]]:
         """Run it and read its rows, up to `size` at a time."""
-        raw = driver(connection)
-        is_sqlite = connection.dialect.name == "sqlite"
+        raw, is_sqlite = connection.raw, connection.is_sqlite
         # PostgreSQL would send everything at once; a named cursor stays on the server.
         cursor = raw.cursor() if is_sqlite else raw.cursor(name="standout_parts")
         try:
-            cursor.execute(self.texts[connection.dialect.name], params)
+            cursor.execute(self.sqlite if is_sqlite else self.postgresql, params)
             while rows := cursor.fetchmany(size):
                 yield rows
         finally:
@@ -64,46 +60,37 @@ class Statement:
 
     def run(self, connection: Connection, *params: Any) -> None:
         """Run it where it gives no rows."""
-        raw = driver(connection)
-        text = self.texts[connection.dialect.name]
-        if is_batch(raw):
-            raw.batch.add(text, params)
+        raw = connection.raw
+        if connection.is_sqlite:
+            raw.execute(self.sqlite, params)
+        elif raw.batch is not None:
+            raw.batch.add(self.postgresql, params)
         else:
-            raw.execute(text, params)
+            raw.execute(self.postgresql, params)
 
     def many(self, connection: Connection, rows: Iterable[Row]) -> None:
         """Run it for each of these parameters."""
-        raw = driver(connection)
-        text = self.texts[connection.dialect.name]
-        if is_batch(raw):
+        raw = connection.raw
+        if connection.is_sqlite:
+            raw.executemany(self.sqlite, rows)
+        elif raw.batch is not None:
             for row in rows:
-                raw.batch.add(text, row)
-            return
-        if isinstance(rows, list) and len(rows) == 1:
-            raw.execute(text, rows[0])
-            return
-        cursor = raw.cursor()
-        try:
-            cursor.executemany(text, rows)
-        finally:
-            cursor.close()
-
-
-def is_batch(raw: Any) -> bool:
-    """Whether statements are gathered, to be sent to a PostgreSQL server together."""
-    return getattr(raw, "batch", None) is not None
+                raw.batch.add(self.postgresql, row)
+        else:
+            with raw.cursor() as cursor:
+                cursor.executemany(self.postgresql, rows)
 
 
 def read_together(
     connection: Connection, calls: Sequence[tuple[Statement, Row]]
 ) -> list[list[Row]]:
     """The rows of each, in order: one after the other, but sent together where that is quicker."""
-    raw, name = driver(connection), connection.dialect.name
-    if name == "sqlite" or not (is_batch(raw) or raw.is_begun):
+    raw = connection.raw
+    if connection.is_sqlite or not (raw.batch is not None or raw.is_begun):
         return [statement(connection, *params) for statement, params in calls]
-    texts = [(one.texts[name], params) for one, params in calls]
+    texts = [(one.postgresql, params) for one, params in calls]
     found: list[list[Row]]
-    found = raw.batch.read(texts) if is_batch(raw) else raw.exchange(texts, len(texts))
+    found = raw.exchange(texts, len(texts)) if raw.batch is None else raw.batch.read(texts)
     return found
 
 
@@ -131,16 +118,13 @@ def insert_columns(
     connection: Connection, table: str, names: Sequence[str], rows: Iterable[Any], count: int
 ) -> None:
     """Insert `count` rows given as tuples in the order of `names`: COPY for many on PostgreSQL."""
-    if connection.dialect.name == "sqlite" or count <= FEW:
+    if connection.is_sqlite or count <= FEW:
         _insert(table, tuple(names)).many(connection, rows)
         return
-    cursor: Any = driver(connection).cursor()
-    try:
-        with cursor.copy(f"COPY {table} ({', '.join(names)}) FROM STDIN") as copy:
-            for row in rows:
-                copy.write_row(row)
-    finally:
-        cursor.close()
+    command = f"COPY {table} ({', '.join(names)}) FROM STDIN"
+    with connection.raw.cursor() as cursor, cursor.copy(command) as copy:
+        for row in rows:
+            copy.write_row(row)
 
 
 @cache

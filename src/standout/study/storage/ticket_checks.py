@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from sqlalchemy import Connection
 
+from standout.study.storage.connection import Connection
 from standout.study.storage.mirror import Mirror
 from standout.study.storage.statements import Statement
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
-
-from standout.study.storage.statements import Row, Statement
+from standout.study.storage.connection import Connection, Row
+from standout.study.storage.statements import Statement
 
 _OUT = "FROM standout_tickets INDEXED BY standout_tickets_due WHERE study = ? AND status = 0 "
 _HELD_BY = (

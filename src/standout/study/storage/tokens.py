@@ -16,11 +16,10 @@ import secrets
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sqlalchemy import Connection
-
 from standout.errors import StudyError
 from standout.results import Result
 from standout.study.storage.catalogue import study_names
+from standout.study.storage.connection import Connection
 from standout.study.storage.database import Storage
 from standout.study.storage.statements import Statement, insert_into
 

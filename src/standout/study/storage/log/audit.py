@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sqlalchemy import Connection
-
-from standout.study.storage.statements import Row, Statement
+from standout.study.storage.connection import Connection, Row
+from standout.study.storage.statements import Statement
 
 
 class Base(NamedTuple):
@@ -56,10 +55,10 @@ _FAILURE = Statement(
 
 def complaints_of_sqlite(connection: Connection) -> list[str]:
     """What SQLite's own check of the file finds; nothing on PostgreSQL."""
-    if connection.dialect.name != "sqlite":
+    if not connection.is_sqlite:
         return []
-    rows = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
-    return [] if rows == ["ok"] else [str(row) for row in rows]
+    found = [str(text) for (text,) in connection.execute("PRAGMA integrity_check")]
+    return [] if found == ["ok"] else found
 
 
 def size_of_log(connection: Connection, key: int) -> tuple[int, int]:

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection
 
 from standout.core.state import State
 from standout.study.log.chain import Kind, Step
+from standout.study.storage.connection import Connection
 from standout.study.storage.statements import Statement, insert_into
 
 _SETTINGS = (

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection
-
-from standout.study.storage.statements import Row, Statement, insert_columns
+from standout.study.storage.connection import Connection, Row
+from standout.study.storage.statements import Statement, insert_columns
 
 PART = 20_000
 """Rows that are read at once."""
@@ -59,7 +58,7 @@ def values_told(connection: Connection, key: int, numbers: Sequence[int]) -> dic
     """Values of tickets that are in the log."""
     if not numbers:
         return {}
-    if connection.dialect.name == "sqlite" or len(numbers) == 1:
+    if connection.is_sqlite or len(numbers) == 1:
         rows = [row for number in numbers for row in _TOLD_ONE(connection, key, number)]
     else:
         rows = _TOLD_ANY(connection, key, list(numbers))

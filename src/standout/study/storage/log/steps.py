@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection
-
 from standout.errors import KeyUsedError
 from standout.study.log.chain import COVERED, Kind, Step
+from standout.study.storage.connection import Connection, Row
 from standout.study.storage.log.reward_log import read_part
 from standout.study.storage.mirror import Mirror
-from standout.study.storage.statements import Row, Statement, insert_into
+from standout.study.storage.statements import Statement, insert_into
 
 _ADD = insert_into("standout_steps", ("study", *COVERED, "digest"))
 _FIND = Statement(

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection
 
 from standout.results import Trace
+from standout.study.storage.connection import Connection
 from standout.study.storage.statements import Statement, insert_into
 
 GROWTH = 1.02
