@@ -32,7 +32,7 @@ from numpy_steps import Floats, Ints, NumpyRun
 from standout.core.engine import end_round
 from standout.core.methods import METHODS
 from standout.core.run import NO_LIMIT, start_state
-from standout.core.state import PULLS, ROUNDS, TOUCHED, UNDECIDED, State
+from standout.core.state import PULLS, ROUNDS, TOUCHED, State
 from standout.simulation import Instance, default_problem, parse_instance
 from standout.simulation.play import play
 from standout.simulation.rewards import rewards_of
@@ -90,20 +90,18 @@ def compiled(name: str, instance: Instance, seconds: float) -> tuple[float, floa
     method = METHODS[name]
     problem = default_problem(parse_instance(instance.name))
     n = instance.n_arms
-    reward_rng, rule_rng = np.random.default_rng(2), np.random.default_rng(3)
-    spec, state = method.spec(problem, n), start_state(problem, method, n, rule_rng)
-    rewards = rewards_of(instance.means, instance.noise, None)
+    spec, rewards = method.spec(problem, n), rewards_of(instance.means, instance.noise, None)
     guesses = np.zeros((0, n), dtype=np.bool_)
     start = warm_up(instance)
     rounds = max(1, min(1000, 200_000 // n))
 
     def prepare() -> None:
-        """Start again once everything is decided."""
-        nonlocal state
-        if state.counters[UNDECIDED] == 0 or state.counters[ROUNDS] == 0:
-            state = start_state(problem, method, n, rule_rng)
-            load(state, *start)
-            end_round(spec, state)
+        """Begin again: every stretch is the same work, however many there is time for."""
+        nonlocal state, reward_rng, rule_rng
+        reward_rng, rule_rng = np.random.default_rng(2), np.random.default_rng(3)
+        state = start_state(problem, method, n, rule_rng)
+        load(state, *start)
+        end_round(spec, state)
 
     def stretch() -> tuple[int, int]:
         pulls, played = int(state.counters[PULLS]), int(state.counters[ROUNDS])
@@ -112,6 +110,8 @@ def compiled(name: str, instance: Instance, seconds: float) -> tuple[float, floa
         )  # fmt: skip
         return int(state.counters[PULLS]) - pulls, int(state.counters[ROUNDS]) - played
 
+    reward_rng, rule_rng = np.random.default_rng(2), np.random.default_rng(3)
+    state = start_state(problem, method, n, rule_rng)
     prepare()
     stretch()
     return best_time(stretch, seconds, prepare)
@@ -205,6 +205,9 @@ def answer() -> None:
     """Measure what standard input asks for, a line each."""
     for line in sys.stdin:
         name, n, noise, seconds = line.split()
+        if name not in METHODS:
+            print(math.nan, flush=True)
+            continue
         instance = parse_instance(family(int(n), noise)).draw(np.random.default_rng(0))
         print(compiled(name, instance, float(seconds))[1], flush=True)
 
@@ -224,6 +227,8 @@ def against(other: Path, sizes: tuple[int, ...], seconds: float, turns: int) -> 
                         for _ in range(turns)
                     ]
                     ours, theirs = (min(column) for column in zip(*times, strict=True))
+                    if math.isnan(theirs):
+                        continue  # A method that the other tree does not have.
                     row = f"{name:20} {noise:9} {n:6} {ours:10.2f} {theirs:10.2f}"
                     print(f"{row} {theirs / ours:6.2f}", flush=True)
     finally:
