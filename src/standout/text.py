@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from standout.results import Ending
 
 LONGEST_NAME = 60
 WHOLE = 30
@@ -106,3 +110,15 @@ def chance_words(chance: float) -> str:
     if chance > 0.99:
         return ">0.99"
     return "<0.01" if chance < 0.01 else f"{chance:.2f}"
+
+
+def endings_words(endings: Sequence[Ending]) -> list[str]:
+    """What other tolerances would take, a line for each; none where there is nothing to say."""
+    if not endings:
+        return []
+    now, *smaller = endings
+    lines = [f"a tolerance of {now.tolerance:g} would decide every arm now (proved)"]
+    for one in smaller:
+        took = "no end in sight" if one.pulls is None else f"about {rounded(one.pulls)} more pulls"
+        lines.append(f"  of {one.tolerance:g}: {took}")
+    return lines

@@ -11,7 +11,16 @@ from enum import Enum
 from typing import Any, Self, overload
 
 from standout.errors import BatchError, RewardError, StudyError, TicketError
-from standout.results import Chances, Change, Identification, Pending, Receipt, Status, Ticket
+from standout.results import (
+    Chances,
+    Change,
+    Ending,
+    Identification,
+    Pending,
+    Receipt,
+    Status,
+    Ticket,
+)
 
 Key = Ticket | int | str
 """What a reward is of: a ticket, its number, or an arm by name."""
@@ -413,6 +422,19 @@ class StudyVerbs(ABC):
         """The answer so far, as `identify` gives it.
 
         >>> study.identification().outliers
+        ()
+        """
+
+    @abstractmethod
+    def endings(self) -> tuple[Ending, ...]:
+        """Which tolerance would end the study now, and about what smaller ones would take.
+
+        The first is proved from the intervals at hand: `set` it, and every arm is decided,
+        each right for that tolerance. Of smaller ones the method is played on with rewards
+        like those told so far, which takes half a second. Empty where nothing is undecided,
+        and while too little is known.
+
+        >>> study.endings()
         ()
         """
 

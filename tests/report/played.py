@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from standout.core.bulk import observe_many
 from standout.core.engine import begin_round, end_round
 from standout.core.methods import as_method
 from standout.core.problem import Problem
 from standout.core.run import start_state
 from standout.core.state import PULLS, UNDECIDED
 from standout.core.typing import Floats, Ints
-from standout.study.kernels import observe_many
 
 Draw = Callable[[np.random.Generator, Floats, Ints, Floats], Floats]
 """Rewards for (generator, means of the arms pulled, workers, share of the study gone by)."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from standout.core.bulk import observe_many
 from standout.core.engine import end_round
 from standout.core.method import Method
 from standout.core.problem import Problem
@@ -14,7 +15,6 @@ from standout.core.run import start_state
 from standout.core.state import PULLS, UNDECIDED
 from standout.core.typing import Floats, Ints
 from standout.results import Result
-from standout.study.kernels import observe_many
 
 MOST_RUNS = 9
 GROWTH = 1.05

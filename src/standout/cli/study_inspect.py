@@ -44,7 +44,8 @@ def status(
         if as_json:
             from standout.cli.study_chances import summary
 
-            print_json({**study.status().to_dict(), "chances": summary(study)})
+            endings = [one.to_dict() for one in study.endings()]
+            print_json({**study.status().to_dict(), "chances": summary(study), "endings": endings})
         elif watch:
             _watch(study, every)
         else:
@@ -65,11 +66,17 @@ def overview(now: Status, study: Study | None = None) -> list[str]:
         f"{len(now.outliers):,} outliers, {len(now.normal):,} normal, "
         f"{len(now.undecided):,} undecided; {threshold_words(now.threshold, now.threshold_low)}",
     ]
+    left: int | None = None
     if now.stopped:
         lines.append(stopped_line(now))
     elif study is not None:
         left = study.forecast()
         lines.append("pulls left: " + ("not known yet" if left is None else f"about {left:,}"))
+    if study is not None and now.enough_tolerance is not None and (left is None or now.stopped):
+        from standout.text import endings_words
+
+        lines += endings_words(study.endings())
+        lines += ["to follow it: standout study set PATH --tolerance ..."]
     if study is not None and now.undecided and now.pulls:
         from standout.cli.study_chances import leaders_lines
 

@@ -18,6 +18,8 @@ from standout.results import (
     Chances,
     Change,
     ChangeList,
+    Ending,
+    EndingList,
     Identification,
     Pending,
     PendingList,
@@ -226,6 +228,9 @@ class RemoteStudy(StudyVerbs):
 
     def identification(self) -> Identification:
         return Identification.from_dict(self._transport.get(f"{self._path}/identification"))
+
+    def endings(self) -> tuple[Ending, ...]:
+        return EndingList.from_dict(self._transport.get(f"{self._path}/endings")).endings
 
     def chances(self, *, false_share: float = 0.05, seed: int = 0) -> Chances:
         path = f"{self._path}/chances"

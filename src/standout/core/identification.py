@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from standout.core.endings import least_tolerance
 from standout.core.kinds import Verdict
 from standout.core.state import (
     PULLS,
@@ -16,7 +18,7 @@ from standout.core.state import (
     THRESHOLD_UPPER,
     State,
 )
-from standout.results import Identification, Interval, StopReason
+from standout.results import Ending, Identification, Interval, StopReason
 
 
 def _side_interval(state: State, side: int) -> Interval:
@@ -63,4 +65,5 @@ def identification(
         lower=np.array(lower),
         upper=np.array(upper),
         pulls_by_arm=pulls_by_arm,
+        endings=(Ending(least, 0),) if 0 < (least := least_tolerance(state)) < math.inf else (),
     )

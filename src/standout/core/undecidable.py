@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from standout.core.endings import least_tolerance
 from standout.core.intervals import reward_variance
 from standout.core.jit import part
 from standout.core.kinds import Verdict
@@ -66,7 +67,7 @@ def _no_spread(spec: Spec, state: State, left: Ints) -> str | None:
     return (
         f"more than half of the arms look the same (their spread is below {mad:.2g}): if they "
         "are, the MAD is 0, the threshold lies on them and they can never be decided; "
-        "give a tolerance, or a budget"
+        + _way_out(state)
     )
 
 
@@ -100,5 +101,12 @@ def _on_threshold(state: State, arms: Sequence[str], left: Ints) -> str | None:
     return (
         f"arm {arms[worst]!r} lies on the threshold as far as can be seen: to decide it would "
         f"take over {HOPELESS:g} times the pulls so far, for ever if it is exactly on it; "
-        "give a tolerance, or a budget"
+        + _way_out(state)
     )
+
+
+def _way_out(state: State) -> str:
+    least = least_tolerance(state)
+    if not 0 < least < np.inf:
+        return "give a tolerance, or a budget"
+    return f"a tolerance of {least:g} would decide all arms now; give one, or a budget"

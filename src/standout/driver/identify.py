@@ -13,6 +13,7 @@ import numpy as np
 
 from standout.core.method import Method
 from standout.core.methods import DEFAULT_METHOD
+from standout.core.outlook import Outlook, pool_like
 from standout.core.prior import PriorFacts
 from standout.core.problem import Problem
 from standout.core.run import Run
@@ -28,6 +29,8 @@ DOUBT_AFTER = 1000
 """Pulls after which it is first asked whether the run can end ..."""
 DOUBT_AGAIN = 1.25
 """... and then each time that they have grown by this."""
+WORTH_PLAYING = 10_000
+"""Pulls from which on half a second is spent on what other tolerances would take."""
 
 
 def identify(
@@ -115,6 +118,9 @@ def _is_promised(run: Run, promise: Until, before: int) -> bool:
 def _answer(run: Run, promise: Until | None, reason: StopReason | None) -> Identification:
     """What was found; with chances where not all of it is certain."""
     found = run.identification(reason)
+    if found.endings and run.pulls >= WORTH_PLAYING and not Outlook.is_early(run.state):
+        pool = pool_like(run.spec, run.state)
+        found = replace(found, endings=Outlook(run.spec, run.state, pool).endings())
     asked = None if promise is None else str(promise)
     if not found.undecided or len(run.arms) > MOST_ARMS:
         return replace(found, until=asked)

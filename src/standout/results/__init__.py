@@ -6,6 +6,7 @@ Each kind of result is a dataclass with `to_dict` and `from_dict`, made from its
 from __future__ import annotations
 
 from standout.results.answer import (
+    Ending,
     Identification,
     Question,
     Scale,
@@ -17,6 +18,7 @@ from standout.results.interval import Interval, Threshold
 from standout.results.pages import (
     ArmList,
     ChangeList,
+    EndingList,
     FailureList,
     NextList,
     PendingList,
@@ -53,6 +55,8 @@ __all__ = [
     "CopiedStudy",
     "Copy",
     "Counts",
+    "Ending",
+    "EndingList",
     "Failure",
     "FailureList",
     "Forecast",

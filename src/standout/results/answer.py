@@ -69,6 +69,18 @@ class Question(Result):
     noise: str
 
 
+@dataclass(frozen=True)
+class Ending(Result):
+    """A tolerance, and about how many more pulls it takes to decide every arm with it.
+
+    With `pulls` 0 it would decide all now: that is proved. Other numbers are estimates;
+    None where no end was seen within a moment's playing on.
+    """
+
+    tolerance: float
+    pulls: int | None
+
+
 def _none() -> Any:
     import numpy as np
 
@@ -85,7 +97,9 @@ class Identification(Result):
     both sides are asked; `threshold` is then the high one. `note` says why the
     arms that are left cannot be decided, if that shows. `chances` are estimates for
     answers that are not all certain, worked out by `identify`; `until` is what they
-    had to promise for the run to end, if that was asked. The arrays have an
+    had to promise for the run to end, if that was asked. `endings` are tolerances that would
+    end what has not ended: the first now, which is proved, others after more pulls, about.
+    The arrays have an
     entry per arm, in the order of `arms`; `means` is NaN where there is no
     reward, ends that are not known yet are infinite.
 
@@ -115,3 +129,4 @@ class Identification(Result):
     pulls_by_arm: Ints = field(repr=False, default_factory=_none)
     until: str | None = None
     chances: Chances | None = field(repr=False, default=None)
+    endings: tuple[Ending, ...] = field(repr=False, default=())

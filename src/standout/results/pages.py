@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from standout.results.answer import Ending
 from standout.results.plain import Result
 from standout.results.study import Change, Failure, Pending, StudyRow
 from standout.results.view import ArmRow, Next
@@ -53,3 +54,10 @@ class ChangeList(Result):
     """All that was changed by hand, oldest first."""
 
     changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True)
+class EndingList(Result):
+    """The tolerance that would end a study now, and smaller ones; empty where there is none."""
+
+    endings: tuple[Ending, ...]

@@ -124,7 +124,8 @@ class Status(Result):
     `threshold_low` is the low side's when both are asked; `note` says why what
     is left may never be decided, if that shows. `until` is what the chances have to promise
     for the study to end before all is certain, if that was asked. `voided` rewards were made
-    void by hand and are in no total.
+    void by hand and are in no total. `enough_tolerance` would decide every arm now, which is
+    proved; None where all are decided, or too little is known.
 
     >>> now = study.status()
     >>> now.arms, now.undecided, now.problem.k, str(now.reason)
@@ -157,6 +158,7 @@ class Status(Result):
     head: str = ""
     until: str | None = None
     voided: int = 0
+    enough_tolerance: float | None = None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from standout.core.method import Method
 from standout.posterior.until import MOST_ARMS
 from standout.results import Chances, StudyView, Trace, Verification
-from standout.study.forecast import Outlook
+from standout.study.forecast import StudyOutlook
 from standout.study.log.reward_table import RewardTable, read_reward_table
 from standout.study.study import Study
 from standout.study.view import view
@@ -26,7 +26,7 @@ class Moment:
     """The outliers if one had to name them now, without guarantee."""
     chances: Chances | None
     """Estimates for what is not certain; None where all is, and for very many arms."""
-    outlook: Outlook
+    outlook: StudyOutlook
     """What a forecast plays on from."""
 
 
@@ -48,5 +48,5 @@ def read_moment(study: Study) -> Moment:
             verified=verified,
             guess=study.identification().best_guess,
             chances=study.chances() if is_open and len(study.arms) <= MOST_ARMS else None,
-            outlook=Outlook(connection, study._mirror),
+            outlook=StudyOutlook(connection, study._mirror),
         )

@@ -12,12 +12,11 @@ from __future__ import annotations
 import numpy as np
 
 from standout.core import engine
-from standout.core.state import CURSOR, ROUNDS, UNDECIDED, State, means_of
+from standout.core.bulk import observe_many
+from standout.core.state import CURSOR, ROUNDS, UNDECIDED, State, copy_state, means_of
 from standout.core.typing import Ints
-from standout.study.kernels import observe_many
 from standout.study.progress import Progress
 from standout.study.rounds import LiveRound, new_round
-from standout.study.storage.packing import copy_state
 
 CARRIED_FIELDS = ("quota",)
 """Where a rule stands in its schedule: planning ahead moves it on for good."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from standout.core import engine
+from standout.core.bulk import observe_many
 from standout.core.identification import identification
 from standout.core.kinds import Verdict
 from standout.core.method import Method
@@ -29,7 +30,6 @@ from standout.core.typing import Codes, Flags, Ints
 from standout.core.undecidable import doubt
 from standout.posterior.until import Until, is_look_due
 from standout.results import Identification, Interval, StopReason
-from standout.study.kernels import observe_many
 from standout.study.log.chain import Kind, Step
 from standout.study.rounds import LiveRound
 from standout.study.settings import DAY, Settings

@@ -51,6 +51,7 @@ def read_status(
         head=progress.head.hex(),
         until=found.until,
         voided=len(progress.voided),
+        enough_tolerance=found.endings[0].tolerance if found.endings else None,
     )
 
 

@@ -56,7 +56,8 @@ from standout.verbs import Key, StudyVerbs
 
 if TYPE_CHECKING:
     from standout.posterior.until import Until
-    from standout.results import Forecast, Verification
+    from standout.results import Ending, Forecast, Verification
+    from standout.study.forecast import StudyOutlook
     from standout.study.log.history import History
 
 Clock = Callable[[], float]
@@ -516,22 +517,24 @@ class Study(StudyVerbs):
         >>> print(study.forecast())
         None
         """
-        from standout.study.forecast import forecast
-
-        with self._reading() as (connection, _):
-            return forecast(connection, self._mirror)
+        return self._outlook().pulls_left()
 
     def forecast_range(self, seed: int = 0) -> Forecast | None:
         """How many pulls are left, and between which numbers probably; None as in `forecast`.
 
         Played on several times, with random choices that `seed` drives.
         """
-        from standout.study.forecast import Outlook
+        return self._outlook().forecast(seed)
+
+    def endings(self) -> tuple[Ending, ...]:
+        return self._outlook().endings()
+
+    def _outlook(self) -> StudyOutlook:
+        """What to play on from; others may use the study meanwhile."""
+        from standout.study.forecast import StudyOutlook
 
         with self._reading() as (connection, _):
-            outlook = Outlook(connection, self._mirror)
-        # Others may use the study meanwhile.
-        return outlook.forecast(seed)
+            return StudyOutlook(connection, self._mirror)
 
     def history(self) -> History:
         """Every reward ever told, in the order of telling; one array per column.

@@ -16,7 +16,7 @@ import numpy as np
 
 from standout.core.kinds import Verdict
 from standout.core.robust import median
-from standout.core.state import ROUNDS, SIZE, THRESHOLD, means_of
+from standout.core.state import ROUNDS, SIZE, THRESHOLD, copy_state, means_of
 from standout.core.typing import Codes, Ints
 from standout.results import Counts, Next, StudyView, Threshold
 from standout.study.planner import take_pulls
@@ -25,7 +25,6 @@ from standout.study.storage import ticket_list
 from standout.study.storage.database import Connection
 from standout.study.storage.mirror import Mirror
 from standout.study.storage.mirror_statements import changed_since
-from standout.study.storage.packing import copy_state
 from standout.study.study import Study
 
 NEXT = 10

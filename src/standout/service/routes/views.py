@@ -16,6 +16,7 @@ from standout.posterior.lists import FALSE_SHARE
 from standout.results import (
     ArmList,
     Chances,
+    EndingList,
     FailureList,
     Forecast,
     NextList,
@@ -133,6 +134,14 @@ def _forecast(service: Service, name: str) -> Forecast | None:
 
     study = service.studies.reader(name)
     return kept_or_new(service.cache.forecasts, name, study, study.forecast_range, good_for)
+
+
+@router.get("/endings", responses=sent(EndingList, "Tolerances that would end the study."))
+async def endings(service: ServiceOf, who: Looker, name: str) -> Response:
+    """The tolerance that would end the study now, proved, and about what smaller ones take."""
+    study = service.studies.reader
+    found = await service.queues.slow(lambda: EndingList(study(name).endings()))
+    return answer(found)
 
 
 _CHANCES = sent(Chances, "Estimates, for all arms; or a CSV of them.")

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from standout.core import engine
+from standout.core.bulk import observe_many
 from standout.core.run import start_state
 from standout.core.state import PULLS, UNDECIDED, State
 from standout.core.typing import Floats
 from standout.posterior.until import Until
 from standout.results import StopReason
-from standout.study.kernels import observe_many
 from standout.study.log.chain import Kind, Logged, is_worked_out_alike, link, pack, read_places
 from standout.study.log.counted_order import counted_sequences
 from standout.study.progress import Progress, split_verdicts

@@ -141,15 +141,3 @@ def restore_derived(spec: Spec, state: State, found: set[str]) -> None:
     if "bounds" in found:
         # The threshold of RR depends on the pulls too, which may have gone on since.
         state.bounds[...] = bounds
-
-
-def copy_state(state: State, into: State | None = None) -> State:
-    """A state that can be played with; written over `into`, of as many arms, where one is given.
-
-    To tell kernels where a new state lies takes ten times as long as to copy it.
-    """
-    if into is None:
-        return State(*(np.array(values) for values in state.values()))
-    for name in State.names():
-        getattr(into, name)[...] = getattr(state, name)
-    return into
