@@ -57,6 +57,15 @@ def posterior(
     return [mass / sum(masses) for mass in masses]
 
 
+def log_predicted(fit: Sequence[float], counts: Sequence[float], weight: float) -> float:
+    """How likely one arm's rewards are by what all others, and the first layer, leave."""
+    joint = [f * c for f, c in zip(fit, counts, strict=True)]
+    others = [
+        max(c - weight * part / sum(joint), 1e-9 * c) for c, part in zip(counts, joint, strict=True)
+    ]
+    return math.log(sum(f * c for f, c in zip(fit, others, strict=True)) / sum(others))
+
+
 def flagged(chance: Sequence[float], false_share: float) -> list[int]:
     """The longest list, by chance, whose mean chance to be wrong is at most `false_share`."""
     order = sorted(range(len(chance)), key=lambda i: (-chance[i], i))

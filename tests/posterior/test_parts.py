@@ -65,7 +65,7 @@ def small() -> tuple[np.ndarray, ...]:
     readings = readings_of(evidence, Problem(noise="gaussian:1").noise)
     bins = bins_of(readings, 3.0)
     rows = likelihood(readings, bins)
-    bumps = prior.bumps_of(bins, 1.0, 6)
+    bumps = prior.bumps_of(bins, 0.2)
     return rows, bumps, rows @ bumps.T, rng.exponential(size=6), bins
 
 
@@ -84,6 +84,30 @@ def test_steps_of_the_prior(monkeypatch: pytest.MonkeyPatch) -> None:
     for arm in range(len(rows)):
         alone = naive.posterior(rows[arm], fits[arm], slow, weights[arm], bumps)
         np.testing.assert_allclose(masses[arm], alone, rtol=1e-7, atol=1e-12)
+    score = sum(
+        weight * naive.log_predicted(fit, slow, weight)
+        for fit, weight in zip(fits, weights, strict=True)
+    )
+    assert prior.predicted(fits, found, weights) == pytest.approx(score, rel=1e-7)
+
+
+def test_the_first_layer_as_a_mixture_of_bumps() -> None:
+    """A bell that is wider than the bumps is one, nearly; each bin's mass is kept in sum."""
+    _, _, _, _, bins = small()
+    bell = np.exp(-0.5 * ((bins.middle - bins.centre) / bins.spread) ** 2) * bins.width
+    bell /= bell.sum()
+    for width in (0.1, 0.65):
+        bumps = prior.bumps_of(bins, width * bins.spread)
+        mixed = prior._shares_of(bell, bumps) @ bumps
+        assert mixed.sum() == pytest.approx(1.0)
+        assert np.abs(np.cumsum(mixed) - np.cumsum(bell)).max() < 0.02
+
+
+def test_widths_of_bumps() -> None:
+    """Narrow where nothing hides the means; else also as wide as the noise, but not the means."""
+    assert prior.widths_of(1.0, 0.0, 32) == pytest.approx([0.15])
+    assert prior.widths_of(1.0, 0.6, 32) == pytest.approx([0.15, 0.3, 0.6])
+    assert prior.widths_of(1.0, 9.0, 32) == pytest.approx([0.15, 0.65])
 
 
 def test_a_normal_prior_gives_the_normal_posterior() -> None:

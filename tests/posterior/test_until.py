@@ -10,7 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from standout import Chances, Problem, ProblemError, StopReason, Until, chances, identify
+from standout.core import robust
 from standout.core.run import Run
+from standout.posterior.estimate import estimate
+from standout.posterior.evidence import Evidence
 from standout.posterior.until import expected_missed, is_look_due
 from tests.naive.chances import missed_share
 
@@ -182,3 +185,24 @@ def test_an_answer_that_is_not_certain_has_chances() -> None:
     assert found.chances is not None
     np.testing.assert_array_equal(found.chances.chance, chances(found, PROBLEM).chance)
     assert type(found).from_dict(found.to_dict()).chances is not None
+
+
+def test_many_noisy_arms_promise_nothing_by_luck() -> None:
+    """3,000 means like a bell, 100 rewards of 0 or 1 each: 4 or so stand out, and none is found.
+
+    Noise is two thirds of the means' spread here. A prior that follows it too closely expects
+    0.4 wrong arms on the first of these; over 15 seeds this one expects 1.5 to 12.
+    """
+    problem, n = Problem(noise="bernoulli", k=3), 3000
+    expected, actual = 0.0, 0
+    for seed in range(2):
+        rng = np.random.default_rng([1, seed])
+        means = np.clip(rng.normal(0.2336, 0.0621, n), 0.01, 0.9)
+        seen = rng.binomial(100, means) / 100
+        evidence = Evidence(np.full(n, 100), seen, np.full(n, np.nan), np.zeros(n, dtype=np.bool_))
+        found = estimate(problem, evidence, [str(i) for i in range(n)])
+        assert found.note is None
+        assert not Until(errors=0.5).is_met(found)
+        expected += found.expected_wrong
+        actual += int(((found.chance > 0.5) != robust.outliers(means, problem.factor)).sum())
+    assert actual / 2 < expected < 2 * actual

@@ -20,7 +20,7 @@ from standout.results import Chances, Threshold
 
 LEVEL = 0.9
 """Probability of the threshold's interval."""
-MOST_PRIORS, FEWEST_PRIORS = 32, 5
+MOST_PRIORS, FEWEST_PRIORS = 32, 16
 PRIOR_EFFORT = 15_000
 """Arms times priors, about: with many arms the priors hardly differ."""
 MOST_DRAWS, FEWEST_DRAWS = 600, 250
@@ -48,8 +48,7 @@ class Memory:
     key: object = None
     evidence: Evidence | None = None
     bins: Bins | None = None
-    bumps: Floats = field(default_factory=lambda: np.zeros((0, 0)))
-    priors: list[tuple[Floats, Floats]] = field(default_factory=list)
+    priors: list[tuple[Floats, Floats, Floats]] = field(default_factory=list)
     chance: Floats = field(default_factory=lambda: np.zeros(0))
     thetas: dict[Side, list[Floats]] = field(default_factory=dict)
     scale: float = 0.0
@@ -117,17 +116,17 @@ def _estimate_all(memory: Memory, problem: Problem, readings: Readings, seed: in
     bins = bins_of(readings, max(problem.factor_of(side) for side in problem.sides()))
     rows = likelihood(readings, bins)
     bases = prior.first_layer(rows, readings, bins)
-    bumps = prior.bumps_of(bins, bases.scale, n_arms)
-    fits = rows @ bumps.T
+    widths = _bumps_of_all_widths(rows, readings, bins, bases)
     n_priors = int(np.clip(PRIOR_EFFORT // n_arms, FEWEST_PRIORS, MOST_PRIORS))
     n_draws = int(np.clip(DRAW_EFFORT // n_arms, FEWEST_DRAWS, MOST_DRAWS)) // n_priors
-    memory.bins, memory.bumps, memory.scale = bins, bumps, bases.scale
+    memory.bins, memory.scale = bins, bases.scale
     memory.priors, memory.thetas = [], {side: [] for side in problem.sides()}
     chance = np.zeros(n_arms)
     for base in rng.choice(len(bases.chance), size=n_priors, p=bases.chance):
         weights = _weights(rng, readings)
-        counts = prior.second_layer(fits, bases.masses[base], weights, bumps)
-        masses = prior.posterior_masses(rows, fits, counts, weights, bumps)
+        bumps = widths[rng.choice(len(widths), p=[each.chance for each in widths])]
+        counts = prior.second_layer(bumps.fits, bases.masses[base], weights, bumps.masses)
+        masses = prior.posterior_masses(rows, bumps.fits, counts, weights, bumps.masses)
         posterior = Posterior(masses, readings, bins)
         means = readings.to_mean(posterior.draw(rng, n_draws))
         for side in problem.sides():
@@ -136,12 +135,39 @@ def _estimate_all(memory: Memory, problem: Problem, readings: Readings, seed: in
             memory.thetas[side].append(theta)
         restored = np.empty(n_arms)
         restored[order] = weights
-        memory.priors.append((counts, restored))
+        memory.priors.append((bumps.masses, counts, restored))
     if any(problem.factor_of(side) < 1 for side in problem.sides()):
         # Counted, not averaged: so few draws make no certainty.
         chance = (chance * n_priors * n_draws + 0.5) / (n_priors * n_draws + 1.0)
     memory.chance = np.empty(n_arms)
     memory.chance[order] = _evened(chance, readings)
+
+
+@dataclass(frozen=True, eq=False)
+class _Bumps:
+    """Bumps of one width, how well each arm (row) fits each, and the width's chance."""
+
+    masses: Floats
+    fits: Floats
+    chance: float
+
+
+def _bumps_of_all_widths(
+    rows: Floats, readings: Readings, bins: Bins, bases: prior.Bases
+) -> list[_Bumps]:
+    """A width is as likely as well it predicts each arm from the others."""
+    seen = np.isfinite(readings.error)
+    error = float(np.median(readings.error[seen])) if seen.any() else 0.0
+    base, weights = bases.chance @ bases.masses, seen.astype(np.float64)
+    widths = prior.widths_of(bases.scale, error, len(rows))
+    pairs = [(bumps, rows @ bumps.T) for bumps in (prior.bumps_of(bins, each) for each in widths)]
+    scores = np.where(np.arange(len(pairs)) > 0, np.log(prior.SMOOTH), 0.0)
+    for number, (bumps, fits) in enumerate(pairs):
+        counts = prior.second_layer(fits, base, weights, bumps)
+        scores[number] += prior.predicted(fits, counts, weights)
+    chances = np.exp(scores - scores.max())
+    chances /= chances.sum()
+    return [_Bumps(*pair, chance) for pair, chance in zip(pairs, chances.tolist(), strict=True)]
 
 
 def _weights(rng: np.random.Generator, readings: Readings) -> Floats:
@@ -190,11 +216,11 @@ def _estimate_some(memory: Memory, problem: Problem, readings: Readings, changed
     assert memory.bins is not None
     few = readings.take(changed)
     rows = likelihood(few, memory.bins)
-    fits = rows @ memory.bumps.T
     memory.chance = memory.chance.copy()
     chance = np.zeros(len(changed))
-    for number, (counts, weights) in enumerate(memory.priors):
-        masses = prior.posterior_masses(rows, fits, counts, weights[changed], memory.bumps)
+    for number, (bumps, counts, weights) in enumerate(memory.priors):
+        fits = rows @ bumps.T
+        masses = prior.posterior_masses(rows, fits, counts, weights[changed], bumps)
         posterior = Posterior(masses, few, memory.bins)
         for side in problem.sides():
             theta = np.repeat(memory.thetas[side][number][:, None], len(changed), axis=1)

@@ -4,11 +4,14 @@ Two layers. The first is a bell, perhaps a skewed one, with a share of outliers 
 long-tailed distribution; its centre, scale, skew and share are not plugged in but drawn from
 what the data leave possible, so that with few arms, or few rewards, the prior is as
 uncertain as it should be. The second bends it towards what the arms look like:
-maximum likelihood over mixtures of narrow bumps (Kiefer and Wolfowitz 1956, by EM), in which
+maximum likelihood over mixtures of bumps (Kiefer and Wolfowitz 1956, by EM), in which
 the first layer counts as some arms more and is where the steps begin. Bumps, not
-atoms: a discrete prior would make MAD and tails too small. Each prior that is drawn
-counts the arms with random weights (the Bayesian bootstrap; Rubin 1981), so that the
-second layer is uncertain, too.
+atoms: a discrete prior would make MAD and tails too small. How wide they are is drawn, too:
+noise hides whatever is narrower than itself, so that narrow bumps chase noise, and make the
+MAD and what lies beyond theta a matter of luck; but wide ones blur groups that there are. Each
+width is drawn as often as well it predicts every arm from the others. And each prior that is
+drawn counts the arms with random weights (the Bayesian bootstrap; Rubin 1981), so that the
+second layer is as uncertain as it should be.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from standout.core.typing import Array, Floats
 from standout.posterior.bins import Bins
 from standout.posterior.evidence import Readings
 
-SHARES = (0.0, 0.02, 0.06)
+SHARES = (0.0, 0.02, 0.06, 0.15)
 """Shares of outliers that the first layer may have, all as likely beforehand."""
 SKEWS = ((1.0, 0.5), (1.8, 0.25), (1.0 / 1.8, 0.25))
 """How much wider than its scale its right half may be (the left is as much narrower), and
@@ -32,12 +35,22 @@ CENTRES = np.array([-2.25, -1.125, 0.0, 1.125, 2.25])
 """Centres tried, in standard errors of a mean: the median that they surround has more."""
 LIKELY = 8.0
 """Scales that are less likely than the best by more than this, in logarithms, do not matter."""
-BANDWIDTH = 0.3
-"""Standard deviation of a bump, times the scale times n^(-1/5)."""
+NARROW = 0.3
+"""Standard deviation of the narrowest bumps, times the scale times n^(-1/5)."""
+RESOLUTIONS = (0.5, 1.0)
+"""Wider ones, in standard errors of an estimate."""
+WIDEST = 0.65
+"""None is wider than so many scales of the first layer."""
+APART = 1.4
+"""Widths that are tried differ by more than this factor."""
+SMOOTH = 2.0
+"""How much likelier than the narrowest each of the wider ones is beforehand."""
 STRENGTH = 12.0
 """The first layer counts as so many arms."""
 ROUNDS = 40
 """Steps of EM: with the first layer among the arms, later ones change little."""
+BASE_ROUNDS = 20
+"""Steps in which the first layer becomes a mixture of bumps."""
 MOST_FIRST = 4000
 """The first layer, of few parameters, is found from so many arms."""
 TINY = 1e-300
@@ -119,16 +132,28 @@ def _log_posterior(
     return found
 
 
-def bumps_of(bins: Bins, scale: float, n_arms: int) -> Floats:
-    """The bumps that the second layer is made of: masses of the bins, a row each."""
-    bandwidth = BANDWIDTH * scale * n_arms**-0.2
+def widths_of(scale: float, error: float, n_arms: int) -> list[float]:
+    """Standard deviations that bumps may have, the narrowest first.
+
+    `scale` is that of the first layer, `error` the standard error of a usual arm.
+    """
+    widths = [NARROW * scale * n_arms**-0.2]
+    for part in RESOLUTIONS:
+        width = min(part * error, WIDEST * scale)
+        if width > APART * widths[-1]:
+            widths.append(width)
+    return widths
+
+
+def bumps_of(bins: Bins, width: float) -> Floats:
+    """Bumps of a standard deviation, one after the other: masses of the bins, a row each."""
     middle = bins.middle
     picked, last = [0], float(middle[0])
     for j, place in enumerate(middle.tolist()):
-        if place - last >= bandwidth:
+        if place - last >= width:
             picked.append(j)
             last = place
-    deviation = np.maximum(bandwidth, bins.width[picked])
+    deviation = np.maximum(width, bins.width[picked])
     off = (middle[None, :] - middle[picked][:, None]) / deviation[:, None]
     bumps = np.exp(-0.5 * np.minimum(off**2, 1400.0)) * bins.width + TINY
     result: Floats = bumps / bumps.sum(axis=1, keepdims=True)
@@ -150,11 +175,14 @@ def second_layer(fits: Floats, base: Floats, weights: Floats, bumps: Floats) -> 
 
 
 def _shares_of(base: Floats, bumps: Floats) -> Floats:
-    """The base as shares of bumps: each bin goes to the nearest."""
+    """The base as shares of bumps: the mixture of them that is nearest to it (by EM)."""
     peak = bumps.argmax(axis=1)
     owner: Array = np.searchsorted(0.5 * (peak[1:] + peak[:-1]), np.arange(len(base)))
     shares: Floats = np.bincount(owner, weights=base, minlength=len(bumps)).astype(np.float64)
-    return shares + TINY
+    shares += TINY
+    for _ in range(BASE_ROUNDS):
+        shares = shares * (bumps @ (base / (shares @ bumps)))
+    return shares
 
 
 def posterior_masses(
@@ -164,11 +192,23 @@ def posterior_masses(
 
     An arm does not count for its own prior: a single high estimate must not vouch for itself.
     """
+    masses = _of_others(fits, counts, weights) @ bumps
+    masses *= rows
+    masses /= masses.sum(axis=1, keepdims=True)
+    return masses
+
+
+def predicted(fits: Floats, counts: Floats, weights: Floats) -> float:
+    """How well every arm is predicted by the others: the sum of log likelihoods."""
+    others = _of_others(fits, counts, weights)
+    likelihood = np.einsum("ij,ij->i", others, fits) / others.sum(axis=1)
+    return float(np.log(likelihood) @ weights)
+
+
+def _of_others(fits: Floats, counts: Floats, weights: Floats) -> Floats:
+    """The counts of the bumps less what each arm (row) has added to them."""
     own = fits * counts
     own *= (weights / own.sum(axis=1))[:, None]
     np.subtract(counts, own, out=own)
     np.maximum(own, 1e-9 * counts, out=own)
-    masses = own @ bumps
-    masses *= rows
-    masses /= masses.sum(axis=1, keepdims=True)
-    return masses
+    return own

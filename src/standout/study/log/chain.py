@@ -22,18 +22,22 @@ import numpy as np
 
 from standout.errors import StudyError, shown
 
-ENGINE = 2
-"""Goes up with every change of the core that gives other verdicts for the same rewards."""
+ENGINE = 3
+"""Goes up with every change that gives other verdicts, or another end, for the same rewards."""
 LONGEST_KEY = 200
 _ONE = struct.Struct("<qdqd?")
 
 
-def is_worked_out_alike(engine: int, samples: bool) -> bool:
+def is_worked_out_alike(engine: int, *, samples: bool, promises: bool) -> bool:
     """Whether a step of that number can be worked out anew; else what it decided is believed.
 
-    Since 2 the sample that stands for very many arms is counted by exact quantiles.
+    Since 2 the sample that stands for very many arms is counted by exact quantiles
+    (`samples`); since 3 chances, on which a promise may end a study (`promises`), have a prior
+    whose smoothness is drawn, too.
     """
-    return engine == ENGINE or (engine == 1 and not samples)
+    if engine == ENGINE:
+        return True
+    return not promises and (engine == 2 or (engine == 1 and not samples))
 
 
 class Kind(IntEnum):

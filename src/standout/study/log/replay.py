@@ -138,7 +138,9 @@ class Replay:
 
     def _apply(self, row: dict[str, Any], detail: Any, rewards: list[Any]) -> None:
         progress = self.progress
-        if not is_worked_out_alike(row["engine"], progress.spec.samples):
+        if not is_worked_out_alike(
+            row["engine"], samples=progress.spec.samples, promises=progress.until is not None
+        ):
             self.is_exact = False
         for reward in rewards:
             if reward[7]:
