@@ -22,6 +22,7 @@ client finds the class again by the code (`by_code`). docs/service.md has the ta
         │   ├── UnavailableError   it does not answer at the moment; nothing was changed
         │   └── UncertainError     it broke at the end: what was sent may have been done
         ├── StudyExistsError   there is a study of that name already
+        ├── NoPictureError     no such picture in the folder of pictures
         ├── TicketError    a ticket that does not exist or belongs to another arm
         │   ├── NotYoursError  it was handed to somebody else
         │   └── ToldError      it was told before: another value, or it is given back
@@ -172,6 +173,12 @@ class StudyExistsError(StudyError):
     """There is a study of that name already."""
 
     code, status = "study_exists", 409
+
+
+class NoPictureError(StudyError):
+    """There is no such picture in the folder of pictures, or the file there is none."""
+
+    code, status = "no_picture", 404
 
 
 class TicketError(StudyError, ValueError):

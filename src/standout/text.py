@@ -45,9 +45,11 @@ BEGIN, END = "\ue000", "\ue001"
 """Stand around a name that a page must not break; `printable` lets no name contain them."""
 
 
-def listed(things: Sequence[str], most: int = 5, *, marked: bool = False) -> str:
-    """`a`, `a and b`, `a, b and c`, or `a, b and 7 more`."""
-    shown = [printable(thing) for thing in things]
+def listed(
+    things: Sequence[str], most: int = 5, *, marked: bool = False, width: int = LONGEST_NAME
+) -> str:
+    """`a`, `a and b`, `a, b and c`, or `a, b and 7 more`; each cut to `width` characters."""
+    shown = [printable(thing, width) for thing in things]
     if marked:
         shown = [f"{BEGIN}{thing}{END}" if len(thing) <= WHOLE else thing for thing in shown]
     if len(shown) > most:
@@ -92,7 +94,9 @@ class Digits:
         """The value, a dash if there is none."""
         if not math.isfinite(value):
             return "–" if math.isnan(value) else ("∞" if value > 0 else "\u2212∞")
-        return f"{value:,.{self.decimals}f}".replace("-", "\u2212")
+        text = f"{value:,.{self.decimals}f}"
+        # No minus before a zero.
+        return text.lstrip("-") if not text.strip("-0.,") else text.replace("-", "\u2212")
 
     def interval(self, lower: float, upper: float) -> str:
         """Both ends in words, as `0.12 to 0.34`; `not known yet` if neither is."""

@@ -20,7 +20,8 @@ from standout.pictures.arms import picture_of_view
 from standout.pictures.scale import MOST_TICKS, ticks
 from standout.study import Study
 from standout.study.view import view
-from tests.browser.conftest import NewPage, Site, Watch
+from tests.browser.conftest import NewPage, Site, Watch, memory, serve
+from tests.pictures.files import png
 
 ARMS = [f"bag {number}" for number in range(1, 13)]
 MEANS = dict(zip(ARMS, [0.1 * number for number in range(11)] + [9.0], strict=True))
@@ -98,15 +99,15 @@ def check_intervals(page: Page, study: Study) -> None:
     page.get_by_role("button", name="Table").click()
     seen = view(study)
     shown = {
-        row.locator("th").inner_text(): row.locator("td").all_inner_texts()
+        row.locator("th bdi").inner_text(): row.locator("td").all_inner_texts()
         for row in page.locator("#table tbody tr").all()
     }
+    near = 0.05 * float(np.median(seen.upper - seen.lower))
     for place, arm in enumerate(seen.names):
-        verdict, mean, ends, pulls, _ = shown[arm]
+        verdict, mean, *ends, pulls, _ = shown[arm]
         assert verdict.strip() == Verdict(seen.verdict[place]).name.lower()
-        assert float(mean.replace("−", "-")) == pytest.approx(seen.estimate[place], abs=1e-3)
-        lower, upper = (float(end.replace("−", "-")) for end in ends.split(" to "))
-        near = 0.01 * (seen.upper[place] - seen.lower[place])
+        assert float(mean.replace("−", "-")) == pytest.approx(seen.estimate[place], abs=near)
+        lower, upper = (float(end.replace("−", "-")) for end in ends)
         assert lower == pytest.approx(seen.lower[place], abs=near)
         assert upper == pytest.approx(seen.upper[place], abs=near)
         assert int(pulls.replace(",", "")) == seen.pulls[place]
@@ -146,6 +147,111 @@ def test_find_an_arm_among_many(many: Study, page: Page) -> None:
     page.get_by_role("button", name="Next").click()
     expect(page.get_by_text("Page 2 of 8")).to_be_visible()
     expect(page.locator("#table tbody tr").first).to_contain_text("sensor 050")
+
+
+def column(page: Page, number: int) -> list[str]:
+    return page.locator(f"#table tbody tr td:nth-of-type({number})").all_inner_texts()
+
+
+def test_the_table_sorts_by_any_column(many: Study, page: Page) -> None:
+    page.goto("/study/sensors")
+    page.get_by_role("button", name="Table").click()
+    for number, title in enumerate(["Mean", "Lower end", "Upper end", "Pulls"], start=2):
+        head = page.get_by_role("columnheader", name=title)
+        for direction, sign in (("descending", -1), ("ascending", 1)):
+            button = head.get_by_role("button")
+            # By the mean it is sorted from the start.
+            if head.get_attribute("aria-sort") != direction:
+                button.press("Enter")
+            expect(head).to_have_attribute("aria-sort", direction)
+            texts = column(page, number)
+            values = [sign * float(one.replace("−", "-").replace(",", "")) for one in texts]
+            assert values == sorted(values)
+            # One number of digits in a column, and no minus before a zero.
+            assert len({len(one.partition(".")[2]) for one in texts}) == 1
+            assert not any(re.fullmatch(r"−0(\.0*)?", one) for one in texts)
+    page.get_by_role("columnheader", name="Verdict").get_by_role("button").click()
+    assert {one.strip() for one in column(page, 1)[:3]} == {"high outlier", "low outlier"}
+    head = page.get_by_role("columnheader", name="Arm", exact=True)
+    head.get_by_role("button").click()
+    expect(page.locator("#table tbody th").first).to_have_text("sensor 000")
+    expect(page.get_by_label("Order", exact=True)).to_have_value("name")
+
+
+def test_an_arm_opens_beside_the_others(many: Study, page: Page) -> None:
+    page.goto("/study/sensors")
+    rows = page.locator("#rows [role=option]")
+    rows.nth(1).click()
+    sheet = page.get_by_role("region", name="sensor 001").or_(
+        page.get_by_role("region", name="sensor 000")
+    )
+    expect(sheet).to_be_in_viewport()
+    box, frame = sheet.bounding_box(), page.locator("#frame").bounding_box()
+    assert box is not None
+    assert frame is not None
+    assert frame["x"] + frame["width"] <= box["x"] + 1
+    expect(sheet.locator("#chosen-picture .mean-line")).to_be_visible()
+    expect(sheet).to_contain_text("Measured by 1 worker")
+    sheet.get_by_text("Newest rewards").click()
+    expect(sheet.locator("#chosen-latest tbody tr").first).to_be_visible()
+    sheet.get_by_text("The same as a table").click()
+    expect(sheet.locator("#chosen-moments tbody tr").first).to_be_visible()
+    # By keyboard: Enter goes into it, Escape closes it and leads back.
+    page.locator("#rows").press("ArrowDown")
+    page.locator("#rows").press("Enter")
+    expect(page.get_by_role("button", name="Close")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#chosen")).to_be_hidden()
+    expect(page.locator("#rows")).to_be_focused()
+
+
+def test_an_arm_opens_below_its_row_on_a_phone(many: Study, new_page: NewPage) -> None:
+    page = new_page(width=390, height=844)
+    page.goto("/study/sensors")
+    rows = page.locator("#rows [role=option]")
+    rows.nth(2).click()
+    expect(page.locator("#chosen-picture .mean-line")).to_be_visible()
+    above, sheet, below = (
+        one.bounding_box() for one in (rows.nth(2), page.locator("#chosen"), rows.nth(3))
+    )
+    assert above is not None
+    assert sheet is not None
+    assert below is not None
+    assert above["y"] + above["height"] == pytest.approx(sheet["y"], abs=2)
+    assert sheet["y"] + sheet["height"] == pytest.approx(below["y"], abs=2)
+    no_sideways(page)
+    page.get_by_role("button", name="Table").click()
+    page.locator("#table button.link").nth(1).click()
+    row = page.locator("#table tbody tr").nth(2)
+    expect(row.locator("#chosen")).to_be_visible()
+    no_sideways(page)
+
+
+def test_items_are_seen_wherever_an_arm_is(new_page: NewPage) -> None:
+    with memory() as folder:
+        (folder / "bag.png").write_bytes(png())
+        with serve(folder, files=str(folder)) as here:
+            items = {arm: {"text": f"The {arm} <b>"} for arm in ARMS}
+            items["bag 12"]["image"] = "/files/bag.png"
+            study = here.new_study("bags", ARMS, Problem(noise="gaussian:0.05", k=2), items=items)
+            answer(study)
+            page = new_page(at=here)
+            page.goto("/study/bags")
+            expect(page.locator("#answer")).to_have_text(
+                "1 of 12 arms stands out: bag 12  (“The bag 12 <b>”)."
+            )
+            row = page.locator("#rows [role=option]").first
+            expect(row).to_contain_text("The bag 12 <b>")
+            assert row.locator("img").evaluate(
+                "async (one) => (await one.decode(), one.naturalWidth)"
+            )
+            row.click()
+            expect(page.locator("#chosen-item")).to_contain_text("The bag 12 <b>")
+            expect(page.locator("#chosen-item img")).to_be_visible()
+            page.get_by_role("button", name="Table").click()
+            expect(page.locator("#table tbody tr").first).to_contain_text("The bag 12 <b>")
+            page.close()  # Before its server: it would complain.
+            study.close()
 
 
 def numbers(path: str) -> list[float]:
@@ -207,8 +313,8 @@ def test_leaders_are_named_as_estimates(site: Site, page: Page) -> None:
     expect(likely).to_contain_text("Estimates, not certain. Highest chances to stand out: bag 12")
     expect(page.locator("#answer")).to_contain_text("It is not certain yet of any of 12 arms")
     page.locator("#sort").select_option("chance")
-    expect(page.locator("#rows [role=option]").first).to_have_attribute(
-        "aria-label", re.compile(r"^bag 12, undecided, .*estimated chance to stand out")
+    expect(page.locator("#rows [role=option]").first).to_have_accessible_name(
+        re.compile(r"^bag 12 ?, undecided ?, mean .*, estimated chance to stand out")
     )
     page.get_by_role("button", name="Table").click()
     expect(page.get_by_role("columnheader", name="Chance (estimate)")).to_be_visible()

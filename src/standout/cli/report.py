@@ -19,6 +19,12 @@ def report(
     seed: Annotated[
         int, typer.Option(help="Seed of the simulated comparison with uniform sampling.", min=0)
     ] = 0,
+    files: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER", help="The folder of pictures given to `standout serve --files`."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write a report of a study: the answer, a picture, what is guaranteed, data checks.
@@ -39,9 +45,10 @@ def report(
     from standout.cli.console import print_json
     from standout.report.facts import gather
     from standout.report.page import render
+    from standout.study.rating.picture_files import checked_folder
 
     with open_study(place, name) as opened:
-        facts = gather(opened, seed=seed)
+        facts = gather(opened, seed=seed, files=None if files is None else checked_folder(files))
     if out is not None:
         _write(out, render(facts))
     elif not as_json:

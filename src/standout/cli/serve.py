@@ -49,6 +49,13 @@ def serve(
     max_connections: Annotated[
         int, typer.Option(help="Connections that one process keeps open.", min=16)
     ] = 1000,
+    files: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="A folder of pictures for items: the image /files/cat.png is FOLDER/cat.png.",
+        ),
+    ] = None,
     rater_lease: Annotated[
         float,
         typer.Option(help="Seconds until an item that a rater leaves open is free again.", min=1),
@@ -75,6 +82,7 @@ def serve(
     """
     from standout.service.server import LEVELS
     from standout.service.settings import Settings
+    from standout.study.rating.picture_files import checked_folder
 
     if log_level not in LEVELS:
         raise StudyError(f"no log level {log_level!r}; there are {', '.join(LEVELS)}")
@@ -84,6 +92,7 @@ def serve(
         allow_hosts=tuple(allow_host or ()),
         proxies=_checked_proxies(proxy or []),
         most_connections=max_connections,
+        files=None if files is None else checked_folder(files),
         rater_lease=rater_lease,
         rater_tickets=rater_tickets,
     )

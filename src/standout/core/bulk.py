@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from standout.core.engine import begin_round, end_round, observe
+from standout.core.intervals import arm_interval, count_reward
 from standout.core.jit import kernel
 from standout.core.state import PULLS, UNDECIDED, Spec, State
 from standout.core.typing import Floats, Ints
@@ -15,6 +16,29 @@ def observe_many(spec: Spec, state: State, arms: Ints, rewards: Floats) -> None:
     """Count rewards in this order."""
     for j in range(len(arms)):
         observe(spec, state, arms[j], rewards[j])
+
+
+@kernel("interval")
+def interval_path(
+    spec: Spec, state: State, rewards: Floats, at: Ints, lower: Floats, upper: Floats
+) -> None:
+    """Write the interval of arm 0 of `state` after each number of rewards in `at` (ascending).
+
+    Intervals are cut with those before them where the method does so after every round;
+    only those at `at` are, so that they may be a little wider than the stop rule's.
+    """
+    low, high = -np.inf, np.inf
+    begin = 0
+    for place in range(len(at)):
+        for j in range(begin, at[place]):
+            count_reward(spec, state, 0, rewards[j])
+        begin = at[place]
+        found_low, found_high = arm_interval(spec, state, 0)
+        if spec.intersects and max(found_low, low) <= min(found_high, high):
+            found_low, found_high = max(found_low, low), min(found_high, high)
+        low, high = found_low, found_high
+        lower[place] = low
+        upper[place] = high
 
 
 @kernel("rule", "interval")

@@ -19,7 +19,7 @@ from standout.core.problem import Problem, Side
 from standout.core.typing import Codes, Flags, Floats, Ints
 from standout.pictures.marks import word
 from standout.pictures.scale import value_range
-from standout.results import Identification, Interval, StudyView
+from standout.results import Identification, Interval, StudyView, Threshold
 from standout.text import Digits, count, plural, printable
 
 MOST_SINGLE = 400
@@ -47,6 +47,11 @@ class Picture:
     side: Side
     low: float
     high: float
+
+    def estimates(self) -> list[float]:
+        """Where the thresholds seem to be, those that the picture shows."""
+        found = [band.estimate for band in self.bands if isinstance(band, Threshold)]
+        return [value for value in found if self.low <= value <= self.high]
 
     def kind(self, arm: int) -> Verdict:
         """What is certain of an arm."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from standout.core.typing import Floats
-from standout.results import Interval, Scale, Tick, Trace
+from standout.results import ArmHistory, Interval, Scale, Tick, Trace
 
 LARGEST = 1e300
 """Values beyond are drawn here: the width of a picture stays a number."""
@@ -102,6 +102,15 @@ def trace_range(trace: Trace) -> tuple[float, float]:
     later = np.concatenate([column[len(trace) // 3 :] for column in ends])
     known = later if np.isfinite(later).any() else np.concatenate(ends)
     return value_range(known, known, known, ())
+
+
+def path_range(
+    path: ArmHistory, bands: Sequence[Interval], possible: tuple[float, float]
+) -> tuple[float, float]:
+    """The interval of one arm in the later two thirds of its moments, and thresholds near it."""
+    begin = len(path.pulls) // 3
+    ends = np.concatenate([path.mean[begin:], path.lower[begin:], path.upper[begin:]])
+    return value_range(ends, ends, ends, bands, possible)
 
 
 def scale(low: float, high: float) -> Scale:

@@ -113,6 +113,9 @@ def _bands(picture: Picture, scale: Line, width: float) -> list[str]:
     if math.isfinite(picture.median) and scale.holds(picture.median):
         y = scale(picture.median)
         parts.append(f'<path class="median" d="M{n(LEFT)} {n(y)}H{n(width)}"/>')
+    for estimate in picture.estimates():
+        y = scale(estimate)
+        parts.append(f'<path class="guess" d="M{n(LEFT)} {n(y)}H{n(width)}"/>')
     for band in picture.bands:
         top, bottom = scale(band.upper), scale(band.lower)
         parts.append(

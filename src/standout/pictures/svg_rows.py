@@ -83,6 +83,9 @@ def _bands(picture: Picture, scale: Line, bottom: float) -> list[str]:
     if math.isfinite(picture.median) and scale.holds(picture.median):
         x = scale(picture.median)
         parts.append(f'<path class="median" d="M{n(x)} {n(TOP)}V{n(bottom)}"/>')
+    for estimate in picture.estimates():
+        x = scale(estimate)
+        parts.append(f'<path class="guess" d="M{n(x)} {n(TOP)}V{n(bottom)}"/>')
     for band in picture.bands:
         left, right = scale(band.lower), scale(band.upper)
         parts.append(

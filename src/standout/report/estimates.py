@@ -25,6 +25,7 @@ class Leader:
     """An undecided arm in words."""
 
     name: str
+    text: str
     chance: str
     estimate: str
     pulls: str
@@ -51,6 +52,7 @@ def _leaders(facts: Facts, found: Chances, digits: Digits) -> list[Leader]:
     return [
         Leader(
             printable(seen.names[i], 120),
+            facts.texts.get(i, ""),
             chance_words(float(found.chance[i])),
             digits(float(seen.estimate[i])),
             count(int(seen.pulls[i])),

@@ -17,6 +17,7 @@ from standout.analysis.uniform import Uniform, uniform_pulls
 from standout.core.kinds import Verdict
 from standout.core.typing import Floats, Ints
 from standout.pictures.arms import Picture, picture_of_view
+from standout.report.items import Card, cards, read_texts
 from standout.report.words import answer
 from standout.results import Chances, Forecast, Interval, StudyView, Trace
 from standout.study import Study
@@ -53,6 +54,10 @@ class Facts:
     """Pulls that are left until every arm is decided, if the study goes on and that shows."""
     uniform: Uniform | None
     findings: tuple[Finding, ...]
+    texts: dict[int, str]
+    """What arms show to people, in words, by the arm's position."""
+    cards: tuple[Card, ...]
+    """Arms that stand out, or may, as people saw them."""
     interval: str
     """Name of the interval in use."""
     is_joint: bool
@@ -125,6 +130,7 @@ class Facts:
         verdict = Verdict(int(seen.verdict[i]))
         return {
             "arm": seen.names[i],
+            "text": self.texts.get(i),
             "verdict": verdict.name.lower(),
             "side": self.side_of(i) if verdict is Verdict.OUTLIER else None,
             "estimate": float(seen.estimate[i]),
@@ -136,8 +142,11 @@ class Facts:
         }
 
 
-def gather(study: Study, *, seed: int = 0) -> Facts:
-    """Look at everything, as of one moment; takes seconds for a log of a million rewards."""
+def gather(study: Study, *, seed: int = 0, files: str | None = None) -> Facts:
+    """Look at everything, as of one moment; takes seconds for a log of a million rewards.
+
+    `files` is the folder in which the pictures of items are (`standout serve --files`).
+    """
     now = read_moment(study)
     seen, log = now.seen, now.log
     findings = [
@@ -158,12 +167,23 @@ def gather(study: Study, *, seed: int = 0) -> Facts:
         left=None if seen.stopped else now.outlook.forecast(seed),
         uniform=uniform,
         findings=tuple(findings),
+        texts=read_texts(study),
+        cards=cards(study, _shown(seen, now.chances), files),
         interval=now.method.interval_for(seen.problem).name.lower(),
         is_joint=now.method.joins(seen.problem, len(seen.names)),
         subset=now.method.subset_size(len(seen.names)),
         made=time.time(),
         seed=seed,
     )
+
+
+def _shown(seen: StudyView, chances: Chances | None) -> list[int]:
+    """The outliers; where none is certain yet, the arms that probably are."""
+    order = picture_of_view(seen).order
+    found = [int(arm) for arm in order if seen.verdict[arm] == Verdict.OUTLIER]
+    if not found and chances is not None:
+        found = [int(arm) for arm in order if chances.chance[arm] > 0.5]
+    return found
 
 
 def arm_deviations(log: RewardTable, n_arms: int) -> Floats:

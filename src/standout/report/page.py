@@ -16,7 +16,7 @@ from standout import __version__
 from standout.analysis.checks.findings import FINE, NOTE, SKIPPED, WARNING
 from standout.analysis.checks.ranks import ALPHA
 from standout.core.problem import Side
-from standout.pictures.marks import NORMAL, OUTLIER, UNDECIDED, css
+from standout.pictures.marks import MARKS, NORMAL, OUTLIER, UNDECIDED, css
 from standout.pictures.svg_bars import effort_bars
 from standout.pictures.svg_many import many
 from standout.pictures.svg_rows import MOST_ROWS, rows
@@ -34,9 +34,9 @@ _LEVELS = {FINE: "fine", WARNING: "warning", NOTE: "worth knowing", SKIPPED: "no
 _ORDER = (WARNING, NOTE, FINE, SKIPPED)
 
 
-def render_report(study: Study, *, seed: int = 0) -> str:
+def render_report(study: Study, *, seed: int = 0, files: str | None = None) -> str:
     """The whole page. It reads all rewards: give it a handle that nobody else waits for."""
-    return render(gather(study, seed=seed))
+    return render(gather(study, seed=seed, files=files))
 
 
 def render(facts: Facts) -> str:
@@ -49,6 +49,7 @@ def render(facts: Facts) -> str:
         **_answer(facts),
         **_pictures(facts, digits),
         **estimates(facts, digits),
+        cards=_cards(facts),
         effort=words.effort(facts),
         question=question.question(facts),
         guarantee=question.guarantee(facts),
@@ -138,6 +139,18 @@ def _answer(facts: Facts) -> dict[str, Any]:
         "warnings": facts.warnings,
         "doubt": f"{plural(number, 'data check')} {give} cause for doubt.",
     }
+
+
+def _cards(facts: Facts) -> dict[str, Any]:
+    counts = facts.seen.counts
+    title = "What stands out" if counts.outliers else "What would stand out, as far as one can say"
+    shown = [
+        (printable(facts.seen.names[card.arm], 80), card, MARKS[facts.picture.kind(card.arm)].name)
+        for card in facts.cards
+    ]
+    left = counts.outliers - len(shown)
+    more = f"and {plural(left, 'arm')} more: the table below has all of them." if left > 0 else ""
+    return {"title": title, "shown": shown, "more": more if shown else ""}
 
 
 def _pictures(facts: Facts, digits: Digits) -> dict[str, Any]:

@@ -24,6 +24,7 @@ class Row:
 
     kind: str
     name: str
+    text: str
     verdict: str
     estimate: str
     interval: str
@@ -42,7 +43,8 @@ def table_rows(facts: Facts, digits: Digits) -> tuple[list[Row], str]:
         for place, arm in enumerate(found):
             row = _row(facts, arm, digits, length)
             # An escaped character takes up to six bytes where it took one.
-            size += ROW_BYTES + len(row.name.encode()) + 5 * sum(c in "<>&\"'" for c in row.name)
+            shown = row.name + row.text
+            size += ROW_BYTES + len(shown.encode()) + 5 * sum(c in "<>&\"'" for c in shown)
             if place >= most or size > MOST_BYTES:
                 missing[verdict] = len(found) - place
                 break
@@ -57,6 +59,7 @@ def _row(facts: Facts, arm: int, digits: Digits, length: int) -> Row:
     return Row(
         kind=mark.name,
         name=printable(seen.names[arm], length),
+        text=facts.texts.get(arm, "")[:length],
         verdict=f"{glyph.fine} {picture.word(arm)}",
         estimate=digits(float(seen.estimate[arm])),
         interval=digits.interval(float(seen.lower[arm]), float(seen.upper[arm])),

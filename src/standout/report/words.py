@@ -8,13 +8,16 @@ from standout.analysis.uniform import Uniform
 from standout.core.kinds import Verdict
 from standout.core.problem import Side
 from standout.posterior.until import Until
+from standout.report.items import quoted
 from standout.results import Forecast, StopReason
-from standout.text import count, listed, plural, rounded
+from standout.text import count, listed, plural, printable, rounded
 
 if TYPE_CHECKING:
     from standout.report.facts import Facts
 
 MOST_NAMES = 6
+LONGEST = 130
+"""Characters of an arm in a sentence, with what it shows."""
 
 
 def answer(facts: Facts, *, marked: bool = False) -> str:
@@ -53,36 +56,43 @@ def _ended(facts: Facts) -> str:
     return f"the budget of {plural(seen.budget or 0, 'pull')} is used up"
 
 
+def named(facts: Facts, arm: int) -> str:
+    """An arm's name with what it shows, if that is known."""
+    name, text = printable(facts.seen.names[arm]), facts.texts.get(arm, "")
+    return f"{name} ({quoted(text)})" if text and text != name else name
+
+
 def guess(facts: Facts) -> str:
     """Who would be named if one had to now; nothing where all is decided."""
     counts = facts.seen.counts
     if counts.undecided == 0 or counts.rounds == 0:
         return ""
-    certain, named = facts.seen.counts.outliers > 0, set(facts.guess)
-    undecided = [facts.seen.names[int(i)] for i in facts.positions(Verdict.UNDECIDED)]
-    more = [name for name in undecided if name in named]
+    certain, guessed = facts.seen.counts.outliers > 0, set(facts.guess)
+    undecided = facts.positions(Verdict.UNDECIDED).tolist()
+    more = [named(facts, i) for i in undecided if facts.seen.names[i] in guessed]
     if not more:
         return "Best guess, without guarantee: none of the undecided arms stands out."
     too = " too" if certain else ""
-    return f"Best guess, without guarantee: {listed(more, MOST_NAMES)} would stand out{too}."
+    shown = listed(more, MOST_NAMES, width=LONGEST)
+    return f"Best guess, without guarantee: {shown} would stand out{too}."
 
 
 def _standing_out(facts: Facts, certain: str, marked: bool) -> str:
     """`3 of 20 arms stand out: a, b and c`."""
     total = f"the {count(facts.seen.counts.arms)} arms"
     found = facts.positions(Verdict.OUTLIER)
-    names = [facts.seen.names[i] for i in found]
+    names = [named(facts, int(i)) for i in found]
     if not names:
         return f"None of {total} stands out{certain}."
     verb = "stands" if len(names) == 1 else "stand"
     head = f"{count(len(names))} of {total} {verb} out{certain}"
     if facts.seen.problem.side is not Side.BOTH:
-        return f"{head}: {listed(names, MOST_NAMES, marked=marked)}."
+        return f"{head}: {listed(names, MOST_NAMES, marked=marked, width=LONGEST)}."
     by_side = []
     for side, word in (("high", "unusually high"), ("low", "unusually low")):
-        here = [facts.seen.names[i] for i in found if facts.side_of(int(i)) == side]
+        here = [named(facts, int(i)) for i in found if facts.side_of(int(i)) == side]
         if here:
-            shown = listed(here, MOST_NAMES, marked=marked)
+            shown = listed(here, MOST_NAMES, marked=marked, width=LONGEST)
             by_side.append(f"{word} {'is' if len(here) == 1 else 'are'} {shown}")
     return f"{head}: {'; '.join(by_side)}."
 

@@ -13,6 +13,7 @@ from standout.results.answer import (
     StopReason,
     Tick,
 )
+from standout.results.arm import ArmHistory, ArmReward, ArmWorker, Item, ItemList
 from standout.results.chances import Chances
 from standout.results.interval import Interval, Threshold
 from standout.results.pages import (
@@ -47,8 +48,11 @@ from standout.results.view import VERDICTS, ArmRow, Counts, Next, StudyView, Ver
 
 __all__ = [
     "VERDICTS",
+    "ArmHistory",
     "ArmList",
+    "ArmReward",
     "ArmRow",
+    "ArmWorker",
     "Chances",
     "Change",
     "ChangeList",
@@ -62,6 +66,8 @@ __all__ = [
     "Forecast",
     "Identification",
     "Interval",
+    "Item",
+    "ItemList",
     "Next",
     "NextList",
     "Pending",

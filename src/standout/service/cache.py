@@ -8,11 +8,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from standout.results import Chances, Forecast
 from standout.study import Study
 from standout.study.rating.rater import Record
+
+if TYPE_CHECKING:
+    from standout.service.pictures import Sources
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -117,5 +120,5 @@ class Caches:
     chances: Recent[tuple[str, float, int], Kept[Chances]] = field(
         default_factory=lambda: Recent(MOST_STUDIES)
     )
-    images: Recent[str, str] = field(default_factory=lambda: Recent(MOST_STUDIES))
+    images: Recent[str, Sources] = field(default_factory=lambda: Recent(MOST_STUDIES))
     raters: Recent[tuple[str, str], Record] = field(default_factory=lambda: Recent(MOST_RATERS))

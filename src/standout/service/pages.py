@@ -23,7 +23,8 @@ from starlette.responses import Response
 from standout.pictures import marks
 from standout.service.answers import answer
 from standout.service.errors import ApiError
-from standout.service.rating.routes import image_sources
+from standout.service.pictures import policy_for
+from standout.service.pictures import router as pictures
 from standout.service.rating.routes import router as rating
 from standout.service.schemas import Body
 from standout.service.security.auth import Owner, identify
@@ -143,18 +144,22 @@ async def home() -> Response:
 
 
 @router.get("/study/{name}")
-async def study(name: str) -> Response:
+async def study(name: str, request: Request, service: ServiceOf) -> Response:
     """The dashboard of the study called `name`; an empty one where there is none."""
+    who = await identify(request)
+    sources = await policy_for(service, who, name)
+    known = "no" if who is None else "yes"
     # What the page will fetch first is fetched beside its scripts. Its address is written as
     # the script writes it: what differs would be fetched twice.
-    return _shown("study", view=f"/api/v1/studies/{quote(name, safe=_AS_IN_SCRIPTS)}/view")
+    view = f"/api/v1/studies/{quote(name, safe=_AS_IN_SCRIPTS)}/view"
+    return _shown("study", sources, view=view, known=known)
 
 
 @router.get("/rate/{name}")
 async def rate(name: str, request: Request, service: ServiceOf) -> Response:
     """The rating page; pictures may come from where this study's items have theirs."""
     who = await identify(request)
-    sources = await image_sources(service, who, name)
+    sources = await policy_for(service, who, name)
     return _shown("rate", sources, known="no" if who is None else "yes")
 
 
@@ -186,3 +191,4 @@ def _read(text: str) -> dict[str, Any]:
 
 
 router.include_router(rating)
+router.include_router(pictures)

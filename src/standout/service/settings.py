@@ -37,6 +37,8 @@ class Settings:
     """Requests of one rater at once."""
     raters_per_token: int = 20
     """How many raters at once one token is meant for: they share so many times the rate."""
+    files: str | None = None
+    """A folder of pictures for items, at `/files/`; none if None."""
     rater_lease: float = 120.0
     """Seconds for which a rater may hold a ticket before another gets its pull."""
     rater_tickets: int = 50

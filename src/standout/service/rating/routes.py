@@ -6,7 +6,7 @@ page loaded again or a second window all come to the same item.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from copy import deepcopy
 from typing import Annotated, Any
@@ -15,23 +15,20 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from standout.errors import BatchError, NoStudyError, NotYoursError, ToldError
+from standout.errors import BatchError, NotYoursError, ToldError
 from standout.service.answers import answer
-from standout.service.errors import ApiError
 from standout.service.rating import next_item
-from standout.service.rating.questions import check_answer, image_policy
+from standout.service.rating.questions import check_answer
 from standout.service.rating.rater import Rater
 from standout.service.schemas import Body, TicketNumber
-from standout.service.security.auth import Answerer, Identity, check
+from standout.service.security.auth import Answerer
 from standout.service.service import Service, ServiceOf
 from standout.study import Study, Ticket
 from standout.study.rating.rater import Record
-from standout.study.storage.tokens import Role
 from standout.study.transaction import Transaction
 
 router = APIRouter(prefix="/rate/{name}", include_in_schema=False)
 
-_PART = 500
 Again = Annotated[bool, Field(description="Show skipped items again.")]
 
 
@@ -63,35 +60,6 @@ class Leave(Body):
 
     ticket: TicketNumber | None = None
     again: Again = False
-
-
-async def image_sources(service: Service, who: Identity | None, name: str) -> str:
-    """Where the pictures of a study's items come from; told only to those who may see them."""
-    try:
-        check(who, (Role.OWNER, Role.WORKER, Role.RATER), name)
-    except ApiError:
-        return "'self'"
-    found = service.cache.images.get(name)
-    if found is None:
-        try:
-            found = await service.queues.slow(_read_sources, service, name)
-        except NoStudyError:
-            return "'self'"
-        service.cache.images[name] = found
-    return found
-
-
-def _read_sources(service: Service, name: str) -> str:
-    study = service.studies.reader(name)
-
-    def addresses() -> Iterator[str]:
-        # In parts: items may hold whole pictures.
-        for start in range(0, len(study.arms), _PART):
-            for item in study.items(study.arms[start : start + _PART]).values():
-                if "image" in item:
-                    yield item["image"]
-
-    return image_policy(addresses())
 
 
 Seen = tuple[str, Ticket | None]

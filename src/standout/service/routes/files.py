@@ -151,4 +151,9 @@ def _report(service: Service, name: str) -> str:
     from standout.report.page import render_report
 
     with service.studies.own(name) as study:
-        return kept_or_new(service.cache.reports, name, study, lambda: render_report(study))
+        return kept_or_new(
+            service.cache.reports,
+            name,
+            study,
+            lambda: render_report(study, files=service.settings.files),
+        )

@@ -7,18 +7,21 @@ from typing import Annotated, Literal
 
 import numpy as np
 from fastapi import APIRouter, Query
+from pydantic import Field
 from starlette.responses import Response
 
 from standout.core.kinds import Verdict
 from standout.pictures.arms import picture_of_view
-from standout.pictures.scale import scale, trace_range
+from standout.pictures.scale import path_range, scale, trace_range
 from standout.posterior.lists import FALSE_SHARE
 from standout.results import (
+    ArmHistory,
     ArmList,
     Chances,
     EndingList,
     FailureList,
     Forecast,
+    ItemList,
     NextList,
     StudyView,
     Trace,
@@ -26,6 +29,7 @@ from standout.results import (
 )
 from standout.service.answers import answer, model_of, sent, to_json
 from standout.service.cache import kept_or_new
+from standout.service.errors import ApiError
 from standout.service.routes.files import TYPES, attachment
 from standout.service.routes.studies import Limit
 from standout.service.schemas import BIGGEST
@@ -33,6 +37,8 @@ from standout.service.security.auth import Looker
 from standout.service.service import Service, ServiceOf
 from standout.study import Study
 from standout.study.csv_files import write_chances
+from standout.study.log.arm_history import arm_history
+from standout.study.rating.item_list import list_items
 from standout.study.view import view as look_at
 
 router = APIRouter(prefix="/studies/{name}", tags=["looking"])
@@ -98,6 +104,41 @@ def _arms(
     following = places[limit - 1] if len(places) > limit else None
     rows = tuple(seen.row(place) for place in places[:limit])
     return ArmList(rows, found, following)
+
+
+@router.get("/items", responses=sent(ItemList, "What some arms show."))
+async def items(
+    service: ServiceOf,
+    who: Looker,
+    name: str,
+    positions: Annotated[
+        list[Annotated[int, Field(ge=0, le=BIGGEST)]],
+        Query(max_length=200, description="Of the arms, in the order of the study."),
+    ],
+) -> Response:
+    """What people see of these arms: text, picture, markup; as many as fit into one answer."""
+    return await service.look(name, lambda study: list_items(study, positions))
+
+
+@router.get("/arm", responses=sent(ArmHistory, "One arm over its pulls."))
+async def arm(
+    service: ServiceOf,
+    who: Looker,
+    name: str,
+    position: Annotated[int, Query(ge=0, le=BIGGEST, description="In the order of the study.")],
+) -> Response:
+    """How an arm came to where it stands: its interval over its pulls, and who measured it."""
+    return answer(await service.queues.slow(_arm, service, name, position))
+
+
+def _arm(service: Service, name: str, position: int) -> ArmHistory:
+    study = service.studies.reader(name)
+    if position >= len(study.arms):
+        raise ApiError(404, f"the study has {len(study.arms)} arms; positions begin with 0")
+    found, seen = arm_history(study, position), look_at(study)
+    bands = [band for band in (seen.threshold, seen.threshold_low) if band is not None]
+    shown = path_range(found, bands, seen.problem.noise.support)
+    return replace(found, scale=scale(*shown))
 
 
 @router.get("/trace", responses=sent(Trace, "The threshold over the pulls."))

@@ -1,36 +1,42 @@
 // The arms of a study: overview, rows and table in one order, with search and filters.
 
-import { find, make, name, say, shown } from "./dom.js";
+import { find, make, name, say } from "./dom.js";
 import { count } from "./format.js";
 import { MARKS, NORMAL, OUTLIER, UNDECIDED } from "./marks.js";
 import { Overview } from "./overview.js";
 import { FEW, Rows } from "./rows.js";
 import { steady } from "./scale.js";
 import { searchBox } from "./search.js";
+import { factPairs, Sheet } from "./sheet.js";
 import { ArmTable } from "./table.js";
-import { armFacts, mark } from "./verdicts.js";
+import { mark } from "./verdicts.js";
 
-function factList(data, place, most) {
-  const facts = armFacts(data, place);
-  return make("dl", {}, ...facts.flatMap(([term, text]) => [make("dt", { text: term }), make("dd", { text: shown(text, most) })]));
-}
+/** From here on there is room for an arm beside the others. */
+const WIDE = window.matchMedia("(min-width: 68rem)");
 
 export class Arms {
-  constructor(data) {
+  constructor(study, data, items) {
     this.data = data;
+    this.items = items;
     this.kind = null;
     this.sort = "mean";
+    this.isReversed = false;
     this.scale = null;
     this.order = [];
     this.overview = new Overview(find("overview"), {
       chosen: (place) => this.choose(place, "list"),
       hovered: (place, event) => this.#showTip(place, event),
     });
-    this.rows = new Rows(find("frame"), find("rows"), find("axis"), {
+    this.rows = new Rows(find("frame"), find("rows"), find("axis"), items, {
       chosen: (place) => this.choose(place, null),
       moved: (first, last) => this.overview.follow(first, last),
     });
-    this.table = new ArmTable(find("table"));
+    this.table = new ArmTable(find("table"), items, {
+      chosen: (place) => this.choose(place, null),
+      sorted: (key) => this.#sortBy(key, key === this.sort ? !this.isReversed : false),
+    });
+    this.sheet = new Sheet(study, data, items, () => this.#unchoose());
+    new ResizeObserver(() => this.rows.render()).observe(this.sheet.root);
     this.#setUp();
   }
 
@@ -38,17 +44,26 @@ export class Arms {
     const { data, rows } = this;
     this.scale = steady(this.scale, data.head.scale);
     // Rows do not change places under someone's pointer.
-    const key = `${this.sort} ${this.kind} ${data.size}`;
-    if (!rows.isHeld || key !== this.key) this.order = data.order(this.sort, this.kind);
+    const key = `${this.sort} ${this.isReversed} ${this.kind} ${data.size}`;
+    if (!rows.isHeld || key !== this.key) this.order = data.order(this.sort, this.kind, this.isReversed);
     this.key = key;
     find("overview").hidden = data.size <= FEW;
     find("frame").classList.toggle("tall", data.size > FEW);
-    for (const part of [this.overview, rows, this.table]) part.show(data, this.order, this.scale);
+    this.overview.show(data, this.order, this.scale, ["mean", "undecided", "chance"].includes(this.sort));
+    rows.show(data, this.order, this.scale);
+    this.table.show(data, this.order, this.sort, this.isReversed);
     const none = find("no-arms");
     none.hidden = this.order.length > 0;
     say(none, this.kind === null ? "" : `No arm is ${this.kind === OUTLIER ? "an outlier" : MARKS[this.kind].name} at the moment.`);
     this.#showChips();
-    if (rows.active !== null) this.#showChosen(rows.active);
+    this.sheet.update();
+  }
+
+  /** What items say has come: draw what shows them anew. */
+  showItems() {
+    this.rows.render();
+    this.table.render();
+    this.sheet.update();
   }
 
   /** Make an arm the chosen one; bring it into sight in its list, or on the page. */
@@ -59,39 +74,48 @@ export class Arms {
       this.show();
     }
     this.rows.active = place;
+    this.table.turnTo(place);
+    this.sheet.open(place);
+    this.#placeSheet();
     if (scroll === "page") find("frame").scrollIntoView({ block: "nearest" });
     if (scroll) this.rows.reveal(this.order.indexOf(place));
-    this.rows.render();
     this.overview.choose(place);
-    this.table.turnTo(place);
-    this.#showChosen(place);
   }
 
   #unchoose() {
+    const place = this.rows.active;
     this.rows.active = null;
     this.overview.active = null;
-    find("chosen").hidden = true;
-    this.rows.render();
+    this.table.active = null;
+    this.sheet.close();
+    this.#placeSheet();
     this.overview.render();
-    find("rows").focus();
+    if (find("picture").hidden) this.table.rows.get(place)?.root.querySelector("button").focus();
+    else find("rows").focus({ preventScroll: true });
   }
 
-  #showChosen(place) {
-    const { data } = this;
-    const close = make("button", { type: "button", class: "plain", text: "Close", onclick: () => this.#unchoose() });
-    const title = make("h3", {}, mark(data.verdict[place], data.isLow(place)), name(data.names[place]));
-    const room = find("chosen");
-    // An update must not take the button from under a finger, or from the keyboard.
-    if (room.contains(document.activeElement)) room.querySelector("dl").replaceWith(factList(data, place, 200));
-    else room.replaceChildren(title, factList(data, place, 200), close);
-    room.hidden = false;
+  /** Beside everything on a wide screen; else below the row, in the picture or in the table. */
+  #placeSheet() {
+    const { sheet } = this;
+    const isBeside = WIDE.matches;
+    const isTable = find("picture").hidden;
+    document.body.classList.toggle("with-sheet", isBeside && sheet.isOpen);
+    sheet.root.classList.toggle("beside", isBeside);
+    // Next after the arms for whoever comes by keyboard, wherever it is seen.
+    if (isBeside && sheet.root.previousElementSibling !== find("arms-card")) find("arms-card").after(sheet.root);
+    if (!isBeside && !isTable && sheet.root.parentElement !== find("frame")) find("frame").append(sheet.root);
+    const inset = isBeside || !sheet.isOpen ? null : sheet.root;
+    this.rows.open(isTable ? null : inset);
+    this.table.open(isTable ? inset : null);
+    if (!inset) sheet.root.style.top = "";
+    sheet.draw();
   }
 
   #showTip(place, event) {
     const tip = find("tip");
     tip.hidden = place === null;
     if (place === null) return;
-    tip.replaceChildren(name(this.data.names[place], { class: "tip-name" }), factList(this.data, place, 80));
+    tip.replaceChildren(name(this.data.names[place], { class: "tip-name" }), make("dl", {}, ...factPairs(this.data, place, 80)));
     const room = document.documentElement.clientWidth;
     const isRight = event.clientX + 16 + tip.offsetWidth > room;
     tip.style.left = `${Math.max(4, isRight ? event.clientX - tip.offsetWidth - 12 : event.clientX + 16)}px`;
@@ -107,6 +131,15 @@ export class Arms {
     });
   }
 
+  #sortBy(key, isReversed) {
+    this.sort = key;
+    this.isReversed = isReversed;
+    find("sort").value = key;
+    find("frame").scrollTop = 0;
+    this.table.page = 0;
+    this.show();
+  }
+
   #setUp() {
     const kinds = [["All", null], ["Outliers", OUTLIER], ["Undecided", UNDECIDED], ["Normal", NORMAL]];
     for (const [text, kind] of kinds) {
@@ -118,14 +151,17 @@ export class Arms {
       });
       find("kinds").append(chip);
     }
-    find("sort").addEventListener("change", (event) => {
-      this.sort = event.target.value;
-      find("frame").scrollTop = 0;
-      this.show();
-    });
+    find("sort").addEventListener("change", (event) => this.#sortBy(event.target.value, false));
     searchBox(find("search"), find("matches"), this.data, (place) => this.choose(place));
     find("as-table").addEventListener("click", () => this.#showAs(true));
     find("as-picture").addEventListener("click", () => this.#showAs(false));
+    find("rows").addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && this.sheet.isOpen) this.#unchoose();
+      if (event.key !== "Enter" || !this.sheet.isOpen) return;
+      event.preventDefault(); // Or it would press the button that it leads to.
+      find("chosen-close").focus();
+    });
+    WIDE.addEventListener("change", () => this.#placeSheet());
   }
 
   #showAs(isTable) {
@@ -133,6 +169,7 @@ export class Arms {
     find("picture").hidden = isTable;
     find("as-table").setAttribute("aria-pressed", String(isTable));
     find("as-picture").setAttribute("aria-pressed", String(!isTable));
+    this.#placeSheet();
     for (const part of [this.table, this.rows, this.overview]) part.render();
   }
 }

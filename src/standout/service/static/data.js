@@ -1,6 +1,7 @@
 // What the page knows of a study: columns with one entry per arm, as the server sent them.
 // Nothing statistical is worked out here; intervals and verdicts are the stop rule's own.
 
+import { decimalsOf } from "./format.js";
 import { NORMAL, OUTLIER, UNDECIDED } from "./marks.js";
 
 const FLOATS = { estimate: NaN, lower: -Infinity, upper: Infinity };
@@ -31,6 +32,7 @@ export class StudyData {
     this.head = view;
     this.failures = new Map(Object.entries(view.failures));
     this.paused = new Map(Object.entries(view.paused));
+    this.decimals = decimalsOf(this.upper.map((end, i) => end - this.lower[i]));
     return this.#agrees(view.counts);
   }
 
@@ -84,6 +86,7 @@ export class StudyData {
       lower: band.lower ?? -Infinity,
       upper: band.upper ?? Infinity,
       isKnown: band.lower !== null || band.upper !== null,
+      estimate: band.estimate ?? NaN,
     }));
   }
 
@@ -93,8 +96,8 @@ export class StudyData {
     return side === "low" || (side === "both" && this.estimate[place] < this.head.median);
   }
 
-  /** The positions of the arms of one kind (or all, for null), sorted. */
-  order(sort, kind) {
+  /** The positions of the arms of one kind (or all, for null), sorted; the other way round if reversed. */
+  order(sort, kind, isReversed = false) {
     const places = [];
     for (let i = 0; i < this.size; i++) if (kind === null || this.verdict[i] === kind) places.push(i);
     const down = (column) => (a, b) => column[b] - column[a] || a - b;
@@ -103,15 +106,20 @@ export class StudyData {
     const means = this.estimate.map((mean) => (Number.isNaN(mean) ? -Number.MAX_VALUE : sign * mean));
     const mean = down(means);
     const group = [0, 2, 1];
+    const rank = [1, 2, 0];
     const by = {
       mean,
       undecided: (a, b) => group[this.verdict[a]] - group[this.verdict[b]] || mean(a, b),
       chance: (a, b) => (this.chance[b] || 0) - (this.chance[a] || 0) || mean(a, b),
+      verdict: (a, b) => rank[this.verdict[a]] - rank[this.verdict[b]] || mean(a, b),
+      lower: down(this.lower),
+      upper: down(this.upper),
       pulls: down(this.pulls),
       name: (a, b) => names.compare(this.names[a], this.names[b]),
       given: null,
     }[sort];
-    return by ? places.sort(by) : places;
+    if (by) places.sort(by);
+    return isReversed ? places.reverse() : places;
   }
 
   /** Positions whose names contain the text, those that begin with it first. */

@@ -20,14 +20,26 @@ export function plural(value, one, many = one + "s") {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
-/** A measured value with about four figures. */
+/** With a real minus, and none before a zero. */
+function signed(text) {
+  return /^-[0.]*$/.test(text) ? text.slice(1) : text.replace(/-/g, "−");
+}
+
+/** A measured value with about four figures, or with so many decimals. */
 export function value(number, decimals = null) {
   if (!isKnown(number)) return "–";
-  if (decimals !== null) return number.toFixed(decimals).replace("-", "−");
   const size = Math.abs(number);
-  if (size !== 0 && (size >= 1e6 || size < 1e-4)) return number.toExponential(2).replace("-", "−");
+  if (decimals !== null && size < 1e15) return signed(number.toFixed(decimals));
+  if (size !== 0 && (size >= 1e6 || size < 1e-4)) return signed(number.toExponential(2));
   const places = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : size >= 1 ? 3 : 4;
-  return number.toFixed(places).replace("-", "−");
+  return signed(number.toFixed(places));
+}
+
+/** One number of decimals for a column: about a hundredth of a middling width. */
+export function decimalsOf(widths) {
+  const finite = Float64Array.from(widths.filter((width) => Number.isFinite(width) && width > 0)).sort();
+  const middle = finite.length ? finite[finite.length >> 1] : 0.01;
+  return Math.min(8, Math.max(0, 1 - Math.floor(Math.log10(middle))));
 }
 
 /** How many decimals tell values apart that differ by a hundredth of `span`. */

@@ -1,8 +1,8 @@
 // All arms at a glance: intervals side by side in the order of the rows, the threshold's
 // band across them, the pulls of each below. Drawn on a canvas.
 
-import { perFrame } from "./dom.js";
-import { short } from "./format.js";
+import { find, perFrame, say } from "./dom.js";
+import { count, isKnown, short } from "./format.js";
 import { MARKS, NORMAL, OUTLIER, UNDECIDED } from "./marks.js";
 import { clamp, scale, thinned } from "./scale.js";
 import { armWords, markPath } from "./verdicts.js";
@@ -14,6 +14,16 @@ const GAP = 30;
 const STRIP = 40;
 /** Where marks would hide each other, dots are drawn, and ticks below tell the verdicts apart. */
 const TICKS = { [OUTLIER]: 11, [UNDECIDED]: 6, [NORMAL]: 1.5 };
+
+/** An arm takes so many pixels at most where others are drawn closer together for it. */
+const ROOMY = 14;
+/** Where every arm has this much room, none needs more. */
+const ENOUGH = 7;
+/** The part of the width that arms near the threshold may take. */
+const SHARE = 0.66;
+/** So many undecided arms are candidates, and so many normal ones. */
+const MOST_OPEN = 80;
+const NEIGHBOURS = 20;
 
 export class Overview {
   constructor(canvas, { chosen, hovered }) {
@@ -33,8 +43,10 @@ export class Overview {
     canvas.addEventListener("keydown", (event) => this.#key(event));
   }
 
-  show(data, order, values) {
+  /** `hasLens`: in this order arms near the threshold stand together, and may be given room. */
+  show(data, order, values, hasLens) {
     Object.assign(this, { data, order, values, range: [values.low, values.high] });
+    this.near = hasLens ? candidates(data, order) : null;
     this.render();
   }
 
@@ -75,8 +87,8 @@ export class Overview {
     if (!this.order.length || !this.x) return null;
     const box = this.canvas.getBoundingClientRect();
     const at = event.clientX - box.left;
-    const step = (this.x.to - this.x.from) / this.order.length;
-    const middle = Math.floor((at - this.x.from) / step);
+    const middle = this.x.indexAt(at);
+    const step = this.x.step(clamp(middle, 0, this.order.length - 1));
     const reach = step < 1 ? Math.ceil(1.5 / step) : 0;
     const height = event.clientY - box.top;
     let best = null;
@@ -107,17 +119,24 @@ export class Overview {
     const colour = (key) => style.getPropertyValue(`--${key}`).trim();
     pen.font = `12px ${style.fontFamily}`;
     this.bottom = height - STRIP - GAP;
-    this.x = scale(0, this.order.length, LEFT, width - RIGHT);
+    this.x = spread(this.order.length, this.near, LEFT, width - RIGHT);
     this.y = scale(...this.range, this.bottom, TOP);
     this.#window(pen, height, colour);
     this.#grid(pen, width, colour);
     this.#bands(pen, width, colour);
-    const step = (width - LEFT - RIGHT) / Math.max(1, this.order.length);
-    for (const kind of [NORMAL, UNDECIDED, OUTLIER]) this.#intervals(pen, kind, step, colour(MARKS[kind].name));
-    for (const kind of [NORMAL, UNDECIDED, OUTLIER]) this.#marks(pen, kind, step, colour);
-    this.#ticks(pen, step, colour);
-    this.#pulls(pen, width, height, step, colour);
-    this.#chosenLine(pen, height, step, colour);
+    for (const kind of [NORMAL, UNDECIDED, OUTLIER]) this.#intervals(pen, kind, colour(MARKS[kind].name));
+    for (const kind of [NORMAL, UNDECIDED, OUTLIER]) this.#marks(pen, kind, colour);
+    this.#ticks(pen, colour);
+    this.#pulls(pen, width, height, colour);
+    this.#chosenLine(pen, height, colour);
+    this.#note();
+  }
+
+  /** Say that not all arms are drawn alike. */
+  #note() {
+    const note = find("overview-note");
+    note.hidden = !this.x.isBent;
+    if (this.x.isBent) say(note, `The ${count(this.x.roomy)} arms at the threshold and beyond are drawn wider than the ${count(this.order.length - this.x.roomy)} others.`);
   }
 
   /** The part that the rows below show. */
@@ -161,10 +180,15 @@ export class Overview {
         pen.stroke();
       }
       pen.setLineDash([]);
+      if (!isKnown(band.estimate) || band.estimate < this.range[0] || band.estimate > this.range[1]) continue;
+      pen.beginPath();
+      pen.moveTo(LEFT, this.y(band.estimate));
+      pen.lineTo(width - RIGHT, this.y(band.estimate));
+      pen.stroke();
     }
   }
 
-  #intervals(pen, kind, step, colour) {
+  #intervals(pen, kind, colour) {
     const { data, order, range } = this;
     const columns = new Map();
     pen.beginPath();
@@ -174,7 +198,7 @@ export class Overview {
       const low = clamp(data.lower[place], ...range);
       const high = clamp(data.upper[place], ...range);
       // Where many share a pixel, one line stands for all of them.
-      const at = step < 1 ? Math.round(this.x(i + 0.5)) + 0.5 : this.x(i + 0.5);
+      const at = this.x.step(i) < 1 ? Math.round(this.x(i + 0.5)) + 0.5 : this.x(i + 0.5);
       const column = columns.get(at);
       if (column === undefined) columns.set(at, [low, high]);
       else columns.set(at, [Math.min(low, column[0]), Math.max(high, column[1])]);
@@ -184,25 +208,26 @@ export class Overview {
       pen.lineTo(at, this.y(high));
     }
     pen.strokeStyle = colour;
-    pen.globalAlpha = step < 2 && kind === NORMAL ? 0.4 : 0.75;
-    pen.lineWidth = clamp(step * 0.5, 1, 2.5);
+    pen.globalAlpha = this.x.least < 2 && kind === NORMAL ? 0.4 : 0.75;
+    pen.lineWidth = clamp((kind === NORMAL ? this.x.least : this.x.most) * 0.5, 1, 2.5);
     pen.stroke();
     pen.globalAlpha = 1;
   }
 
-  #marks(pen, kind, step, colour) {
+  #marks(pen, kind, colour) {
     const { data, order } = this;
-    const chosen = [];
+    const all = [];
     for (let i = 0; i < order.length; i++) {
-      if (data.verdict[order[i]] === kind && !Number.isNaN(data.estimate[order[i]])) chosen.push(i);
+      if (data.verdict[order[i]] === kind && !Number.isNaN(data.estimate[order[i]])) all.push(i);
     }
-    const size = clamp(step * 0.45, 3.5, 5);
-    const isRoomy = step >= 5 || (kind !== NORMAL && chosen.length * size < 0.15 * (this.x.to - this.x.from));
+    const size = clamp(this.x.most * 0.45, 3.5, 5);
+    const areFew = kind !== NORMAL && all.length * size < 0.15 * (this.x.to - this.x.from);
+    const isRoomy = (i) => areFew || this.x.step(i) >= 5;
     pen.fillStyle = colour(MARKS[kind].name);
-    if (!isRoomy) {
-      for (const i of chosen) pen.fillRect(this.x(i + 0.5) - 0.75, this.y(data.estimate[order[i]]) - 0.75, 1.5, 1.5);
-      return;
+    for (const i of all) {
+      if (!isRoomy(i)) pen.fillRect(this.x(i + 0.5) - 0.75, this.y(data.estimate[order[i]]) - 0.75, 1.5, 1.5);
     }
+    const chosen = all.filter(isRoomy);
     const path = new Path2D(
       chosen
         .map((i) => markPath(kind, data.isLow(order[i]), this.x(i + 0.5), this.y(data.estimate[order[i]]), size))
@@ -220,13 +245,14 @@ export class Overview {
   }
 
   /** A tick per arm, the higher the more it stands out. */
-  #ticks(pen, step, colour) {
+  #ticks(pen, colour) {
     const base = this.bottom + 18;
-    const wide = clamp(step * 0.6, 1, 4);
     for (const kind of [NORMAL, UNDECIDED, OUTLIER]) {
       pen.fillStyle = colour(MARKS[kind].name);
       this.order.forEach((place, i) => {
-        if (this.data.verdict[place] === kind) pen.fillRect(this.x(i + 0.5) - wide / 2, base - TICKS[kind], wide, TICKS[kind]);
+        if (this.data.verdict[place] !== kind) return;
+        const wide = clamp(this.x.step(i) * 0.6, 1, 4);
+        pen.fillRect(this.x(i + 0.5) - wide / 2, base - TICKS[kind], wide, TICKS[kind]);
       });
     }
     pen.fillStyle = colour("muted");
@@ -235,7 +261,7 @@ export class Overview {
     pen.fillText("verdict", LEFT - 8, base);
   }
 
-  #pulls(pen, width, height, step, colour) {
+  #pulls(pen, width, height, colour) {
     const { data, order } = this;
     const most = order.reduce((found, place) => Math.max(found, data.pulls[place]), 1);
     const base = height - 1;
@@ -250,20 +276,21 @@ export class Overview {
     pen.globalAlpha = 0.8;
     const columns = new Map();
     order.forEach((place, i) => {
+      const step = this.x.step(i);
       const at = step < 1 ? Math.floor(this.x(i)) : this.x(i);
-      columns.set(at, Math.max(columns.get(at) ?? 0, data.pulls[place]));
+      const found = columns.get(at);
+      if (found === undefined || found[0] < data.pulls[place]) columns.set(at, [data.pulls[place], Math.max(1, step * 0.8)]);
     });
-    const wide = Math.max(1, step * 0.8);
-    for (const [at, pulls] of columns) pen.fillRect(at, y(pulls), wide, base - y(pulls));
+    for (const [at, [pulls, wide]] of columns) pen.fillRect(at, y(pulls), wide, base - y(pulls));
     pen.globalAlpha = 1;
   }
 
-  #chosenLine(pen, height, step, colour) {
+  #chosenLine(pen, height, colour) {
     const index = this.order.indexOf(this.active);
     if (index < 0) return;
     const at = this.x(index + 0.5);
     pen.strokeStyle = colour("ink");
-    pen.lineWidth = Math.max(1, Math.min(2, step));
+    pen.lineWidth = clamp(this.x.step(index), 1, 2);
     pen.setLineDash([2, 3]);
     pen.beginPath();
     pen.moveTo(at, 0);
@@ -271,4 +298,65 @@ export class Overview {
     pen.stroke();
     pen.setLineDash([]);
   }
+}
+
+/**
+ * Which of the arms, by their place in the order, are near the threshold or beyond it: all
+ * outliers, the undecided ones whose means come nearest, and the normal ones next to these.
+ */
+function candidates(data, order) {
+  const isNear = new Uint8Array(order.length);
+  const open = [];
+  const others = [];
+  order.forEach((place, i) => {
+    const kind = data.verdict[place];
+    if (kind === OUTLIER) isNear[i] = 1;
+    else (kind === UNDECIDED ? open : others).push([shortOf(data, place), i]);
+  });
+  for (const [some, most] of [[open, MOST_OPEN], [others, NEIGHBOURS]]) {
+    some.sort((a, b) => a[0] - b[0]);
+    for (const [, i] of some.slice(0, most)) isNear[i] = 1;
+  }
+  return isNear;
+}
+
+/** How far an arm's mean lies on the normal side of the nearest threshold's estimate; 0 beyond it. */
+function shortOf(data, place) {
+  const mean = data.estimate[place];
+  const [first, second] = data.bands();
+  const isLow = data.head.problem.side === "low";
+  const sides = [isLow ? mean - first.estimate : first.estimate - mean];
+  if (second) sides.push(mean - second.estimate);
+  const found = Math.min(...sides.filter(isKnown));
+  return Number.isFinite(found) ? Math.max(0, found) : Infinity;
+}
+
+/**
+ * From places in the order to pixels: evenly, or with more room for some of them where there is
+ * too little for all. `step(i)` is the width of an arm, `indexAt` the way back.
+ */
+function spread(length, isNear, from, to) {
+  const even = (to - from) / Math.max(1, length);
+  const roomy = isNear === null ? 0 : isNear.reduce((a, b) => a + b, 0);
+  const wide = Math.min(ROOMY, (SHARE * (to - from)) / Math.max(1, roomy));
+  const isBent = roomy > 0 && roomy < length && even < ENOUGH && wide > 1.5 * even;
+  const narrow = isBent ? (to - from - wide * roomy) / (length - roomy) : even;
+  const edges = new Float64Array(length + 1);
+  edges[0] = from;
+  for (let i = 0; i < length; i++) edges[i + 1] = edges[i] + (isBent && isNear[i] ? wide : narrow);
+  const step = (i) => edges[i + 1] - edges[i];
+  const at = (place) => {
+    const i = clamp(Math.floor(place), 0, length);
+    return edges[i] + (i < length ? (place - i) * step(i) : 0);
+  };
+  const indexAt = (pixel) => {
+    let [low, high] = [0, length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (edges[middle + 1] <= pixel) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  return Object.assign(at, { from, to, step, indexAt, isBent, roomy, least: narrow, most: isBent ? wide : even });
 }

@@ -2,11 +2,14 @@
 
 import { find, make, name, say, seldom, shown } from "./dom.js";
 import { chance, count, interval, isKnown, percent, plural, short, time, value } from "./format.js";
+import { brief, pictureOf } from "./items.js";
 import { MARKS, NORMAL, OUTLIER, UNDECIDED } from "./marks.js";
 import { mark } from "./verdicts.js";
 
 const MOST_NAMES = 6;
 const MOST_LEADERS = 5;
+/** An arm with a lower chance is not named, unless none has a higher one. */
+const LEAST_CHANCE = 0.05;
 const REASONS = {
   decided: "decided",
   budget: "budget spent",
@@ -19,23 +22,31 @@ const WHY = {
   overdue: "Handed out before, and no answer came: it goes to the next who asks.",
 };
 
-/** Names in a sentence, the first few of many. */
-function listed(names) {
-  const few = names.slice(0, MOST_NAMES).map((one) => name(one));
-  const more = names.length - few.length;
+/** Arms in a sentence with what they show, the first few of many. */
+function listed(data, items, places) {
+  const few = places.slice(0, MOST_NAMES);
+  const more = places.length - few.length;
+  items.want(few);
   const parts = [];
-  few.forEach((one, i) => {
+  few.forEach((place, i) => {
     if (i > 0) parts.push(i === few.length - 1 && more <= 0 ? " and " : ", ");
-    parts.push(one);
+    parts.push(name(data.names[place]), itemWords(items.of(place)));
   });
   if (more > 0) parts.push(` and ${count(more)} more`);
   return parts;
 }
 
-function outlierNames(data) {
-  const found = [];
-  for (const place of data.order("mean", OUTLIER)) found.push(data.names[place]);
-  return found;
+/** An item behind its arm's name: a name alone may mean nothing to a reader. */
+function itemWords(item) {
+  const parts = [];
+  if (item?.image) {
+    const image = pictureOf(item, { class: "thumb", alt: "" });
+    image.addEventListener("error", () => image.remove());
+    parts.push(" ", image);
+  }
+  const text = brief(item, 60).replace(/^[“"](.*)[”"]$/u, "$1");
+  if (text) parts.push(" (", make("bdi", { class: "quoted", text: `“${text}”` }), ")");
+  return make("span", {}, ...parts);
 }
 
 let spoken = "";
@@ -43,7 +54,7 @@ let spoken = "";
 const announce = seldom(8000, () => say(find("summary"), spoken));
 
 /** The answer as far as it is known, in a sentence. */
-export function showAnswer(data) {
+export function showAnswer(data, items) {
   const { head } = data;
   const { arms, outliers, undecided } = head.counts;
   find("begin").hidden = head.counts.pulls > 0;
@@ -51,7 +62,7 @@ export function showAnswer(data) {
     find("answer").replaceChildren("Nothing has been measured yet.");
     return;
   }
-  const names = listed(outlierNames(data));
+  const names = listed(data, items, data.order("mean", OUTLIER));
   const verb = outliers === 1 ? "stands" : "stand";
   const rest = head.stopped
     ? undecided ? [`; ${plural(undecided, "arm")} stayed undecided.`] : ["."]
@@ -60,21 +71,23 @@ export function showAnswer(data) {
     ? [undecided === 0 ? `None of the ${count(arms)} arms stands out` : `It is not certain yet of any of ${count(arms)} arms that it stands out`]
     : [`${count(outliers)} of ${count(arms)} arms ${verb} out${head.stopped ? "" : " so far"}: `, ...names];
   find("answer").replaceChildren(...all, ...rest);
-  showLikely(data);
+  showLikely(data, items);
   spoken = `${plural(outliers, "outlier")}, ${count(undecided)} undecided, ${count(head.counts.normal)} normal. ${head.stopped ? "The study has stopped." : ""}`;
   announce();
 }
 
 /** The leaders among the undecided with their chances: an estimate, in words that no verdict has. */
-function showLikely(data) {
+function showLikely(data, items) {
   const room = find("likely");
-  const leaders = data.leaders(MOST_LEADERS);
+  const leaders = data.leaders(MOST_LEADERS).filter((place, i) => i === 0 || data.chance[place] >= LEAST_CHANCE);
   room.hidden = leaders.length === 0;
   if (room.hidden) return;
   const found = data.chances;
+  items.want(leaders);
   const parts = leaders.flatMap((place, i) => [
     i === 0 ? "" : ", ",
     name(data.names[place]),
+    itemWords(items.of(place)),
     ` ${chance(data.chance[place])}`,
   ]);
   const wrong = ` Best guess: ${plural(found.probable.length, "arm")} above one half, ${value(found.expected_wrong, 1)} wrong expected.`;
@@ -117,7 +130,7 @@ function question(head) {
     low: `below median − ${at(k)}`,
     both: `above median + ${at(k)} or below median − ${at(low)}`,
   }[side];
-  const near = tolerance > 0 ? ` Within ${value(tolerance)} of the threshold, either answer will do.` : "";
+  const near = tolerance > 0 ? ` Within ${Number(tolerance.toPrecision(4))} of the threshold, either answer will do.` : "";
   return `An arm stands out if its mean lies ${where}. Wrong with probability at most ${percent(delta)}, for ${noise} rewards.${near} Begun ${time(head.created)}.`;
 }
 

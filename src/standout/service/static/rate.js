@@ -4,7 +4,8 @@ import { Failure, nameFromAddress, post, sleep } from "./api.js";
 import { answersFor } from "./answers.js";
 import { find, make, say, shown } from "./dom.js";
 import { plural } from "./format.js";
-import { askForToken, begin } from "./session.js";
+import { itemParts } from "./items.js";
+import { askForToken, begin, loadOnceMore } from "./session.js";
 
 /** Milliseconds in which an answer to a new item can only be meant for the one before. */
 const TOO_SOON = 250;
@@ -121,17 +122,7 @@ function message(title, text, ...actions) {
 }
 
 function itemNode(item) {
-  const parts = [];
-  if (item.image) {
-    const image = make("img", { alt: item.text ? "" : "The picture to rate", referrerpolicy: "no-referrer" });
-    image.addEventListener("error", () =>
-      image.replaceWith(make("p", { class: "failed", text: "The picture could not be loaded. Skip this item, or load the page again." })),
-    );
-    image.src = item.image;
-    parts.push(image);
-  }
-  if (item.text) parts.push(make("p", { class: "text", dir: "auto", text: item.text }));
-  if (item.html) parts.push(make("pre", { class: "text", dir: "auto", text: item.html }));
+  const parts = itemParts(item, "The picture could not be loaded. Skip this item, or load the page again.");
   return make("div", { class: "item", tabindex: -1, role: "group", "aria-label": "Item to rate" }, ...parts);
 }
 
@@ -224,25 +215,10 @@ window.addEventListener("pageshow", (event) => {
   if (event.persisted) act("/next", {});
 });
 
-/**
- * Which pictures a page may load depends on who asks for it. Coming by a link from elsewhere,
- * the browser asks without its cookies; once here, it asks again with them.
- */
-function loadOnceMore() {
-  try {
-    if (sessionStorage.getItem("standout-loaded") === location.pathname) return false;
-    sessionStorage.setItem("standout-loaded", location.pathname);
-  } catch {
-    return false;
-  }
-  location.reload();
-  return true;
-}
-
 async function main() {
   try {
     const session = await begin();
-    if (session && document.body.dataset.known === "no" && loadOnceMore()) return;
+    if (session && loadOnceMore()) return;
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure;
   }

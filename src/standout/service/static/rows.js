@@ -2,10 +2,11 @@
 // sight exist, so that ten thousand arms cost no more than forty.
 
 import { draw, make, name, perFrame, say } from "./dom.js";
-import { chance, count, interval, value } from "./format.js";
+import { chance, count, interval, isKnown, value } from "./format.js";
+import { brief, pictureOf } from "./items.js";
 import { MARKS } from "./marks.js";
 import { clamp, scale, thinned } from "./scale.js";
-import { armWords, mark, markClass, markPath } from "./verdicts.js";
+import { mark, markClass, markPath, verdictWords } from "./verdicts.js";
 
 /** So many rows are shown all at once, without scrolling. */
 export const FEW = 40;
@@ -14,11 +15,13 @@ const ARROW = 5;
 
 export class Rows {
   /** `frame` scrolls, `list` is the listbox in it, `axis` the SVG above the pictures. */
-  constructor(frame, list, axis, { chosen, moved }) {
-    Object.assign(this, { frame, list, axis, chosen, moved });
+  constructor(frame, list, axis, items, { chosen, moved }) {
+    Object.assign(this, { frame, list, axis, items, chosen, moved });
     this.rows = new Map();
     this.order = [];
     this.active = null;
+    /** What lies open below the active row, if anything. */
+    this.inset = null;
     this.isHeld = false;
     this.render = perFrame(() => this.#render());
     frame.addEventListener("scroll", this.render, { passive: true });
@@ -26,7 +29,7 @@ export class Rows {
     list.addEventListener("keydown", (event) => this.#key(event));
     list.addEventListener("click", (event) => {
       const row = event.target.closest("[role=option]");
-      if (row) this.choose(Number(row.dataset.place), false);
+      if (row) this.#choose(Number(row.dataset.place));
     });
     // Rows do not change places under someone's finger.
     for (const [event, held] of [["pointerenter", true], ["pointerleave", false]]) {
@@ -41,18 +44,33 @@ export class Rows {
     this.render();
   }
 
-  /** Make an arm the active one, and bring it into sight. */
-  choose(place, scroll = true) {
+  /** Make an arm the active one, as somebody wants it who is at the rows. */
+  #choose(place) {
     this.active = place;
-    if (scroll) this.reveal(this.order.indexOf(place));
-    this.render();
     this.chosen(place);
+  }
+
+  /** Open something below the active row (null for nothing): it lies in the frame, above the list. */
+  open(inset) {
+    this.inset = inset;
+    this.render();
+  }
+
+  /** The index behind which the rows make room, and how much. */
+  #gap() {
+    const after = this.inset === null ? -1 : this.order.indexOf(this.active);
+    return after < 0 ? [Infinity, 0] : [after, this.inset.offsetHeight];
+  }
+
+  #top(index) {
+    const [after, room] = this.#gap();
+    return index * this.height() + (index > after ? room : 0);
   }
 
   reveal(index) {
     if (index < 0) return;
     const height = this.height();
-    const top = index * height;
+    const top = this.#top(index);
     const room = this.frame.clientHeight - this.list.offsetTop;
     if (this.frame.scrollHeight > this.frame.clientHeight + 1) {
       if (top < this.frame.scrollTop || top + height > this.frame.scrollTop + room) {
@@ -79,16 +97,19 @@ export class Rows {
     event.preventDefault();
     const from = this.order.indexOf(this.active);
     const to = from < 0 ? 0 : clamp(from + step, 0, this.order.length - 1);
-    this.choose(this.order[to]);
+    this.#choose(this.order[to]);
+    this.reveal(to);
   }
 
   #span() {
     if (this.order.length <= FEW) return [0, this.order.length];
     const height = this.height();
+    const [after, gap] = this.#gap();
     const { scrollTop, clientHeight } = this.frame;
-    const first = clamp(Math.floor(scrollTop / height), 0, this.order.length);
+    const at = (y) => (y <= (after + 1) * height ? y : Math.max((after + 1) * height, y - gap)) / height;
+    const first = clamp(Math.floor(at(scrollTop)), 0, this.order.length);
     const room = clientHeight - this.list.offsetTop;
-    return [first, clamp(Math.ceil((scrollTop + room) / height), first, this.order.length)];
+    return [first, clamp(Math.ceil(at(scrollTop + room)), first, this.order.length)];
   }
 
   #render() {
@@ -96,7 +117,9 @@ export class Rows {
     const height = this.height();
     const width = this.axis.clientWidth;
     this.tall = this.#measure("--picture");
-    this.list.style.height = `${this.order.length * height}px`;
+    const [after, room] = this.#gap();
+    this.list.style.height = `${this.order.length * height + room}px`;
+    if (room) this.inset.style.top = `${this.list.offsetTop + (after + 1) * height}px`;
     this.x = scale(this.values.low, this.values.high, ARROW + 2, Math.max(40, width - ARROW - 2));
     this.ticks = thinned(this.values.ticks, clamp(Math.floor(width / 70), 2, 8));
     this.#drawAxis(width);
@@ -114,7 +137,11 @@ export class Rows {
         this.rows.delete(key);
       }
     }
-    for (const [key, index] of wanted) this.#fill(this.rows.get(key) ?? this.#make(key), key, index, height);
+    this.frame.classList.toggle("with-items", this.items.areThere);
+    for (const [key, index] of wanted) {
+      this.#fill(this.rows.get(key) ?? this.#make(key), key, index, index * height + (index > after ? room : 0));
+    }
+    this.items.want([...wanted.keys()].reverse());
     this.#arrange(wanted);
     if (place >= 0) this.list.setAttribute("aria-activedescendant", `arm-${this.active}`);
     else this.list.removeAttribute("aria-activedescendant");
@@ -133,24 +160,30 @@ export class Rows {
       grid: draw("path", { class: "grid" }),
       line: draw("path", { class: "line" }),
       mark: draw("path"),
+      lines: [draw("path", { class: "estimate-line" }), draw("path", { class: "estimate-line" })],
       icon: make("span", { class: "icon" }),
-      estimate: make("span", { class: "estimate number" }),
-      ends: make("span", { class: "ends number" }),
+      item: make("span", { class: "item-words", dir: "auto" }),
+      verdict: make("span", { class: "only-read" }),
+      estimate: make("span"),
+      ends: make("span"),
       pulls: make("span", { class: "number" }),
       bar: make("span", { class: "bar" }),
-      chance: make("span", { class: "chance number" }),
+      chance: make("span"),
     };
-    row.picture = draw("svg", { class: "picture", "aria-hidden": "true" }, ...row.bands, row.grid, row.line, row.mark);
+    row.picture = draw("svg", { class: "picture", "aria-hidden": "true" }, ...row.bands, ...row.lines, row.grid, row.line, row.mark);
+    row.arm = make("span", { class: "arm-cell" }, name(this.data.names[key], { class: "arm" }), row.item);
+    // What is read out is what is seen, with the words between that columns need no more.
     row.root = make(
       "div",
       { role: "option", id: `arm-${key}`, "data-place": key },
       row.icon,
-      name(this.data.names[key], { class: "arm" }),
+      row.arm,
+      row.verdict,
       row.picture,
-      row.estimate,
-      row.ends,
-      make("span", { class: "pulls" }, row.bar, row.pulls),
-      row.chance,
+      make("span", { class: "estimate number" }, said("mean"), row.estimate),
+      make("span", { class: "ends number" }, said("interval"), row.ends),
+      make("span", { class: "pulls" }, row.bar, said("pulls"), row.pulls),
+      make("span", { class: "chance number" }, said("estimated chance to stand out"), row.chance),
     );
     row.root.title = this.data.names[key].slice(0, 500);
     this.rows.set(key, row);
@@ -158,26 +191,37 @@ export class Rows {
     return row;
   }
 
-  #fill(row, key, index, height) {
+  #fill(row, key, index, top) {
     const { data } = this;
     const kind = data.verdict[key];
     const isActive = key === this.active;
-    row.root.style.transform = `translateY(${index * height}px)`;
+    row.root.style.transform = `translateY(${top}px)`;
     row.root.className = `row ${MARKS[kind].name}${isActive ? " active" : ""}${data.paused.has(data.names[key]) ? " paused" : ""}`;
     row.root.setAttribute("aria-selected", String(isActive));
     row.root.setAttribute("aria-posinset", index + 1);
     row.root.setAttribute("aria-setsize", this.order.length);
-    row.root.setAttribute("aria-label", armWords(data, key));
     if (row.kind !== kind) {
       row.icon.replaceChildren(mark(kind, data.isLow(key)));
       row.kind = kind;
     }
-    say(row.estimate, value(data.estimate[key]));
-    say(row.ends, interval(data.lower[key], data.upper[key]).replace("not known yet", "–"));
+    say(row.verdict, `, ${verdictWords(data, key)}${data.paused.has(data.names[key]) ? ", paused" : ""}`);
+    say(row.estimate, value(data.estimate[key], data.decimals));
+    say(row.ends, interval(data.lower[key], data.upper[key], data.decimals).replace("not known yet", "–"));
     say(row.pulls, count(data.pulls[key]));
     say(row.chance, chance(data.chance[key]));
     row.bar.style.width = `${(100 * data.pulls[key]) / this.most}%`;
+    this.#fillItem(row, this.items.of(key));
     this.#draw(row, key, kind);
+  }
+
+  #fillItem(row, item) {
+    if (row.shown === item || item === null) return;
+    row.shown = item;
+    say(row.item, brief(item));
+    if (!item.image) return;
+    const image = pictureOf(item, { class: "thumb", alt: "", loading: "lazy", decoding: "async" });
+    image.addEventListener("error", () => image.remove());
+    row.arm.prepend(image);
   }
 
   #draw(row, key, kind) {
@@ -186,6 +230,11 @@ export class Rows {
     const middle = tall / 2;
     const bands = data.bands();
     row.bands.forEach((rect, i) => placeBand(rect, bands[i], x, tall));
+    row.lines.forEach((path, i) => {
+      const at = bands[i]?.estimate;
+      const isIn = isKnown(at) && at >= x.low && at <= x.high;
+      path.setAttribute("d", isIn ? `M${x(at).toFixed(1)} 0v${tall}` : "");
+    });
     row.grid.setAttribute("d", this.ticks.map((tick) => `M${x(tick.value).toFixed(1)} 0v${tall}`).join(""));
     const estimate = data.estimate[key];
     const hasMean = Number.isFinite(estimate);
@@ -204,6 +253,9 @@ export class Rows {
     this.axis.replaceChildren(...labels, draw("path", { d: lines, class: "tick" }));
   }
 }
+
+/** A word that only a screen reader needs: the head of its column is far. */
+const said = (word) => make("span", { class: "only-read", text: `, ${word} ` });
 
 /** Put a rectangle where the threshold's interval lies; nowhere if it is not known. */
 function placeBand(rect, band, x, tall) {

@@ -98,6 +98,22 @@ async function useTokenOfLink() {
   }
 }
 
+/**
+ * Which pictures a page may load depends on who asks for it. Coming by a link from elsewhere,
+ * the browser asks without its cookies; once here, it asks again with them.
+ */
+export function loadOnceMore() {
+  if (document.body.dataset.known !== "no") return false;
+  try {
+    if (sessionStorage.getItem("standout-loaded") === location.pathname) return false;
+    sessionStorage.setItem("standout-loaded", location.pathname);
+  } catch {
+    return false;
+  }
+  location.reload();
+  return true;
+}
+
 /** Set up the bar; who is asking, or null if a token is needed. */
 export async function begin() {
   const bar = find("controls");

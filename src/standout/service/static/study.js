@@ -4,14 +4,19 @@ import { Failure, get, nameFromAddress, studyPath } from "./api.js";
 import { Arms } from "./arms.js";
 import { StudyData } from "./data.js";
 import { find, make, name, say, seldom, shown } from "./dom.js";
+import { Items } from "./items.js";
 import { Live } from "./live.js";
 import { showAnswer, showFailures, showFigures, showLegend, showNext, showTitle } from "./panels.js";
-import { askForToken, begin } from "./session.js";
+import { askForToken, begin, loadOnceMore } from "./session.js";
 import { TracePictures, traceTable } from "./trace.js";
 
 const study = nameFromAddress("/study/");
 const data = new StudyData();
-const arms = new Arms(data);
+const items = new Items(study, () => {
+  arms.showItems();
+  showAnswer(data, items);
+});
+const arms = new Arms(study, data, items);
 const pictures = new TracePictures(find("threshold-picture"), find("undecided-picture"), find("trace-words"));
 const seen = { forecast: undefined, trace: null, pulls: null, failures: 0 };
 /** With more arms than this the chances would take seconds. */
@@ -19,7 +24,7 @@ const MOST_CHANCES = 20000;
 
 function showAll() {
   showTitle(data);
-  showAnswer(data);
+  showAnswer(data, items);
   showFigures(data, seen.forecast);
   arms.show();
   showNext(data, (place) => arms.choose(place));
@@ -74,7 +79,7 @@ const refreshChances = seldom(3000, async () => {
   const found = await get(studyPath(study, "/chances")).catch(() => null);
   if (found === null) return;
   data.takeChances(found);
-  showAnswer(data);
+  showAnswer(data, items);
   arms.show();
 });
 
@@ -136,7 +141,7 @@ async function main() {
   try {
     if (location.hash.startsWith("#token=")) await session;
     data.apply(await get(studyPath(study, "/view")));
-    await session;
+    if ((await session) && loadOnceMore()) return;
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure;
     showProblem(failure);

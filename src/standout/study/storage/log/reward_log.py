@@ -38,6 +38,7 @@ _OF_ARM = Statement(
 _AT = Statement("SELECT seq, arm, value, counted FROM standout_rewards WHERE study = ? AND seq = ?")
 _WAITING = Statement("SELECT logged FROM standout_tickets WHERE study = ? AND status = 1")
 _PLACE_OF = Statement("SELECT seq FROM standout_rewards WHERE study = ? AND ticket = ?")
+_ROWS_OF_ARM = Statement(_SELECT + "AND arm = ? ORDER BY seq")
 _NEWEST_FAILURES = Statement(
     f"SELECT {', '.join(_FAILURES[1:])} FROM standout_failures WHERE study = ? AND seq < ? "
     "ORDER BY seq DESC LIMIT ?"
@@ -116,6 +117,11 @@ def place_of(connection: Connection, key: int, ticket: int) -> int | None:
     """The place in the log of a ticket's reward; None if it has none."""
     rows = _PLACE_OF(connection, key, ticket)
     return int(rows[0][0]) if rows else None
+
+
+def of_arm(connection: Connection, key: int, arm: int) -> list[Any]:
+    """All rows of one arm, in the order of telling; looks through the whole log."""
+    return _ROWS_OF_ARM(connection, key, arm)
 
 
 def newest_failures(connection: Connection, key: int, limit: int, before: int) -> list[Row]:

@@ -1,0 +1,125 @@
+"""Pictures of items from a folder on this machine (`standout serve --files FOLDER`).
+
+What is asked for comes from outside, and so may what lies in the folder: a path
+leads nowhere but into it, symbolic links are not followed, and a file is sent
+only if it is a picture, by its ending and by how it begins.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from standout.errors import NoPictureError, StudyError
+
+PREFIX = "/files/"
+"""How the address of a picture in the folder begins, in an item's `image`."""
+LARGEST = 10_000_000
+"""Bytes of a picture."""
+LONGEST = 500
+"""Characters of a path below the folder."""
+
+_ENDINGS = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+    ".avif": "image/avif",
+}
+KINDS = ", ".join(sorted(_ENDINGS))
+
+
+@dataclass(frozen=True)
+class PictureFile:
+    """A picture and its media type."""
+
+    body: bytes
+    kind: str
+
+
+def checked_folder(folder: str | Path) -> str:
+    """The folder, with no symbolic link left in its path; raises `StudyError` if it is none."""
+    found = Path(folder).expanduser()
+    if not found.is_dir():
+        raise StudyError(f"--files {str(folder)!r} is no folder; make it, or name another")
+    return str(found.resolve())
+
+
+def parts_of(path: str) -> list[str]:
+    """The names on the way to a picture; raises `NoPictureError` for what could lead elsewhere."""
+    names = path.split("/")
+    if len(path) > LONGEST or not all(_is_plain(name) for name in names):
+        raise NoPictureError("this is no path below the folder of pictures")
+    if Path(names[-1]).suffix.lower() not in _ENDINGS:
+        raise NoPictureError(f"pictures end in {KINDS}")
+    return names
+
+
+def _is_plain(name: str) -> bool:
+    """A name that is one step down, on any system, and no hidden file."""
+    is_step = name != "" and not name.startswith(".") and name.isprintable()
+    return is_step and not set(name) & set('\\/:*?"<>|')
+
+
+def kind_of(ending: str, body: bytes) -> str | None:
+    """The media type that ending and content agree on; None if they do not."""
+    found = None
+    if body.startswith(b"\x89PNG\r\n\x1a\n"):
+        found = "image/png"
+    elif body.startswith(b"\xff\xd8\xff"):
+        found = "image/jpeg"
+    elif body[:6] in (b"GIF87a", b"GIF89a"):
+        found = "image/gif"
+    elif body[:4] == b"RIFF" and body[8:12] == b"WEBP":
+        found = "image/webp"
+    elif body[4:8] == b"ftyp" and body[8:12] in (b"avif", b"avis"):
+        found = "image/avif"
+    return found if found is not None and found == _ENDINGS.get(ending.lower()) else None
+
+
+def read_picture(folder: str, path: str) -> PictureFile:
+    """The picture at `path` below `folder`; raises `NoPictureError` for anything else.
+
+    Each name is opened in the folder before it, links refused by the system
+    itself: nothing can be put in the way between looking and opening.
+    """
+    names = parts_of(path)
+    here = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for name in names[:-1]:
+            below = _open(name, here, os.O_DIRECTORY)
+            os.close(here)
+            here = below
+        return _read(names[-1], here)
+    finally:
+        os.close(here)
+
+
+def _open(name: str, folder: int, flags: int = 0) -> int:
+    # Without waiting: what is no file (a pipe, say) would never open.
+    flags |= os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        return os.open(name, flags, dir_fd=folder)
+    except (OSError, ValueError):
+        raise NoPictureError("there is no such picture") from None
+
+
+def _read(name: str, folder: int) -> PictureFile:
+    descriptor = _open(name, folder)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise NoPictureError("there is no such picture")
+        with open(descriptor, "rb", closefd=False) as file:
+            # Read, not believed: a file may grow after its size was looked up.
+            body = file.read(LARGEST + 1)
+    finally:
+        os.close(descriptor)
+    if len(body) > LARGEST:
+        raise NoPictureError(f"this picture has more than {LARGEST // 1_000_000} MB")
+    kind = kind_of(Path(name).suffix, body)
+    if kind is None:
+        raise NoPictureError("the file's content is no picture of the kind that its ending says")
+    return PictureFile(body, kind)
