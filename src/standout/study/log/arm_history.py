@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from standout.core.bulk import interval_path
 from standout.core.intervals import MOMENTS
 from standout.core.state import State, new_state
 from standout.core.typing import Floats, Ints
 from standout.results import ArmHistory, ArmReward, ArmWorker
-from standout.study.kernels import interval_path
 from standout.study.log.history import without_void
 from standout.study.progress import Progress
 from standout.study.storage.log import reward_log
