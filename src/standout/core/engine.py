@@ -177,7 +177,7 @@ def _set_interval(
     state.estimate[side, arm] = sign * mean
 
 
-@part()
+@hot_part()
 def _update_verdicts(spec: Spec, state: State) -> None:
     """Certify each arm whose interval lies apart from the threshold's on every side.
 
