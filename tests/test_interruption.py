@@ -88,6 +88,30 @@ def test_a_signal_that_was_lost_comes_again(name: str, code: int | None) -> None
     assert "ignored" not in ended.stderr
 
 
+SLOW = """
+import threading, time
+from standout.cli import exits
+
+begin = threading.Thread.start
+
+def start_slowly(thread):
+    begin(thread)
+    end = time.monotonic() + 20 * exits.AGAIN
+    while time.monotonic() < end:
+        pass
+
+threading.Thread.start = start_slowly
+"""
+
+
+def test_it_comes_again_even_where_that_takes_long() -> None:
+    """On a busy machine it came while it was still being asked for, and was lost for good."""
+    ended = subprocess.run(
+        [sys.executable, "-c", SLOW + LOST.format(name="SIGTERM")], timeout=HANGS, check=False
+    )
+    assert ended.returncode == 143
+
+
 def test_patience_ends_when_told() -> None:
     def away() -> None:
         raise UnavailableError("away")

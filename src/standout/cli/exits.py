@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from functools import wraps
 from io import TextIOWrapper
@@ -130,10 +131,20 @@ def _raise_again(lost: Any) -> None:
     """A signal's exception that C code could not pass on: the signal comes again, elsewhere."""
     for kind, number in ((KeyboardInterrupt, signal.SIGINT), (Terminated, signal.SIGTERM)):
         if isinstance(lost.exc_value, kind):
-            # Not from here, where it would be lost once more.
-            threading.Timer(AGAIN, signal.raise_signal, (number,)).start()
+            # Not before this has returned, where it would be lost once more. No call follows
+            # the last line, so that no signal is heeded between it and the end.
+            is_over = [False]
+            threading.Thread(target=_raise_after, args=(number, is_over)).start()
+            is_over[0] = True
             return
     sys.__unraisablehook__(lost)
+
+
+def _raise_after(number: int, is_over: list[bool]) -> None:
+    time.sleep(AGAIN)
+    while not is_over[0]:
+        time.sleep(AGAIN)
+    signal.raise_signal(signal.Signals(number))
 
 
 def run(app: Any) -> NoReturn:
