@@ -81,6 +81,12 @@ class Watched(psycopg.Connection[Any]):
     """A text that connections to the same database by the same role have, and no others."""
     _numbers: Iterator[int]
 
+    def __del__(self) -> None:
+        """Nothing to say: its `Storage` closes it, or libpq does if it is garbage before that.
+
+        Of a cycle of garbage Python may take the connection first; psycopg would warn.
+        """
+
     @property
     def is_begun(self) -> bool:
         """Whether a transaction is under way, and all is well with it."""
