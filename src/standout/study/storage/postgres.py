@@ -81,7 +81,7 @@ class Watched(psycopg.Connection[Any]):
     """A text that connections to the same database by the same role have, and no others."""
     _numbers: Iterator[int]
 
-    def __del__(self) -> None:
+    def __del__(self, *_: object) -> None:
         """Nothing to say: its `Storage` closes it, or libpq does if it is garbage before that.
 
         Of a cycle of garbage Python may take the connection first; psycopg would warn.
