@@ -5,31 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from standout.errors import (
-    AccessError,
-    BatchError,
-    InstanceError,
-    KeyUsedError,
-    MeasureError,
-    MethodError,
-    MissingExtraError,
-    MovedError,
-    NoStudyError,
-    NotYoursError,
-    ProblemError,
-    ReproduceError,
-    RewardError,
-    StandoutError,
-    StorageError,
-    StudyError,
-    StudyExistsError,
-    TicketError,
-    TokenError,
-    ToldError,
-    UnavailableError,
-    UncertainError,
-    UndecidableWarning,
-)
+from standout import errors
+from standout.errors import *  # noqa: F403  what these are is said there
 
 if TYPE_CHECKING:
     from standout.client import Client
@@ -80,8 +57,6 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "MAD_SCALE",
     "METHODS",
-    "AccessError",
-    "BatchError",
     "Bernoulli",
     "Bounded",
     "Chances",
@@ -91,42 +66,22 @@ __all__ = [
     "HeavyTailed",
     "Identification",
     "Instance",
-    "InstanceError",
     "Interval",
-    "KeyUsedError",
-    "MeasureError",
     "Method",
-    "MethodError",
-    "MissingExtraError",
-    "MovedError",
-    "NoStudyError",
-    "NotYoursError",
     "Problem",
-    "ProblemError",
-    "ReproduceError",
-    "RewardError",
     "Run",
     "Side",
     "Simulation",
-    "StandoutError",
     "Status",
     "StopReason",
-    "StorageError",
     "Study",
-    "StudyError",
-    "StudyExistsError",
     "Ticket",
-    "TicketError",
-    "TokenError",
-    "ToldError",
-    "UnavailableError",
-    "UncertainError",
-    "UndecidableWarning",
     "Until",
     "chances",
     "identify",
     "simulate",
 ]
+__all__ += errors.__all__
 
 
 def __getattr__(name: str) -> Any:

@@ -41,6 +41,34 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from standout.results import Identification
 
+__all__ = [
+    "AccessError",
+    "BatchError",
+    "InstanceError",
+    "KeyUsedError",
+    "MeasureError",
+    "MethodError",
+    "MissingExtraError",
+    "MovedError",
+    "NoPictureError",
+    "NoStudyError",
+    "NotYoursError",
+    "ProblemError",
+    "ReproduceError",
+    "RewardError",
+    "StandoutError",
+    "StorageError",
+    "StudyError",
+    "StudyExistsError",
+    "TicketError",
+    "TokenError",
+    "ToldError",
+    "UnavailableError",
+    "UncertainError",
+    "UndecidableWarning",
+]
+"""What `standout` itself offers."""
+
 
 class StandoutError(Exception):
     """Something given to standout is not valid; the base of all errors here."""

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Self, overload
+from typing import Any, Self, TypedDict, Unpack, overload
 
 from standout.errors import BatchError, RewardError, StudyError, TicketError
 from standout.results import (
@@ -35,32 +36,44 @@ class Kept(Enum):
 KEPT = Kept.KEPT
 
 
+class Asking(TypedDict, total=False):
+    """What may be said with `ask`."""
+
+    worker: str | None
+    lease: float | None
+    items: bool
+    known: Collection[int] | None
+
+
+class TellingAndAsking(Asking, total=False):
+    """What may be said with `tell_and_ask`."""
+
+    key: str | None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Rewards to tell, which may be none, then `n` tickets to ask for, unless that is None."""
+
+    rewards: list[tuple[Key, float]]
+    n: int | None = None
+    worker: str | None = None
+    lease: float | None = None
+    items: bool = False
+    known: Collection[int] | None = None
+    key: str | None = None
+
+
 class StudyVerbs(ABC):
     """A study to ask, tell and look at; a method returns when what it did is on disk."""
 
     name: str
 
     @overload
-    def ask(
-        self,
-        n: None = None,
-        *,
-        worker: str | None = None,
-        lease: float | None = None,
-        items: bool = False,
-        known: Collection[int] | None = None,
-    ) -> Ticket | None: ...
+    def ask(self, n: None = None, **how: Unpack[Asking]) -> Ticket | None: ...
 
     @overload
-    def ask(
-        self,
-        n: int,
-        *,
-        worker: str | None = None,
-        lease: float | None = None,
-        items: bool = False,
-        known: Collection[int] | None = None,
-    ) -> list[Ticket]: ...
+    def ask(self, n: int, **how: Unpack[Asking]) -> list[Ticket]: ...
 
     def ask(
         self,
@@ -91,7 +104,8 @@ class StudyVerbs(ABC):
         >>> [ticket.arm for ticket in study.ask(3, lease=600)]
         ['elm', 'fir', 'ash']
         """
-        _, found = self._tell_and_ask([], 1 if n is None else n, worker, lease, items, known, None)
+        wanted = Wanted([], 1 if n is None else n, worker, lease, items, known)
+        _, found = self._tell_and_ask(wanted)
         return found if n is not None else next(iter(found), None)
 
     def tell(
@@ -149,32 +163,16 @@ class StudyVerbs(ABC):
         >>> study.tell_many([("ash", 1.0), ("elm", 0.0)], key="monday").again
         True
         """
-        return self._tell_and_ask(list(rewards), None, worker, None, False, None, key)[0]
+        return self._tell_and_ask(Wanted(list(rewards), worker=worker, key=key))[0]
 
     @overload
     def tell_and_ask(
-        self,
-        rewards: Iterable[tuple[Key, float]],
-        n: None = None,
-        *,
-        worker: str | None = None,
-        lease: float | None = None,
-        items: bool = False,
-        known: Collection[int] | None = None,
-        key: str | None = None,
+        self, rewards: Iterable[tuple[Key, float]], n: None = None, **how: Unpack[TellingAndAsking]
     ) -> tuple[Receipt, Ticket | None]: ...
 
     @overload
     def tell_and_ask(
-        self,
-        rewards: Iterable[tuple[Key, float]],
-        n: int,
-        *,
-        worker: str | None = None,
-        lease: float | None = None,
-        items: bool = False,
-        known: Collection[int] | None = None,
-        key: str | None = None,
+        self, rewards: Iterable[tuple[Key, float]], n: int, **how: Unpack[TellingAndAsking]
     ) -> tuple[Receipt, list[Ticket]]: ...
 
     def tell_and_ask(
@@ -198,23 +196,14 @@ class StudyVerbs(ABC):
         >>> receipt.counted, ticket.arm
         (1, 'ash')
         """
-        receipt, found = self._tell_and_ask(
-            list(rewards), 1 if n is None else n, worker, lease, items, known, key
-        )
+        count = 1 if n is None else n
+        wanted = Wanted(list(rewards), count, worker, lease, items, known, key)
+        receipt, found = self._tell_and_ask(wanted)
         return receipt, found if n is not None else next(iter(found), None)
 
     @abstractmethod
-    def _tell_and_ask(
-        self,
-        rewards: list[tuple[Key, float]],
-        n: int | None,
-        worker: str | None,
-        lease: float | None,
-        items: bool,
-        known: Collection[int] | None,
-        key: str | None,
-    ) -> tuple[Receipt, list[Ticket]]:
-        """Tell `rewards`, which may be none, then ask for `n` tickets unless that is None."""
+    def _tell_and_ask(self, wanted: Wanted) -> tuple[Receipt, list[Ticket]]:
+        """Tell, then ask."""
 
     @abstractmethod
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:

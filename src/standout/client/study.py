@@ -7,7 +7,7 @@ import os
 import secrets
 import socket
 import threading
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -29,7 +29,7 @@ from standout.results import (
     Tickets,
     Told,
 )
-from standout.verbs import Key, StudyVerbs
+from standout.verbs import Key, StudyVerbs, Wanted
 
 
 class _Hand:
@@ -86,24 +86,15 @@ class RemoteStudy(StudyVerbs):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r} at {self._transport.shown!r})"
 
-    def _tell_and_ask(
-        self,
-        rewards: list[tuple[Key, float]],
-        n: int | None,
-        worker: str | None,
-        lease: float | None,
-        items: bool,
-        known: Collection[int] | None,
-        key: str | None,
-    ) -> tuple[Receipt, list[Ticket]]:
-        count = None if n is None else _count(n)
-        numbers = None if known is None else list(known)
-        asking = _given(lease=lease, items=items or None, known=numbers)
-        hand = self._hand(worker)
+    def _tell_and_ask(self, wanted: Wanted) -> tuple[Receipt, list[Ticket]]:
+        count = None if wanted.n is None else _count(wanted.n)
+        known = None if wanted.known is None else list(wanted.known)
+        asking = _given(lease=wanted.lease, items=wanted.items or None, known=known)
+        hand, rewards = self._hand(wanted.worker), wanted.rewards
         with hand.lock:
             if rewards:
                 more = _given(ask=count, **asking)
-                *before, last = self._tell_in_parts({"worker": hand.who}, more, rewards, hand, key)
+                *before, last = self._tell_in_parts(more, rewards, hand, wanted.key)
                 return whole_receipt(last, before), hand.take(last)
             if count is None:
                 return Receipt(), []
@@ -122,12 +113,7 @@ class RemoteStudy(StudyVerbs):
         return hand.take(Tickets.from_dict(self._transport.patiently(send)))
 
     def _tell_in_parts(
-        self,
-        body: dict[str, Any],
-        last: dict[str, Any],
-        pairs: list[tuple[Key, float]],
-        hand: _Hand,
-        key: str | None,
+        self, last: dict[str, Any], pairs: list[tuple[Key, float]], hand: _Hand, key: str | None
     ) -> list[Told]:
         """The answers to all parts; what `last` holds is sent with the last of them.
 
@@ -138,7 +124,8 @@ class RemoteStudy(StudyVerbs):
         rows = rows_of(pairs)
         answers = []
         for part in parts(rows):
-            sent = {**body, **(last if part.stop == len(rows) else {}), "rewards": rows[part]}
+            sent = {"worker": hand.who, "rewards": rows[part]}
+            sent |= last if part.stop == len(rows) else {}
             is_whole = part.start == 0 and part.stop == len(rows)
             sent["key"] = key if is_whole else f"{key} from {part.start}"
             with counted_from(part.start):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -52,7 +52,7 @@ from standout.study.transaction import (
     insist,
     worker_of,
 )
-from standout.verbs import Key, StudyVerbs
+from standout.verbs import StudyVerbs, Wanted
 
 if TYPE_CHECKING:
     from standout.posterior.until import Until
@@ -219,24 +219,17 @@ class Study(StudyVerbs):
                 mirror.renew_fields(connection)
         return study
 
-    def _tell_and_ask(
-        self,
-        rewards: list[tuple[Key, float]],
-        n: int | None,
-        worker: str | None,
-        lease: float | None,
-        items: bool,
-        known: Collection[int] | None,
-        key: str | None,
-    ) -> tuple[Receipt, list[Ticket]]:
-        count, mark, who = 0 if n is None else check_count(n), Mark.of(key), worker_of(worker)
-        with without_collector(len(rewards)):
+    def _tell_and_ask(self, wanted: Wanted) -> tuple[Receipt, list[Ticket]]:
+        count = 0 if wanted.n is None else check_count(wanted.n)
+        mark, who = Mark.of(wanted.key), worker_of(wanted.worker)
+        with without_collector(len(wanted.rewards)):
             # Looked at before others have to wait for it.
-            told = make_items(rewards, self._mirror.progress)
+            told = make_items(wanted.rewards, self._mirror.progress)
             if not told and not count:
                 return Receipt(), []
-            answer = self._carry_out(Request(told, count, who, mark, lease, known))
-        if not items:
+            request = Request(told, count, who, mark, wanted.lease, wanted.known)
+            answer = self._carry_out(request)
+        if not wanted.items:
             return answer.receipt, answer.tickets
         shown = self.items({ticket.arm for ticket in answer.tickets})
         return answer.receipt, [replace(each, item=shown.get(each.arm)) for each in answer.tickets]
