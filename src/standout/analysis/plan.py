@@ -72,18 +72,18 @@ def plan_side(
     """Gaps and bounds of one side's question about known means."""
     factor = problem.factor_of(side)
     gaps = theory.compute_gaps(instance.means, factor, side)
-    sigma = reward_scale(instance)
-    bounds = [_lower(instance, problem, side, sigma)]
+    asked = _Asked(instance, problem, side, reward_scale(instance), constant)
+    bounds = [_lower(asked)]
     shares = np.full(instance.n_arms, np.nan)
-    if sigma is None:
+    if asked.sigma is None:
         bounds.append(Bound("upper", None, "Theorem 2", "the scale of the noise is not known"))
     else:
-        terms = _upper_terms(instance, problem, side, sigma, constant)
+        terms = _upper_terms(asked, asked.sigma)
         bounds.append(_upper(float(terms.sum()), constant, gaps))
         shares = terms / terms.sum() if 0 < terms.sum() < math.inf else shares
         if subset is not None:
-            bounds.append(_corollary(instance, problem, side, sigma, constant, subset, seed))
-    bounds += _mean_std(instance, problem, side)
+            bounds.append(_corollary(asked, asked.sigma, subset, seed))
+    bounds += _mean_std(asked)
     standing_out = robust.outliers(instance.means, factor, side)
     return SidePlan(
         side=side,
@@ -102,38 +102,46 @@ def reward_scale(instance: Instance) -> float | None:
     return None if instance.sigmas is None else float(instance.sigmas.max())
 
 
-def _plain_k(problem: Problem, side: Side) -> float:
-    """k without the MAD's scale, as it stands in front of the theory's sums."""
-    return problem.factor_of(side) / problem.mad_scale
+@dataclass(frozen=True)
+class _Asked:
+    """One side's question, with C of the theory's bounds."""
+
+    instance: Instance
+    problem: Problem
+    side: Side
+    sigma: float | None
+    constant: float
+
+    @property
+    def factor(self) -> float:
+        return self.problem.factor_of(self.side)
+
+    @property
+    def k(self) -> float:
+        """Without the MAD's scale, as it stands in front of the theory's sums."""
+        return self.factor / self.problem.mad_scale
 
 
-def _lower(instance: Instance, problem: Problem, side: Side, sigma: float | None) -> Bound:
-    if sigma is None:
+def _lower(asked: _Asked) -> Bound:
+    if asked.sigma is None:
         return Bound("lower", None, "Theorem 3", "the scale of the noise is not known")
-    bound = theory.lower_bound(instance.means, problem.factor_of(side), problem.delta, sigma, side)
+    means, delta, noise = asked.instance.means, asked.problem.delta, asked.instance.noise.name
+    bound = theory.lower_bound(means, asked.factor, delta, asked.sigma, asked.side)
     if bound.theorem is theory.LowerTheorem.NONE:
         return Bound("lower", None, "", bound.reason)
     remark = bound.reason
-    if instance.noise.name != "gaussian":
-        rough = f"proved for gaussian rewards; with {instance.noise.name} ones a rough guide"
+    if noise != "gaussian":
+        rough = f"proved for gaussian rewards; with {noise} ones a rough guide"
         remark = f"{remark}; {rough}" if remark else rough
     return Bound("lower", bound.value, str(bound.theorem), remark)
 
 
-def _upper_terms(
-    instance: Instance,
-    problem: Problem,
-    side: Side,
-    sigma: float,
-    constant: float,
-    chosen: robust.Indexes | None = None,
-) -> Floats:
+def _upper_terms(asked: _Asked, sigma: float, chosen: robust.Indexes | None = None) -> Floats:
     # The theorem's radius is that of sigma = 1/2: bring the rewards to that scale.
-    gaps = theory.compute_gaps(
-        instance.means / (2 * sigma), problem.factor_of(side), side, subset=chosen
-    )
+    means = asked.instance.means / (2 * sigma)
+    gaps = theory.compute_gaps(means, asked.factor, asked.side, subset=chosen)
     return theory.upper_bound_per_arm(
-        gaps, k=_plain_k(problem, side), delta=problem.delta, constant=constant
+        gaps, k=asked.k, delta=asked.problem.delta, constant=asked.constant
     )
 
 
@@ -144,26 +152,17 @@ def _upper(value: float, constant: float, gaps: theory.Gaps) -> Bound:
     return Bound("upper", value, "Theorem 2", remark)
 
 
-def _corollary(
-    instance: Instance,
-    problem: Problem,
-    side: Side,
-    sigma: float,
-    constant: float,
-    subset: tuple[float, float],
-    seed: int,
-) -> Bound:
+def _corollary(asked: _Asked, sigma: float, subset: tuple[float, float], seed: int) -> Bound:
     """The median over random subsets, because the bound depends on which arms are drawn."""
-    size = replace(METHODS["roai-lucb"], subset=subset).subset_size(instance.n_arms)
-    factor = problem.factor_of(side)
-    whole = robust.outliers(instance.means, factor, side)
+    means, n_arms = asked.instance.means, asked.instance.n_arms
+    size = replace(METHODS["roai-lucb"], subset=subset).subset_size(n_arms)
+    whole = robust.outliers(means, asked.factor, asked.side)
     rng = np.random.default_rng(seed)
     values, same = [], 0
     for _ in range(SUBSET_DRAWS):
-        chosen = rng.permutation(instance.n_arms)[:size]
-        terms = _upper_terms(instance, problem, side, sigma, constant, chosen)
-        values.append(float(terms.sum()))
-        found = robust.outliers(instance.means, factor, side, chosen)
+        chosen = rng.permutation(n_arms)[:size]
+        values.append(float(_upper_terms(asked, sigma, chosen).sum()))
+        found = robust.outliers(means, asked.factor, asked.side, chosen)
         same += bool((found == whole).all())
     return Bound(
         "subset",
@@ -174,24 +173,21 @@ def _corollary(
     )
 
 
-def _mean_std(instance: Instance, problem: Problem, side: Side) -> list[Bound]:
+def _mean_std(asked: _Asked) -> list[Bound]:
     """Bounds of RR and WRR, whose threshold is another one."""
+    instance, side, k, delta = asked.instance, asked.side, asked.k, asked.problem.delta
     low, high = instance.noise.support
     names = ("rr", "wrr")
     source = "Zhuang et al. 2017"
     if not (math.isfinite(low) and math.isfinite(high)):
         return [Bound(name, None, source, "for bounded rewards only") for name in names]
     means = (instance.means - low) / (high - low)
-    k = _plain_k(problem, side)
     theta = robust.mean_std_threshold(means, k, side)
     beyond = means > theta if side is Side.HIGH else means < theta
-    same = bool((beyond == robust.outliers(means, problem.factor_of(side), side)).all())
+    same = bool((beyond == robust.outliers(means, asked.factor, side)).all())
     remark = "" if same else f", which has other outliers ({int(beyond.sum())})"
     remark = (
         f"with C = 1; its threshold is mean {'+' if side is Side.HIGH else '-'} {k:g} std" + remark
     )
-    values = (
-        theory.rr_bound(means, k, problem.delta, side),
-        theory.wrr_bound(means, k, problem.delta, side),
-    )
+    values = (bound(means, k, delta, side) for bound in (theory.rr_bound, theory.wrr_bound))
     return [Bound(name, value, source, remark) for name, value in zip(names, values, strict=True)]

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from standout.client import RemoteStudy
     from standout.results import Status
 
+TOKEN = "STANDOUT_TOKEN"
 GRACE = 15.0
 """Seconds for giving back what is under way when a run is told to end."""
 
@@ -115,9 +116,7 @@ def run(
     if server is not None:
         if arms is not None or place is not None:
             raise StudyError("with --server the study is there: leave out PATH and --arms")
-        from standout.cli.run_server import open_remote
-
-        study, check = open_remote(server, name, token_file)
+        study, check = _open_remote(server, name, token_file)
     elif arms is None:
         raise StudyError("say which arms: give --arms, or --server for a study that is there")
     else:
@@ -143,6 +142,48 @@ def run(
 
             typer.echo("\n".join(overview(now, study if isinstance(study, Study) else None)))
     _leave(status)
+
+
+def _read_token(path: str | None) -> str | None:
+    """The token from a file or from the environment: a list of processes shows neither."""
+    from standout.errors import StudyError
+
+    if path is None:
+        return os.environ.get(TOKEN) or None
+    try:
+        with open(path, encoding="utf-8") as file:
+            token = file.read().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"{path}: the token cannot be read: {error}") from None
+    if not token:
+        raise StudyError(f"{path}: there is no token in it")
+    return token
+
+
+def _say_waiting(text: str) -> None:
+    """That a server or a database is away, or back; on a line of its own."""
+    begin = "\n" if sys.stderr.isatty() else ""  # Below the line that shows progress.
+    typer.echo(f"{begin}standout: {text}", err=True)
+
+
+def _open_remote(
+    server: str, study: str | None, token_file: str | None
+) -> tuple[RemoteStudy, Callable[[object], float]]:
+    """The study, and what checks a measured value."""
+    from standout.client import Client
+    from standout.core.noise import parse_noise
+    from standout.errors import StudyError
+    from standout.study.measuring.worker import PATIENCE
+
+    client = Client(server, _read_token(token_file), patience=PATIENCE, say=_say_waiting)
+    if study is None:
+        names = [row.name for row in client.studies()]
+        if len(names) != 1:
+            raise StudyError(f"say which study: --study, one of {', '.join(map(repr, names))}")
+        study = names[0]
+    remote = client.study(study)
+    noise = parse_noise(remote.status().problem.noise)
+    return remote, noise.check_reward
 
 
 def _leave(status: Status) -> None:
@@ -193,14 +234,13 @@ def _run(
     retries: int,
     quiet: bool,
 ) -> Status:
-    from standout.cli.run_server import say_waiting
     from standout.study import Study
     from standout.study.measuring.command import kill_running
     from standout.study.measuring.worker import PATIENCE, POLL, Worker
     from standout.waiting import Patience
 
     show = None if quiet or not sys.stderr.isatty() else _progress()
-    patience = Patience(PATIENCE, say_waiting) if isinstance(study, Study) else None
+    patience = Patience(PATIENCE, _say_waiting) if isinstance(study, Study) else None
     worker = Worker(
         study, check, measure, executor, jobs, retries=retries, progress=show, patience=patience
     )

@@ -24,13 +24,32 @@ def choose(
     settings: Settings,
     skipped: set[str],
 ) -> tuple[str, Ticket | None]:
-    """What the page comes to (`item`, `skipped`, `wait` or `end`), and the ticket of an item."""
-    ticket, has_passed = hand_out(turn, rater, record, skipped, settings, study.lease)
-    if ticket is not None:
-        return "item", ticket
+    """What the page comes to (`item`, `skipped`, `wait` or `end`), and the ticket of an item.
+
+    That is the ticket that the rater has, or a new one. The method may want
+    several answers in a row to one item. One rater's would
+    not be worth much, and look like a mistake: so the rater gets an item that is
+    new to it, or else the one it saw longest ago, and the others go to whoever
+    asks next. Where the raters of a token hold as much as they may, there is
+    nothing for one more.
+    """
+    if held := turn.held(rater.worker):
+        return "item", held[0]
+    found: list[Ticket] = []
+    if may_hold_more(settings, turn, rater.who):
+        lease = min(study.lease, settings.rater_lease)
+        found = turn.ask(1, worker=rater.worker, lease=lease)
+        if found and (found[0].arm in record.answered or found[0].arm in skipped):
+            more = min(CHOICE + len(skipped), MOST_CHOICE)
+            found += turn.ask(more, worker=rater.worker, lease=lease)
+    fitting = [ticket for ticket in found if ticket.arm not in skipped]
+    chosen = min(fitting, key=lambda one: record.answered.get(one.arm, 0), default=None)
+    turn.release([ticket for ticket in found if ticket is not chosen])
+    if chosen is not None:
+        return "item", chosen
     if study.is_stopped:
         return "end", None
-    return ("skipped" if has_passed else "wait"), None
+    return ("skipped" if found else "wait"), None
 
 
 def show(study: Study, state: str, ticket: Ticket | None) -> dict[str, Any]:
@@ -42,36 +61,3 @@ def show(study: Study, state: str, ticket: Ticket | None) -> dict[str, Any]:
         item = study.items([ticket.arm]).get(ticket.arm) or {"text": ticket.arm}
         return {"state": state, "ticket": ticket.id, "item": item, "asked": question_of(study)}
     return {"state": state, "end": page.get("end")} if state == "end" else {"state": state}
-
-
-def hand_out(
-    turn: Transaction,
-    rater: Rater,
-    record: Record,
-    skipped: set[str],
-    settings: Settings,
-    longest: float,
-) -> tuple[Ticket | None, bool]:
-    """The ticket that the rater has, or a new one, and whether only skipped items were left.
-
-    The method may want several answers in a row to one item. One rater's would
-    not be worth much, and look like a mistake: so the rater gets an item that is
-    new to it, or else the one it saw longest ago, and the others go to whoever
-    asks next. Where the raters of a token hold as much as they may, there is
-    nothing for one more. A lease lasts `longest` seconds at most.
-    """
-    lease = min(longest, settings.rater_lease)
-    held = turn.held(rater.worker)
-    if held or not may_hold_more(settings, turn, rater.who):
-        return (held[0] if held else None), False
-    found = turn.ask(1, worker=rater.worker, lease=lease)
-    if found and (found[0].arm in record.answered or found[0].arm in skipped):
-        more = min(CHOICE + len(skipped), MOST_CHOICE)
-        found += turn.ask(more, worker=rater.worker, lease=lease)
-    fitting = [ticket for ticket in found if ticket.arm not in skipped]
-    if not fitting:
-        turn.release(found)
-        return None, bool(found)
-    chosen = min(fitting, key=lambda ticket: record.answered.get(ticket.arm, 0))
-    turn.release([ticket for ticket in found if ticket is not chosen])
-    return chosen, False
