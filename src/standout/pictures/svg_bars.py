@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from standout.analysis.uniform import Uniform
+from standout.analysis.uniform_sampling import Uniform
 from standout.pictures.scale import Line
 from standout.pictures.svg import NARROW, WIDE, label, n, picture
 from standout.text import count, rounded

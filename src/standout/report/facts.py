@@ -13,7 +13,7 @@ from standout import __version__
 from standout.analysis.checks.findings import WARNING, Finding, statistical_findings
 from standout.analysis.checks.ranks import sums_by
 from standout.analysis.checks.record_keeping import bookkeeping_findings
-from standout.analysis.uniform import Uniform, uniform_pulls
+from standout.analysis.uniform_sampling import Uniform, uniform_pulls
 from standout.core.kinds import Verdict
 from standout.core.typing import Floats, Ints
 from standout.pictures.arms import Picture, picture_of_view

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from standout.analysis.uniform import Uniform
+from standout.analysis.uniform_sampling import Uniform
 from standout.core.kinds import Verdict
 from standout.core.problem import Side
 from standout.posterior.until import Until

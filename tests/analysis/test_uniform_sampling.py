@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from standout.analysis import uniform
-from standout.analysis.uniform import uniform_pulls
+from standout.analysis.uniform_sampling import uniform_pulls
 from standout.core.methods import as_method
 from standout.core.problem import Problem
 from standout.simulation import simulate
