@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from standout.analysis import uniform
+from standout.analysis import uniform_sampling
 from standout.analysis.uniform_sampling import uniform_pulls
 from standout.core.methods import as_method
 from standout.core.problem import Problem
@@ -40,7 +40,7 @@ def test_it_agrees_with_the_simulator() -> None:
     ).results[0]
     assert found.pulls == pytest.approx(np.median(random.pulls), rel=0.25)
     assert found.low <= found.pulls <= found.high
-    assert (found.runs, found.is_capped) == (uniform.MOST_RUNS, False)
+    assert (found.runs, found.is_capped) == (uniform_sampling.MOST_RUNS, False)
 
 
 def test_the_same_seed_gives_the_same_number() -> None:
@@ -79,7 +79,7 @@ def test_an_arm_on_the_threshold_costs_no_more_than_is_allowed(n_arms: int) -> N
     assert time.process_time() - begin < 30
     assert found is not None
     assert found.is_capped
-    assert found.pulls <= uniform.MOST_PULLS
+    assert found.pulls <= uniform_sampling.MOST_PULLS
     assert found.pulls == found.low == found.high
 
 
