@@ -9,6 +9,7 @@ from standout import errors
 from standout.errors import *  # noqa: F403  what these are is said there
 
 if TYPE_CHECKING:
+    from standout.analysis.analyse import analyse
     from standout.client import Client
     from standout.core.method import Method
     from standout.core.methods import METHODS
@@ -24,7 +25,15 @@ if TYPE_CHECKING:
     from standout.driver import identify
     from standout.posterior.chances import chances
     from standout.posterior.until import Until
-    from standout.results import Chances, Identification, Interval, Status, StopReason, Ticket
+    from standout.results import (
+        Analysis,
+        Chances,
+        Identification,
+        Interval,
+        Status,
+        StopReason,
+        Ticket,
+    )
     from standout.simulation import Instance, Simulation, simulate
     from standout.study import Study
 
@@ -33,6 +42,7 @@ __version__ = "0.1.0"
 # Other names are fetched when first used, so that `import standout` and the command
 # line's help stay quick: compiling machinery is loaded only by what needs it.
 _HOMES = {
+    "standout.analysis.analyse": ("analyse",),
     "standout.client": ("Client",),
     "standout.core.method": ("Method",),
     "standout.core.methods": ("METHODS",),
@@ -49,7 +59,15 @@ _HOMES = {
     "standout.simulation": ("Instance", "Simulation", "simulate"),
     "standout.posterior.chances": ("chances",),
     "standout.posterior.until": ("Until",),
-    "standout.results": ("Chances", "Identification", "Interval", "Status", "StopReason", "Ticket"),
+    "standout.results": (
+        "Analysis",
+        "Chances",
+        "Identification",
+        "Interval",
+        "Status",
+        "StopReason",
+        "Ticket",
+    ),
     "standout.study": ("Study",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -57,6 +75,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "MAD_SCALE",
     "METHODS",
+    "Analysis",
     "Bernoulli",
     "Bounded",
     "Chances",
@@ -77,6 +96,7 @@ __all__ = [
     "Study",
     "Ticket",
     "Until",
+    "analyse",
     "chances",
     "identify",
     "simulate",

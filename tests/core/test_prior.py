@@ -75,7 +75,7 @@ def test_what_cannot_be_given(given: dict[str, dict[str, object]], message: str)
 def test_what_needs_focus_or_every_reward() -> None:
     with pytest.raises(MethodError, match="known means need focus"):
         identify(Lab(MEANS, 0.3, seed=5), list(MEANS), PROBLEM, "random", known={"a": 0.0})
-    unknown = Problem(noise="gaussian", k=2)
+    unknown = Problem(noise="bounded:-9,9", k=2)
     with pytest.raises(ProblemError, match="needs every earlier reward"):
         identify(Lab(MEANS, 0.3, seed=5), list(MEANS), unknown, prior={"a": (3, 1.0)})
 

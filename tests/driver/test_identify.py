@@ -184,7 +184,7 @@ def test_methods_that_do_not_fit() -> None:
     with pytest.raises(MethodError, match="rr is defined for bounded rewards only"):
         identify(lambda arm: 0.0, list(MEANS), PROBLEM, "rr")
     with pytest.raises(ProblemError, match="budget must be a whole number"):
-        identify(lambda arm: 0.0, list(MEANS), PROBLEM, budget=0)
+        identify(lambda arm: 0.0, list(MEANS), PROBLEM, budget=-1)
 
 
 def test_three_arms_and_an_even_number_work() -> None:

@@ -15,6 +15,7 @@ from typer.models import CommandInfo
 
 from standout import __version__
 from standout.cli import exits
+from standout.cli.analyse import analyse
 from standout.cli.demo import demo
 from standout.cli.methods import methods
 from standout.cli.plan import plan
@@ -63,6 +64,7 @@ def standout(
 # In the order of the help: first what a newcomer wants.
 app.command()(demo)
 app.command()(run)
+app.command()(exits.imports_safely(analyse))
 app.add_typer(study, name="study")
 app.command()(report)
 app.command()(serve)

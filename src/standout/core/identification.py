@@ -35,14 +35,18 @@ def identification(
     reason: StopReason,
     *,
     known: Any = (),
+    earlier: Any = 0,
     note: str | None = None,
 ) -> Identification:
-    """Read the answer off a state; the positions `known` were given, not pulled."""
+    """Read the answer off a state; the positions `known` were given, not pulled.
+
+    `earlier` are each arm's rewards from before the run, which are among its pulls there.
+    """
     sign = state.signs[0]
     lower, upper = state.lower[0], state.upper[0]
     if sign < 0:
         lower, upper = -upper, -lower
-    pulls_by_arm = state.pulls.copy()
+    pulls_by_arm = state.pulls - earlier
     pulls_by_arm[list(known)] = 0
 
     def named(mask: Any) -> tuple[str, ...]:
@@ -65,5 +69,6 @@ def identification(
         lower=np.array(lower),
         upper=np.array(upper),
         pulls_by_arm=pulls_by_arm,
+        earlier_by_arm=np.zeros_like(pulls_by_arm) + earlier,
         endings=(Ending(least, 0),) if 0 < (least := least_tolerance(state)) < math.inf else (),
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from standout.core.intervals import MOMENTS
+from standout.core.kinds import IntervalKind
 from standout.core.method import Method
 from standout.core.noise import Bernoulli
 from standout.core.order import sort_ends
@@ -23,6 +24,9 @@ MOST_PULLS = 10**15
 """Earlier rewards of one arm, beyond which not every number of them can be represented."""
 LOWEST_COST, HIGHEST_COST = 1e-12, 1e12
 
+Earlier = tuple[int, float] | tuple[int, float, float]
+"""Earlier rewards of an arm: their number, their sum and, perhaps, their standard deviation."""
+
 
 @dataclass(frozen=True)
 class PriorFacts:
@@ -30,12 +34,13 @@ class PriorFacts:
 
     `costs`: what one pull of an arm costs (1 where not given); cheap arms are
     preferred where it helps. `prior`: earlier rewards of the same arm, as
-    (number, sum); they count for the intervals, not for the budget. `known`:
+    (number, sum) or, for noise of unknown scale, (number, sum, standard deviation
+    with n - 1); they count for the intervals, not for the budget. `known`:
     means that are known exactly, such as a control's; these arms are never pulled.
     """
 
     costs: Mapping[str, float] = field(default_factory=dict)
-    prior: Mapping[str, tuple[int, float]] = field(default_factory=dict)
+    prior: Mapping[str, Earlier] = field(default_factory=dict)
     known: Mapping[str, float] = field(default_factory=dict)
 
     def cost_array(self, index: Mapping[str, int]) -> Floats | None:
@@ -56,19 +61,24 @@ class PriorFacts:
         self, problem: Problem, method: Method, state: State, index: Mapping[str, int]
     ) -> list[int]:
         """Put prior rewards and known means into a fresh state; positions of the known."""
-        if self.prior and method.interval_for(problem) in MOMENTS:
+        interval = method.interval_for(problem)
+        if self.prior and interval in MOMENTS and interval is not IntervalKind.STUDENT:
             raise ProblemError(
-                "this noise family needs every earlier reward, not only their number and sum; "
-                "observe them one by one instead of giving a prior"
+                f"the interval in use ({interval.name.lower()}) needs every earlier reward in its "
+                "order, not only their number and sum: give them as a table to standout.analyse, "
+                "or choose focus:interval=beta-binomial where rewards are bounded"
             )
-        for arm, (pulls, total) in self.prior.items():
+        for arm, earlier in self.prior.items():
             i = _position(index, arm)
             if arm in self.known:
                 raise ProblemError(f"arm {arm!r} has both a known mean and earlier rewards")
+            pulls, total = earlier[0], earlier[1]
             _check_prior(problem, arm, pulls, total)
             if pulls > 0:
                 state.origin[i] = 0.0 if isinstance(problem.noise, Bernoulli) else total / pulls
                 state.pulls[i], state.sums[i] = pulls, total - pulls * state.origin[i]
+                if interval is IntervalKind.STUDENT:
+                    state.moments[i, 0] = _squares(arm, earlier)
                 state.is_touched[i] = True
                 state.touched[state.counters[TOUCHED]] = i
                 state.counters[TOUCHED] += 1
@@ -87,6 +97,25 @@ class PriorFacts:
         for side in range(len(state.signs)):
             sort_ends(state, side)
         return known
+
+
+def _squares(arm: str, earlier: Earlier) -> float:
+    """The sum of squared differences of earlier rewards from their mean."""
+    if len(earlier) < 3:
+        raise ProblemError(
+            f"with noise of unknown scale, the earlier rewards of arm {arm!r} need their standard "
+            "deviation, too: give (number, sum, standard deviation), or the rewards themselves as "
+            "a table to standout.analyse"
+        )
+    deviation = float(earlier[2])
+    if earlier[0] == 1 and math.isnan(deviation):
+        return 0.0
+    if not 0 <= deviation < math.inf:
+        raise ProblemError(
+            f"the standard deviation of earlier rewards of arm {arm!r} must be a number of at "
+            f"least 0, not {deviation:g}"
+        )
+    return (earlier[0] - 1) * deviation**2
 
 
 def _check_prior(problem: Problem, arm: str, pulls: int, total: float) -> None:

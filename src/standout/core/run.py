@@ -6,6 +6,7 @@ import math
 import operator
 from collections import Counter, deque
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import overload
 
 import numpy as np
@@ -91,7 +92,8 @@ class Run:
         self.problem = problem
         self.method = as_method(method)
         self.arms = check_arms(arms)
-        self.budget = check_budget(budget)
+        # With 0 the answer is what was known beforehand.
+        self.budget = check_budget(budget, 0)
         self.spec = self.method.spec(problem, len(self.arms))
         self.rng = rng
         self._index = {name: i for i, name in enumerate(self.arms)}
@@ -99,6 +101,7 @@ class Run:
         costs = given.cost_array(self._index)
         self.state = start_state(problem, self.method, len(self.arms), rng, costs)
         self._known = given.apply(problem, self.method, self.state, self._index)
+        self._earlier = np.where(self.state.costs < math.inf, self.state.pulls, 0)
         if given.prior or given.known:
             # What is known beforehand may decide some arms, or all of them.
             engine.refresh(self.spec, self.state)
@@ -218,14 +221,16 @@ class Run:
         """
         guess = np.zeros(len(self.arms), dtype=np.bool_)
         engine.best_guess(self.spec, self.state, guess)
-        return identification(
+        found = identification(
             self.state,
             self.arms,
             guess,
             reason or self.reason,
             known=self._known,
+            earlier=self._earlier,
             note=self.doubt(),
         )
+        return replace(found, problem=self.problem.question())
 
     def doubt(self) -> str | None:
         """Why this run may never end without a tolerance or a budget, if that shows."""
@@ -244,10 +249,12 @@ def check_arms(arms: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def check_budget(budget: int | None) -> int | None:
-    """A budget as a positive whole number."""
+def check_budget(budget: int | None, least: int = 1) -> int | None:
+    """A budget as a whole number of at least `least` pulls."""
     if budget is None:
         return None
-    if not math.isfinite(budget) or budget != int(budget) or budget < 1:
-        raise ProblemError(f"budget must be a whole number of at least 1 pull, not {budget}")
+    if not math.isfinite(budget) or budget != int(budget) or budget < least:
+        raise ProblemError(
+            f"budget must be a whole number of at least {least} pull{'s' * (least != 1)}, not {budget}"
+        )
     return int(budget)

@@ -14,11 +14,11 @@ import numpy as np
 from standout.core.method import Method
 from standout.core.methods import DEFAULT_METHOD
 from standout.core.outlook import Outlook, pool_like
-from standout.core.prior import PriorFacts
+from standout.core.prior import Earlier, PriorFacts
 from standout.core.problem import Problem
 from standout.core.run import Run
 from standout.driver.executor import measure_round
-from standout.errors import MeasureError, UndecidableWarning
+from standout.errors import MeasureError, ProblemError, UndecidableWarning
 from standout.posterior.chances import chances
 from standout.posterior.lists import FALSE_SHARE
 from standout.posterior.until import MOST_ARMS, Until, is_look_due
@@ -45,7 +45,7 @@ def identify(
     progress: Progress | None = None,
     executor: Executor | None = None,
     costs: Mapping[str, float] | None = None,
-    prior: Mapping[str, tuple[int, float]] | None = None,
+    prior: Mapping[str, Earlier] | None = None,
     known: Mapping[str, float] | None = None,
 ) -> Identification:
     """Find the arms that stand out by calling `measure(arm)` as seldom as possible.
@@ -66,8 +66,9 @@ def identify(
     `executor` (threads, processes, Dask's `client.get_executor()`) measures the
     pulls of a round side by side; the answer does not depend on it.
 
-    `costs` (per pull, by arm), `prior` (earlier rewards as (number, sum) by arm)
-    and `known` (means known exactly, by arm; never pulled) say what is known
+    `costs` (per pull, by arm), `prior` (earlier rewards as (number, sum) by arm; with their
+    standard deviation as a third for noise of unknown scale) and `known` (means known
+    exactly, by arm; never pulled) say what is known
     beforehand. When it looks as if some arm could never be decided, an
     `UndecidableWarning` says so once and the run goes on.
 
@@ -78,6 +79,7 @@ def identify(
     >>> found.outliers, str(found.reason)
     (('yew',), 'decided')
     """
+    _check_measure(measure, arms)
     given = PriorFacts(costs=costs or {}, prior=prior or {}, known=known or {})
     run = Run(problem, arms, method, np.random.default_rng(seed), budget=budget, given=given)
     promise = Until.parse(until) if isinstance(until, str) else until
@@ -105,6 +107,18 @@ def identify(
         run.update()
         reason = StopReason.INTERRUPTED
     return _answer(run, promise, reason)
+
+
+def _check_measure(measure: object, arms: object) -> None:
+    """Say where data that is there already goes."""
+    way = "for data that you have already there is standout.analyse(table, problem)"
+    if not callable(measure):
+        raise ProblemError(
+            f"measure must be a function that gives one reward of an arm, not a "
+            f"{type(measure).__name__}; {way}"
+        )
+    if hasattr(arms, "columns") or hasattr(arms, "column_names") or isinstance(arms, str):
+        raise ProblemError(f"arms must be a list of names, not a {type(arms).__name__}; {way}")
 
 
 def _is_promised(run: Run, promise: Until, before: int) -> bool:

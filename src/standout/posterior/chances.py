@@ -55,6 +55,9 @@ def _answer_evidence(found: Identification, problem: Problem) -> Evidence:
         )
     if len(found.means) != len(found.arms) or not found.arms:
         raise ProblemError("this Identification does not have the means of its arms")
-    known = (found.pulls_by_arm == 0) & np.isfinite(found.means)
+    pulls = found.pulls_by_arm
+    if len(found.earlier_by_arm):
+        pulls = pulls + found.earlier_by_arm
+    known = (pulls == 0) & np.isfinite(found.means)
     squares = np.full(len(found.arms), np.nan)
-    return Evidence(found.pulls_by_arm, found.means, squares, known)
+    return Evidence(pulls, found.means, squares, known)

@@ -5,6 +5,7 @@ Each kind of result is a dataclass with `to_dict` and `from_dict`, made from its
 
 from __future__ import annotations
 
+from standout.results.analysis import Analysis
 from standout.results.answer import (
     Ending,
     Identification,
@@ -48,6 +49,7 @@ from standout.results.view import VERDICTS, ArmRow, Counts, Next, StudyView, Ver
 
 __all__ = [
     "VERDICTS",
+    "Analysis",
     "ArmHistory",
     "ArmList",
     "ArmReward",

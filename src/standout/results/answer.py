@@ -9,6 +9,7 @@ from typing import Any
 from standout.results.chances import Chances
 from standout.results.interval import Interval
 from standout.results.plain import Ints, LowerEnds, Maybe, Maybes, Result, UpperEnds
+from standout.results.shown import ShownArms, between, some
 
 
 class StopReason(StrEnum):
@@ -88,7 +89,7 @@ def _none() -> Any:
 
 
 @dataclass(frozen=True)
-class Identification(Result):
+class Identification(ShownArms, Result):
     """Which arms stand out, which do not, which are undecided, and how it was found.
 
     What stands in `outliers` and `normal` is certain at the problem's level;
@@ -101,7 +102,8 @@ class Identification(Result):
     end what has not ended: the first now, which is proved, others after more pulls, about.
     The arrays have an
     entry per arm, in the order of `arms`; `means` is NaN where there is no
-    reward, ends that are not known yet are infinite.
+    reward, ends that are not known yet are infinite. `pulls` is the sum of `pulls_by_arm`;
+    rewards from before the run (`prior`) are `earlier_by_arm`.
 
     >>> data = dict(outliers=["yew"], normal=["ash", "elm"], undecided=[], best_guess=["yew"],
     ...     threshold={"lower": 0.4, "upper": 0.6}, threshold_estimate=0.5, pulls=30, rounds=4,
@@ -127,6 +129,51 @@ class Identification(Result):
     lower: LowerEnds = field(repr=False, default_factory=_none)
     upper: UpperEnds = field(repr=False, default_factory=_none)
     pulls_by_arm: Ints = field(repr=False, default_factory=_none)
+    earlier_by_arm: Ints = field(repr=False, default_factory=_none)
     until: str | None = None
     chances: Chances | None = field(repr=False, default=None)
     endings: tuple[Ending, ...] = field(repr=False, default=())
+    problem: Question | None = field(repr=False, default=None)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Identification: {len(self.outliers):,} outliers, {len(self.normal):,} normal, "
+            f"{len(self.undecided):,} undecided; {self.pulls:,} pulls; {self.reason}>"
+        )
+
+    def summary(self) -> str:
+        """The answer in a few lines of plain text."""
+        lines = [
+            f"{len(self.outliers):,} outliers: {some(self.outliers)}",
+            f"{len(self.normal):,} normal, {len(self.undecided):,} undecided",
+            f"threshold {between(self.threshold.lower, self.threshold.upper)}",
+        ]
+        if self.threshold_low is not None:
+            low = self.threshold_low
+            lines.append(f"low threshold {between(low.lower, low.upper)}")
+        lines.append(f"{self.pulls:,} pulls; {self.reason.message}")
+        guess = [arm for arm in self.best_guess if arm not in set(self.outliers)]
+        if self.undecided and guess:
+            lines.append(f"best guess, not certain: {some(guess)}")
+        if self.endings:
+            lines.append(f"a tolerance of {self.endings[0].tolerance:g} would decide every arm now")
+        return "\n".join([*lines, *([self.note] if self.note else [])])
+
+    def columns(self) -> dict[str, Any]:
+        """Per arm: its verdict, mean, interval and pulls, and its chance where there is one."""
+        verdicts = dict.fromkeys(self.outliers, "outlier")
+        verdicts |= dict.fromkeys(self.normal, "normal")
+        found: dict[str, Any] = {
+            "arm": list(self.arms),
+            "verdict": [verdicts.get(arm, "undecided") for arm in self.arms],
+            "mean": self.means,
+            "lower": self.lower,
+            "upper": self.upper,
+            "pulls": self.pulls_by_arm,
+        }
+        if self.chances is not None:
+            found["chance"] = self.chances.chance
+        return found
+
+    def _drawn(self) -> Identification:
+        return self

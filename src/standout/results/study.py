@@ -21,6 +21,7 @@ from standout.results.plain import (
     Upper,
     UpperEnds,
 )
+from standout.results.shown import Shown, between, some
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ class Waiting(Result):
 
 
 @dataclass(frozen=True)
-class Status(Result):
+class Status(Shown, Result):
     """How a study stands at one moment; arms by name, `arms` is how many.
 
     `pulls` are the rewards counted, `pending` the pulls handed out and owed a
@@ -159,6 +160,35 @@ class Status(Result):
     until: str | None = None
     voided: int = 0
     enough_tolerance: float | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"<Status of {self.name!r}: {len(self.outliers):,} outliers, {len(self.normal):,} "
+            f"normal, {len(self.undecided):,} undecided; {self.pulls:,} pulls; {self.reason}>"
+        )
+
+    def summary(self) -> str:
+        """How it stands, in a few lines of plain text."""
+        budget = "" if self.budget is None else f" of {self.budget:,}"
+        lines = [
+            f"{self.name}: {self.arms:,} arms, {self.pulls:,}{budget} pulls, "
+            f"{self.pending:,} pending",
+            f"{len(self.outliers):,} outliers: {some(self.outliers)}",
+            f"{len(self.normal):,} normal, {len(self.undecided):,} undecided",
+            f"threshold {between(self.threshold.lower, self.threshold.upper)}",
+            self.reason.message,
+        ]
+        if self.enough_tolerance is not None and not self.note:
+            lines.append(f"a tolerance of {self.enough_tolerance:g} would decide every arm now")
+        return "\n".join([*lines, *([self.note] if self.note else [])])
+
+    def columns(self) -> dict[str, Any]:
+        """Each arm with its verdict; `Study.identification` has means and intervals, too."""
+        named = (("outlier", self.outliers), ("normal", self.normal), ("undecided", self.undecided))
+        return {
+            "arm": [arm for _, arms in named for arm in arms],
+            "verdict": [verdict for verdict, arms in named for _ in arms],
+        }
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from standout.core.problem import Problem
 from standout.core.run import check_budget
 from standout.core.typing import Floats
 from standout.errors import ProblemError
+from standout.results.shown import Shown
 from standout.simulation.instances import InstanceFamily, parse_instance
 from standout.simulation.runs import RunRecord, Share, budget_or_none, prepare
 from standout.simulation.workers import play_all
@@ -80,7 +81,7 @@ class MethodResult:
 
 
 @dataclass(frozen=True)
-class Simulation:
+class Simulation(Shown):
     """The results of all methods, with what they were run on.
 
     >>> simulation = simulate("fig4", "focus", runs=2, budget=30)
@@ -99,6 +100,30 @@ class Simulation:
             "problem": self.problem.to_dict(),
             "results": [result.to_dict() for result in self.results],
         }
+
+    def __repr__(self) -> str:
+        names = ", ".join(result.method for result in self.results)
+        runs = max((result.runs for result in self.results), default=0)
+        return f"<Simulation of {self.instance.get('name', '?')}: {names}; {runs:,} runs each>"
+
+    def summary(self) -> str:
+        """A line for each method: how often it stopped and was wrong, and its pulls."""
+        return "\n".join(
+            f"{result.method}: {result.stopped:,} of {result.runs:,} runs stopped, "
+            f"{result.wrong:,} wrong, {result.pulls.mean():,.0f} pulls on average"
+            for result in self.results
+        )
+
+    def columns(self) -> dict[str, Any]:
+        """A row for each run of each method."""
+        runs = [(result.method, record) for result in self.results for record in result.records]
+        names = [one.name for one in fields(runs[0][1])] if runs else []
+        columns: dict[str, Any] = {"method": [method for method, _ in runs]}
+        for name in names:
+            values = [getattr(record, name) for _, record in runs]
+            if all(value is None or isinstance(value, int | float | str) for value in values):
+                columns[name] = values
+        return columns
 
 
 def simulate(

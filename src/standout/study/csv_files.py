@@ -95,7 +95,10 @@ def read_arms(text: str, label: str) -> list[str]:
             raise StudyError(f"{label}, line {line}: no arm")
         arm = unguarded(fields[column])
         if arm in seen:
-            raise StudyError(f"{label}, line {line}: arm {arm!r} is on line {seen[arm]} already")
+            raise StudyError(
+                f"{label}, line {line}: arm {arm!r} is on line {seen[arm]} already. If this is a "
+                "log of past measurements, go on from it with: standout analyse FILE --to PATH"
+            )
         seen[arm] = line
         arms.append(arm)
     return arms

@@ -313,7 +313,8 @@ class Progress:
         found = identification(sticky, self.arms, guess, self.reason, note=note)
         until = None if self.until is None else str(self.until)
         # Means as of the last reward, also within a round.
-        return replace(found, means=means_of(self.state), until=until)
+        asked = self.problem.question()
+        return replace(found, means=means_of(self.state), until=until, problem=asked)
 
 
 def split_verdicts(fresh: Flags, verdict: Codes) -> tuple[list[int], list[int]] | None:

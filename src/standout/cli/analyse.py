@@ -1,0 +1,145 @@
+"""`standout analyse`: what a table of past measurements proves, and what to measure next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from standout.cli.console import print_json
+from standout.cli.options import Json, MadScale, Seed, SideText, Tolerance
+from standout.cli.study_options import Delta, K, Method, NewName, problem_of, typed_place
+from standout.core.noise import NOISE_FORMS
+
+if TYPE_CHECKING:
+    from standout.analysis.tables import Rewards, Sums
+    from standout.core.problem import Problem
+    from standout.results import Analysis
+
+
+def analyse(
+    table: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE",
+            help="CSV or Parquet: a row per reward (arm,value), or per arm (arm,count,sum or "
+            "mean[,std]).",
+        ),
+    ],
+    noise: Annotated[
+        str, typer.Option(metavar="NOISE", help=f"How rewards scatter: {NOISE_FORMS}.")
+    ],
+    k: K = 3.0,
+    delta: Delta = 0.05,
+    side: SideText = "high",
+    tolerance: Tolerance = 0.0,
+    mad_scale: MadScale = None,
+    method: Method = None,
+    arm: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column of the arms' names.")
+    ] = None,
+    value: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column of the rewards.")
+    ] = None,
+    shuffled: Annotated[
+        bool,
+        typer.Option("--shuffled", help="The order of the rewards is lost: do without it."),
+    ] = False,
+    incomplete: Annotated[
+        bool,
+        typer.Option(
+            "--incomplete", help="Rewards are missing, or chosen: say nothing for certain."
+        ),
+    ] = False,
+    to: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="Go on with these rewards as a live study there."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the report, one HTML page.")
+    ] = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+    name: NewName = "main",
+) -> None:
+    """What a table of past measurements proves, what is probable, and what to measure next.
+
+    The guarantee holds if the table has all rewards of its arms, in their order, and none was
+    left out or chosen for its value; it may well have been decided by earlier rewards which arm
+    to measure next. The output says what it takes, and what can be said if it is not so.
+    """
+    from standout.analysis.analyse import analyse as look
+    from standout.analysis.tables import read_table
+
+    problem = problem_of(noise, k, delta, side, tolerance, mad_scale)
+    data = read_table(table, arm, value)
+    said = look(
+        data,
+        problem,
+        method or "focus",
+        is_complete=not incomplete,
+        is_ordered=not shuffled,
+        seed=seed,
+    )
+    if as_json:
+        print_json(said.to_dict())
+    else:
+        show(said, problem)
+    if to is not None:
+        _go_on(typed_place(to), data, problem, said.method, name, seed, said_json=as_json)
+    if report is not None:
+        _report(report, data, problem, said.method, seed)
+
+
+def _go_on(
+    place: str,
+    data: Rewards | Sums,
+    problem: Problem,
+    method: str,
+    name: str,
+    seed: int,
+    said_json: bool,
+) -> None:
+    from standout.analysis.begin_study import begin_study
+
+    with begin_study(place, data, problem, method, name=name, seed=seed) as study:
+        typer.echo(
+            f"{study!r} holds these {data.total:,} rewards; go on with: standout study ask {place}",
+            err=said_json,
+        )
+
+
+def _report(path: Path, data: Rewards | Sums, problem: Problem, method: str, seed: int) -> None:
+    import tempfile
+
+    from standout.analysis.begin_study import begin_study
+    from standout.files import writing
+    from standout.report.page import render_report
+
+    with tempfile.TemporaryDirectory(prefix="standout-report-") as folder:
+        place = Path(folder) / f"{path.stem}.db"
+        with begin_study(place, data, problem, method, name=path.stem, seed=seed) as study:
+            page = render_report(study, seed=seed)
+    with writing(path) as file:
+        file.write(page)
+    typer.echo(f"report in {path}", err=True)
+
+
+def show(said: Analysis, problem: Problem) -> None:
+    """The answer, its picture, what comes next, and what must be true of it."""
+    from standout.cli import console
+    from standout.pictures import terminal
+    from standout.pictures.arms import picture_of_answer
+
+    say, glyphs = console.say, console.glyphs()
+    for line in said.summary().splitlines():
+        say(line)
+    picture = picture_of_answer(said.found, problem)
+    width = console.results().width
+    say("", *terminal.draw(picture, width, glyphs), "", terminal.legend(picture, glyphs), "")
+    if said.is_complete:
+        say("This holds with the guarantee if:")
+        for line in said.assumptions:
+            say(f"- {line}")
+        say("", said.otherwise)

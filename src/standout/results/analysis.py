@@ -1,0 +1,91 @@
+"""What past measurements say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from standout.results.answer import Identification, Question
+from standout.results.plain import Result
+from standout.results.shown import ShownArms, some
+from standout.results.study import Forecast
+from standout.results.view import Next
+
+
+@dataclass(frozen=True)
+class Analysis(ShownArms, Result):
+    """A table of past measurements: what is certain, what is probable, what to measure next.
+
+    `found` has the verdicts with the guarantee, the threshold, best guesses and, where not
+    all is certain, `chances` and `endings`. `rewards` is how many the table has, `interval`
+    which interval was worked out from them. `assumptions` must be true for the guarantee;
+    `otherwise` is what can still be said if they are not. `next` are the pulls that the method
+    would make now, and `left` about how many it takes to decide the rest (None when that
+    cannot be told). `is_complete` is what the caller said: whether the table holds all
+    rewards of its arms; if not, nothing in it is certain. `notes` are worth knowing.
+
+    >>> from standout import Problem, analyse
+    >>> table = {"a": [0, 1] * 9, "b": [1, 0] * 9, "c": [0] * 18}
+    >>> analyse(table, Problem(noise="bernoulli"))
+    <Analysis of 54 rewards of 3 arms: 0 outliers, 0 normal, 3 undecided>
+    """
+
+    found: Identification
+    problem: Question
+    method: str
+    interval: str
+    rewards: int
+    is_complete: bool
+    assumptions: tuple[str, ...]
+    otherwise: str
+    next: tuple[Next, ...]
+    left: Forecast | None
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        found = self.found
+        return (
+            f"<Analysis of {self.rewards:,} rewards of {len(found.arms):,} arms: "
+            f"{len(found.outliers):,} outliers, {len(found.normal):,} normal, "
+            f"{len(found.undecided):,} undecided>"
+        )
+
+    def summary(self) -> str:
+        """What is certain, what is probable, and what to measure next, in a few lines."""
+        found = self.found
+        lines = [
+            f"{self.rewards:,} rewards of {len(found.arms):,} arms; {self.problem.noise} noise, "
+            f"k {self.problem.k:g}, delta {self.problem.delta:g}",
+            *found.summary().splitlines(),
+        ]
+        if found.chances is not None:
+            leaders = [pair for pair in found.chances.leaders(len(found.arms)) if pair[1] >= 0.01]
+            left = set(found.undecided)
+            shown = [
+                f"{arm} {'>0.99' if chance > 0.99 else f'{chance:.2f}'}"
+                for arm, chance in leaders
+                if arm in left
+            ]
+            lines.append(f"chances, not certain: {some(shown, 5)}")
+        if self.next:
+            shown = [f"{one.arm} ({one.pulls:,})" for one in self.next]
+            lines.append(f"to measure next, with how many pulls: {some(shown, 5)}")
+        if self.left is not None:
+            upper = "?" if self.left.upper is None else f"{self.left.upper:,}"
+            lines.append(
+                f"about {self.left.pulls_left:,} more pulls decide the rest "
+                f"({self.left.lower:,} to {upper})"
+            )
+        elif found.undecided and self.is_complete:
+            lines.append("how many more pulls decide the rest cannot be told: no end in sight")
+        for one in found.endings[1:]:
+            took = "no end in sight" if one.pulls is None else f"about {one.pulls:,} more pulls"
+            lines.append(f"  with a tolerance of {one.tolerance:g}: {took}")
+        return "\n".join([*lines, *self.notes])
+
+    def columns(self) -> dict[str, Any]:
+        """As those of `found`."""
+        return self.found.columns()
+
+    def _drawn(self) -> Identification:
+        return self.found

@@ -1,0 +1,138 @@
+"""Tables of past measurements, from wherever they come."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from standout.analysis.tables import Rewards, Sums, read_table
+from standout.errors import ProblemError
+
+ARMS = ["b", "a", "b", "c", "=1"]
+VALUES = [0.5, 1.0, 0.25, -2.0, 3.0]
+
+
+def as_csv(folder: Path) -> Path:
+    path = folder / "log.csv"
+    rows = "".join(f"{arm},{value}\n" for arm, value in zip(ARMS, VALUES, strict=True))
+    path.write_text(f"Arm,reward\n{rows}".replace("=1", "'=1"), encoding="utf-8")
+    return path
+
+
+def as_parquet(folder: Path) -> Path:
+    path = folder / "log.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"arm": ARMS, "value": VALUES}), path)
+    return path
+
+
+class OnlyArrow:
+    """Anything that gives itself as an Arrow stream, and is nothing else."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        table = pyarrow.table({"arm": ARMS, "value": VALUES})
+        return table.__arrow_c_stream__(requested_schema)
+
+
+class OnlyInterchange:
+    """A data frame of an unknown library, through the interchange protocol."""
+
+    def __dataframe__(self, *args: Any, **more: Any) -> Any:
+        return pyarrow.table({"arm": ARMS, "value": VALUES}).__dataframe__(*args, **more)
+
+
+class LikePolars:
+    """Columns as a list of names, series that give themselves as arrays."""
+
+    columns = ("arm", "value")
+
+    def __getitem__(self, name: str) -> Any:
+        return np.array(ARMS if name == "arm" else VALUES, dtype=object)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        as_csv,
+        as_parquet,
+        lambda _: str(as_csv(_)),
+        lambda _: pandas.DataFrame({"arm": ARMS, "value": VALUES}),
+        lambda _: pandas.DataFrame({"arm": ARMS, "value": VALUES}, index=[4, 3, 2, 1, 0]),
+        lambda _: pandas.DataFrame({"arm": pandas.Categorical(ARMS), "value": VALUES}),
+        lambda _: pyarrow.table({"arm": ARMS, "value": VALUES}),
+        lambda _: OnlyArrow(),
+        lambda _: OnlyInterchange(),
+        lambda _: LikePolars(),
+        lambda _: {"arm": ARMS, "value": VALUES},
+        lambda _: {"b": [0.5, 0.25], "a": (1.0,), "c": np.array([-2]), "=1": [3]},
+    ],
+)
+def test_the_same_from_everywhere(tmp_path: Path, make: Any) -> None:
+    found = read_table(make(tmp_path))
+    assert isinstance(found, Rewards)
+    assert found.arms == ("b", "a", "c", "=1")
+    mine = [found.values[found.codes == i].tolist() for i in range(4)]
+    assert mine == [[0.5, 0.25], [1.0], [-2.0], [3.0]]
+
+
+def test_other_names_and_numbers_as_arms() -> None:
+    frame = pandas.DataFrame({"ad": [3, 1, 3], "click": [True, False, True]})
+    found = read_table(frame, "ad", "click")
+    assert isinstance(found, Rewards)
+    assert (found.arms, found.values.tolist()) == (("3", "1"), [1.0, 0.0, 1.0])
+
+
+def test_an_export_of_a_study_is_read_without_what_does_not_count() -> None:
+    table = {"seq": [1, 2], "arm": ["a", "b"], "reward": [1, 2], "counted": ["true", "false"]}
+    found = read_table(table)
+    assert isinstance(found, Rewards)
+    assert (found.arms, found.values.tolist()) == (("a",), [1.0])
+
+
+@pytest.mark.parametrize("column", ["sum", "mean"])
+def test_sums(column: str) -> None:
+    table = {"arm": ["a", "b"], "n": [4, 2], column: [8.0, 1.0], "std": [1.0, np.nan]}
+    found = read_table(table)
+    assert isinstance(found, Sums)
+    assert found.counts.tolist() == [4, 2]
+    assert found.sums.tolist() == ([8.0, 1.0] if column == "sum" else [32.0, 2.0])
+    assert found.total == 6
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"arm": ["a", ""], "value": [1, 2]}, "row 2: no arm"),
+        ({"arm": ["a", None], "value": [1, 2]}, "row 2: no arm"),
+        ({"arm": ["a", "b"], "value": [1, None]}, r"row 2: no value \(1 rows"),
+        ({"arm": ["a", "b"], "value": [1, "x"]}, "row 2: value 'x' is not a number"),
+        ({"arm": ["a", "b"], "value": [1, "1_0"]}, "row 2: value '1_0' is not a number"),
+        ({"arm": ["a"], "price": [1]}, "no column value"),
+        ({"name of it": ["a"], "value": 1}, "no column arm among name of it, value"),
+        ({"arm": ["a"], "count": [1.5], "sum": [1]}, "count is 1.5"),
+        ({"arm": ["a"], "count": [1]}, "sum or mean"),
+        ({"arm": ["a", "a"], "count": [1, 1], "sum": [1, 1]}, "row 2: arm 'a' is there already"),
+        (7, "not a int"),
+        ("log.xlsx", "a table is a .csv or a .parquet file"),
+        ("none.csv", "cannot be read"),
+        ("none.parquet", "cannot be read"),
+    ],
+)
+def test_complaints(table: Any, words: str) -> None:
+    with pytest.raises(ProblemError, match=words):
+        read_table(table)
+
+
+def test_a_csv_with_a_bad_row(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("arm,value\na,1\nb\n")
+    with pytest.raises(ProblemError, match="row 3: 1 fields"):
+        read_table(path)
+    path.write_text("")
+    with pytest.raises(ProblemError, match="empty"):
+        read_table(path)
