@@ -254,7 +254,6 @@ def check_budget(budget: int | None, least: int = 1) -> int | None:
     if budget is None:
         return None
     if not math.isfinite(budget) or budget != int(budget) or budget < least:
-        raise ProblemError(
-            f"budget must be a whole number of at least {least} pull{'s' * (least != 1)}, not {budget}"
-        )
+        pulls = "1 pull" if least == 1 else f"{least} pulls"
+        raise ProblemError(f"budget must be a whole number of at least {pulls}, not {budget}")
     return int(budget)
