@@ -15,13 +15,13 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-
 # Compiled bytecode, wherever a user's settings forbid it: each of some hundred programs that
 # the tests start would otherwise compile all of standout anew.
 unexport PYTHONDONTWRITEBYTECODE
-SOURCES := src tests $(wildcard benchmarks tools)
+SOURCES := src tests $(wildcard benchmarks tools docs)
 
 say = @printf '\n== %s\n' '$(1)'
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo serve test run-tests system warm quick check lint types imports format
-.PHONY: bench lock clean
+.PHONY: bench docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -96,9 +96,15 @@ imports: $(STAMP) ## which layer may import which
 	$(call say,lint-imports)
 	$(BIN)/lint-imports --no-logo
 
+docs: $(STAMP) ## the documentation as a site in build/docs; a warning or a dead link is an error
+	$(call say,sphinx)
+	@rm -rf build/docs
+	$(BIN)/python -m sphinx -W --keep-going -q -j 2 -d build/doctrees docs build/docs
+	$(BIN)/python tools/check_site.py build/docs
+
 # To compile, to look through the sources and to install a browser take one core each.
-check: $(STAMP) ## everything that has to pass: lint, types, imports, test
-	@$(MAKE) --no-print-directory -j3 system warm lint types imports
+check: $(STAMP) ## everything that has to pass: lint, types, imports, docs, test
+	@$(MAKE) --no-print-directory -j3 system warm lint types imports docs
 	@$(MAKE) --no-print-directory run-tests
 
 format: $(STAMP) ## rewrite the sources in the project's format

@@ -15,7 +15,7 @@ import standout
 from standout.client import RemoteStudy
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CLASSES = (standout.Study, standout.Client, RemoteStudy, standout.Run)
 # For servers, reports and whoever writes a method; they say what they do without an example.

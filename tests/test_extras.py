@@ -39,7 +39,7 @@ def without(code: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[st
 def test_the_extras_of_the_package_are_those_that_errors_name() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     listed = project["optional-dependencies"]
-    assert set(listed) == {*EXTRAS, "all", "dev"}
+    assert set(listed) == {*EXTRAS, "all", "docs", "dev"}
     assert listed["all"] == [f"standout[{','.join(EXTRAS)}]"]
     for extra, packages in EXTRAS.items():
         names = [text.partition(">")[0].partition("[")[0] for text in listed[extra]]
