@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pydoc
 import re
 import subprocess
 import sys
@@ -24,6 +25,14 @@ def test_the_list_is_complete() -> None:
         if isinstance(value, type) and issubclass(value, standout.StandoutError | Warning)
     }
     assert set(standout._HOME_OF) | kinds == set(standout.__all__)
+
+
+@pytest.mark.parametrize("name", ["Problem", "identify"])
+def test_help_lists_the_forms_of_noise(name: str) -> None:
+    said = pydoc.plain(pydoc.render_doc(getattr(standout, name)))
+    for form in ("`bernoulli`", "`gaussian:SIGMA`", "`gaussian`", "`bounded:A,B`", "`heavy:SIGMA`"):
+        assert form in said
+    assert ">>> " in said
 
 
 def test_an_unknown_name() -> None:

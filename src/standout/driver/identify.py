@@ -51,7 +51,9 @@ def identify(
     """Find the arms that stand out by calling `measure(arm)` as seldom as possible.
 
     `measure` gets an arm's name and gives one reward; `arms` are distinct
-    names, at least three; `method` is a name of `METHODS`, with options after a
+    names, at least three; `problem` says what stands out and how rewards scatter
+    (`bernoulli`, `gaussian:SIGMA`, `gaussian`, `bounded:A,B` or `heavy:SIGMA`, see
+    `Problem`); `method` is a name of `METHODS`, with options after a
     colon, or a `Method`. `budget` is the largest number of pulls, None for no
     end but certainty. `until` ends the run earlier, with reason `estimate`, as soon as the
     chances promise it: `errors=0.5`, or `false-share=0.05,missed-share=0.05` (an
