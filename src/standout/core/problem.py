@@ -40,9 +40,9 @@ class Problem:
     `Gaussian(0.05)`, or its text, in the rewards' unit: `bernoulli` (0 or 1),
     `gaussian:SIGMA` (sub-Gaussian of a known scale), `gaussian` (of any scale), `bounded:A,B`
     (anything from A to B), `heavy:SIGMA` (a standard deviation of at most SIGMA).
-    `k` (at least 1) is how many scaled MADs from the median the threshold lies, `delta` the accepted
-    probability that any verdict is wrong. `mad_scale` is the factor on the MAD:
-    1.4826 makes it match a standard deviation, 1 is the plain MAD.
+    `k` (at least 1) is how many scaled MADs from the median the threshold lies,
+    `delta` the accepted probability that any verdict is wrong. `mad_scale` is the
+    factor on the MAD: 1.4826 makes it match a standard deviation, 1 is the plain MAD.
 
     `side="low"` looks for means below median - k * mad_scale * MAD: the mirror
     image, that is the same question about the negated means. `side="both"` asks
