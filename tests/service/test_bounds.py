@@ -69,7 +69,7 @@ def test_invented_names_leave_nothing_behind(client: TestClient) -> None:
 def test_reports_of_many_studies_are_not_all_kept(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("standout.report.page.render_report", lambda study: study.name)
+    monkeypatch.setattr("standout.report.page.render_report", lambda study, **_: study.name)
     for number in range(2 * cache.MOST_REPORTS):
         path = begin(client, f"study {number}")
         for _ in range(2):
@@ -83,7 +83,8 @@ def test_a_restored_file_that_goes_on_otherwise_has_its_own_report(
 ) -> None:
     """After as many changes as before, but not the same ones."""
     monkeypatch.setattr(
-        "standout.report.page.render_report", lambda study: str(study.history()["reward"].tolist())
+        "standout.report.page.render_report",
+        lambda study, **_: str(study.history()["reward"].tolist()),
     )
     path = begin(client, "main")
     with Study.open(file) as study:
