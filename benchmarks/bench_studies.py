@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -18,6 +19,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import bare
 import crowds
 from bars import disk, end, report
 from growth import bench_growth
@@ -29,6 +31,8 @@ from tests.study.postgres import Server, find_programs, start_server
 # The least that is promised; None: for information.
 PAIRS, BATCH, OPEN_SECONDS, EXPORT_SECONDS = 300, 50_000, 1.0, 10.0
 MILLION = 1_000_000
+UNITS = 2_000
+"""Transactions that are recorded and run again bare."""
 CROWDS = {1: 0.4, 2: None, 4: None, 8: 0.25}
 """Processes, and the least part of raw commits with as many that they must reach."""
 
@@ -63,17 +67,33 @@ def pairs_alone(study: Study, means: np.ndarray, seconds: float) -> float:
 def workers_of(place: str, name: str, means: np.ndarray) -> Callable[[], crowds.Unit]:
     """What each of several processes does: tell a reward and ask for the next pull, in one call."""
 
-    def prepare() -> crowds.Unit:
-        study, rng = Study.open(place, name), np.random.default_rng(os.getpid())
-        held: list[Ticket] = []
+    return lambda: worker(Study.open(place, name), means)
 
-        def unit() -> None:
-            told = [(t, float(means[int(t.arm[4:])] + rng.normal(0, 5))) for t in held]
-            held[:] = study.tell_and_ask(told, 1)[1]
 
-        return unit
+def worker(study: Study, means: np.ndarray) -> crowds.Unit:
+    """Tell the reward of the pull that is held, and ask for the next."""
+    rng = np.random.default_rng(os.getpid())
+    held: list[Ticket] = []
 
-    return prepare
+    def unit() -> None:
+        told = [(t, float(means[int(t.arm[4:])] + rng.normal(0, 5))) for t in held]
+        held[:] = study.tell_and_ask(told, 1)[1]
+
+    return unit
+
+
+def bench_floor(folder: Path, raw: Callable[[], crowds.Unit]) -> None:
+    """The statements of tell-and-ask without Python around them: what SQLite itself allows."""
+    place, copy = folder / "floor.db", folder / "bare.db"
+    study, means = make(str(place), 100, "floor")
+    study.close()
+    shutil.copy(place, copy)
+    with Study.open(place) as study:
+        found = bare.record(study, worker(study, means), UNITS)
+    share = bare.beside(copy, found, raw())
+    report("sqlite: its statements alone, 1 process (the floor)", share, "of raw")
+    count = sum(map(len, found)) / len(found)
+    print(f"{'':<12}({count:.1f} statements each, with the same waits for the disk)", flush=True)
 
 
 def bench_crowds(place: str, label: str, raw: Callable[[], crowds.Unit], seconds: float) -> None:
@@ -165,6 +185,7 @@ def main() -> None:
         if options.only != "postgresql":
             raw = crowds.raw_sqlite(Path(folder) / "raw.db")
             bench_crowds(str(Path(folder) / "crowd.db"), "sqlite", raw, options.seconds)
+            bench_floor(Path(folder), raw)
             if not options.crowds:
                 bench(str(Path(folder) / "study.db"), "sqlite", options.seconds)
             if os.access("/dev/shm", os.W_OK) and not options.crowds:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
@@ -37,6 +37,7 @@ QUICK, LOOKING, SLOW = 4, 2, 2
 class _Waiting:
     request: Callable[[Study, Transaction], Any]
     size: int
+    tickets: Sequence[int]
     future: asyncio.Future[Any]
 
 
@@ -64,7 +65,8 @@ def _carry_out(find: Callable[[], Study], chosen: list[_Waiting]) -> list[Any]:
     try:
         study = find()
         requests = [partial(one.request, study) for one in chosen]
-        found = study.together(requests, sum(one.size for one in chosen))
+        tickets = [number for one in chosen for number in one.tickets]
+        found = study.together(requests, max(one.size for one in chosen), tickets)
         return [one if isinstance(one, StandoutError) else (study, one) for one in found]
     except StandoutError as error:
         return [error] * len(chosen)
@@ -112,15 +114,17 @@ class Queues:
         find: Callable[[], Study],
         request: Callable[[Study, Transaction], T],
         size: int = 1,
+        tickets: Sequence[int] = (),
     ) -> tuple[Study, T]:
         """Ask or tell, in one transaction with others that wait; the study, and what came of it.
 
+        It writes about `size` rows, and tells of `tickets`, as far as that is known.
         `find` gives the study, in the thread that writes: to look for it first
         would mean to wait behind those who only look.
         """
         line = self._lines.setdefault(name, Line())
         future: asyncio.Future[tuple[Study, T]] = asyncio.get_running_loop().create_future()
-        line.waiting.append(_Waiting(request, size, future))
+        line.waiting.append(_Waiting(request, size, tickets, future))
         if not line.is_moving:
             line.is_moving = True
             task = asyncio.get_running_loop().create_task(self._move(name, line, find))

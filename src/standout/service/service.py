@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends
@@ -40,13 +41,19 @@ class Service:
         return await self.queues.look(lambda: answer(look(self.studies.reader(name))))
 
     async def change(
-        self, name: str, request: Callable[[Study, Transaction], T], size: int = 1
+        self,
+        name: str,
+        request: Callable[[Study, Transaction], T],
+        size: int = 1,
+        tickets: Sequence[int] = (),
     ) -> tuple[Study, T]:
         """Carry out a request, in one transaction with whatever else waits to change the study.
 
-        It writes about `size` rows. Gives the study, and what came of it.
+        It writes about `size` rows, and tells of `tickets`, as far as that is known. Gives the
+        study, and what came of it.
         """
-        return await self.queues.change(name, lambda: self.studies.writer(name), request, size)
+        find = partial(self.studies.writer, name)
+        return await self.queues.change(name, find, request, size, tickets)
 
     async def write(self, name: str, change: Callable[[Study], object]) -> Response:
         """Change a study in a way that has a transaction of its own."""

@@ -34,7 +34,12 @@ class LiveRound:
     @property
     def is_handed_out(self) -> bool:
         """Whether nothing is left to hand out."""
-        return not self.returned and (self.first == len(self.arms) or not len(self._left()))
+        if self.returned:
+            return False
+        first = self.first
+        if first < len(self.arms) and self.given.item(first) < self.amounts.item(first):
+            return False  # Without a look at all of it.
+        return first == len(self.arms) or not len(self._left())
 
     def _left(self) -> Ints:
         """The entries that are not handed out in full."""

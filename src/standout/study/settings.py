@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from standout.errors import ProblemError, StudyError, shown
@@ -53,7 +53,7 @@ class Settings:
 
     def unlike(self, other: Settings) -> dict[str, Any]:
         """The values that differ from those of `other`."""
-        mine, theirs = asdict(self), asdict(other)
+        mine, theirs = vars(self), vars(other)
         return {name: value for name, value in mine.items() if value != theirs[name]}
 
 

@@ -264,15 +264,18 @@ class Study(StudyVerbs):
             found[1].close()
 
     def together(
-        self, requests: Sequence[Callable[[Transaction], T]], size: int
+        self,
+        requests: Sequence[Callable[[Transaction], T]],
+        size: int,
+        tickets: Sequence[int] = (),
     ) -> list[T | StandoutError]:
         """Carry out several requests in one transaction: one wait for the disk for all.
 
         Each gives its result or, if something was wrong with it, the error; it
-        has then changed nothing. Each has a moment of its own. All of them
-        write about `size` rows.
+        has then changed nothing. Each has a moment of its own. The largest
+        writes about `size` rows; they tell of `tickets`, as far as that is known.
         """
-        with self._writing(size) as (connection, now):
+        with self._writing(size, tickets) as (connection, now):
             return carry_out(connection, self._mirror, self.lease, now, requests)
 
     def holder(self, ticket: Ticket | int) -> str | None:

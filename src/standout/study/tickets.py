@@ -6,6 +6,7 @@ import json
 import math
 import os
 import socket
+from functools import cache
 
 import numpy as np
 
@@ -64,7 +65,12 @@ def ticket_id(ticket: Ticket | int) -> int:
 
 def worker_name() -> str:
     """Who asks, unless told otherwise: machine and process."""
-    return f"{socket.gethostname()}:{os.getpid()}"
+    return _name_of(os.getpid())
+
+
+@cache
+def _name_of(process: int) -> str:
+    return clean(f"{socket.gethostname()}:{process}")
 
 
 def clean(text: str) -> str:

@@ -34,7 +34,7 @@ def check_count(n: int) -> int:
 def worker_of(given: str | None) -> str:
     """Who asks or tells."""
     if given is None or given == "":
-        return tickets.clean(worker_name())
+        return worker_name()
     return tickets.clean(arguments.text("worker", given))
 
 

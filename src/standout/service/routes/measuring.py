@@ -123,7 +123,11 @@ async def tell(service: ServiceOf, who: Answerer, name: str, body: Tell) -> Resp
             pairs, count, worker=worker, lease=lease, known=body.known, mark=mark
         )
 
-    study, (receipt, found) = await service.change(name, request, len(pairs) + count)
+    # A plate has a look of its own.
+    single = [
+        reward.ticket for reward in rewards if reward.ticket is not None and len(rewards) == 1
+    ]
+    study, (receipt, found) = await service.change(name, request, len(pairs) + count, single)
     listed = await _tickets(service, name, found, body.items)
     return answer(Told(**vars(receipt), tickets=listed, stopped=study.is_stopped))
 

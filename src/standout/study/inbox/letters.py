@@ -12,6 +12,9 @@ from standout.study.inbox.requests import LONGEST, Answer
 DONE, BACK = b"done\n", b"null\n"
 """What follows an answer when the disk has it; what comes in place of one."""
 _PART = 65536
+_OVER = getattr(select, "POLLRDHUP", select.POLLIN)
+"""What a sender waits for: the end of the connection, where that can be had, and not the answer
+before it, which counts for nothing yet."""
 
 
 class Letter:
@@ -51,7 +54,7 @@ class Letter:
     def wait(self, seconds: float) -> None:
         """Wait until all has come, `seconds` at most."""
         waiter = select.poll()
-        waiter.register(self._connection, select.POLLIN)
+        waiter.register(self._connection, _OVER)
         if not self.is_over and waiter.poll(1000 * seconds):
             self.look()
 

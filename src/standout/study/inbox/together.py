@@ -62,7 +62,7 @@ class Together:
         """Take the database's lock; `letter` was sent before, and may have been done."""
 
         def attempt(mark: Mark) -> Answer:
-            mine = replace(request, mark=mark)
+            mine = request if mark is request.mark else replace(request, mark=mark)
             with self.writing(request.size, tickets_of(request.items)) as (connection, now):
                 one = Transaction(connection, self.mirror, self.lease, now)
                 if letter is None:
@@ -197,8 +197,8 @@ def _wait(inbox: Inbox, letter: Letter, until: float) -> None:
     while (left := until - time.monotonic()) > 0:
         letter.wait(min(_LOOK, left))
         if letter.is_over or inbox.is_free:
-            letter.look()
-            return
+            break
+    letter.look()
 
 
 @contextmanager

@@ -31,6 +31,7 @@ from standout.study.storage.mirror_statements import (
     READ_ARMS,
     READ_ROUNDS,
     READ_RUN,
+    READ_SEQ,
     WRITE_ARM,
     WRITE_COUNTERS,
     WRITE_FIELDS,
@@ -39,7 +40,7 @@ from standout.study.storage.mirror_statements import (
 )
 from standout.study.storage.open_tickets import Looked
 from standout.study.storage.packing import Layout, restore_derived, restore_touched
-from standout.study.storage.statements import Statement, insert_columns, read_together
+from standout.study.storage.statements import FEW, Statement, insert_columns, read_together
 
 REASONS = {str(reason): reason for reason in StopReason}
 _OWN = 3
@@ -76,6 +77,12 @@ class Mirror:
         table[:, _OWN:] = memory
         return table
 
+    def _row(self, arm: int) -> list[float]:
+        """The row of one arm in `_table`."""
+        progress, state = self.progress, self.progress.state
+        own = state.pulls.item(arm), state.sums.item(arm), progress.certified.item(arm)
+        return [*own, *self.layout.row(state, arm)]
+
     # Reading -----------------------------------------------------------------
 
     def sync(self, connection: Connection, *, lock: bool, tickets: Sequence[int] = ()) -> float:
@@ -89,11 +96,11 @@ class Mirror:
         known = self.progress.totals if self.is_loaded else Totals(seq=-1)
         run = ((LOCK_RUN if lock else READ_RUN), (self.key,))
         if connection.is_sqlite:
-            rows, moment = run[0](connection, self.key), time.time()
-            if rows and rows[0][0] == known.seq:
-                self.tickets.forget()
+            self.tickets.forget()
+            moment = time.time()
+            if READ_SEQ(connection, self.key) == [(known.seq,)]:
                 return moment
-            news = read_together(connection, self._news(known))
+            rows, *news = read_together(connection, [run, *self._news(known)])
         else:
             look = self.tickets.calls(self.key, tickets)
             if lock:
@@ -237,8 +244,11 @@ class Mirror:
         changes = self.progress.changes
         named = np.array(sorted(changes.arms), dtype=np.int64)
         if not changes.is_wide:
-            if len(named):
+            if len(named) > FEW:
                 self._image[named] = self._table(named)
+            else:
+                for arm in changes.arms:
+                    self._image[arm] = self._row(arm)
             return named
         table = self._table()
         differs = (table != self._image) & ~(np.isnan(table) & np.isnan(self._image))
@@ -267,7 +277,7 @@ class Mirror:
         """What changes with every call, in the order of `RunRow`."""
         progress = self.progress
         counters = (getattr(progress.totals, name) for name in COUNTERS)
-        live = json.dumps([live.pack() for live in progress.rounds])
+        live = str([live.pack() for live in progress.rounds])  # Whole numbers: this is JSON.
         return (*counters, live, str(progress.reason), progress.stopped_at, progress.head)
 
     def _slow_row(self) -> tuple[str, str, str | None]:

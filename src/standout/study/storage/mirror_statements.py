@@ -45,6 +45,7 @@ LOCK_RUN = Statement(
     READ_RUN.sqlite,
     READ_RUN.postgresql.replace("%s", "?") + " FOR UPDATE",
 )
+READ_SEQ = Statement("SELECT seq FROM standout_runs WHERE study = ?")
 QUEUE = Statement("SELECT 1", f"SELECT pg_advisory_xact_lock({LOCKS}, ?)")
 """Wait for one's turn. Who waits for a row instead finds it changed, and has to look again."""
 READ_ARMS = Statement(

@@ -98,6 +98,7 @@ class SqliteFile:
     def __init__(self, path: Path, *, create: bool, patience: float) -> None:
         self.path, self.log, self.patience = path, log_of(path), patience
         self._may_create, self._real = create, Path(os.path.realpath(path))
+        self._name, self._log_name = str(path), str(self.log)  # Looked at with every change.
         self.is_read_only = path.exists() and not (
             _may_write(str(path)) and _may_write(str(self._real.parent))
         )
@@ -329,8 +330,8 @@ class SqliteFile:
     @property
     def is_current(self) -> bool:
         """Whether file and log still have their names."""
-        return _identity(self.path) == self._file and (
-            self._log is None or _identity(self.log) == self._log
+        return _identity(self._name) == self._file and (
+            self._log is None or _identity(self._log_name) == self._log
         )
 
     def check(self, *, is_done: bool = False) -> None:

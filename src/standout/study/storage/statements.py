@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import Any
 
@@ -19,6 +19,7 @@ from standout.study.storage.connection import Connection, Row
 FEW = 50
 """Up to here, one statement per row is as quick as anything."""
 _INDEXED = re.compile(r" INDEXED BY \w+")
+_AS_EVER = nullcontext()
 
 
 class Statement:
@@ -101,17 +102,18 @@ def insert_into(table: str, names: Iterable[str]) -> Statement:
     return Statement(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})")
 
 
-@contextmanager
-def without_collector(count: int) -> Iterator[None]:
+def without_collector(count: int) -> AbstractContextManager[None]:
     """Make many small objects without looking for garbage among them in between."""
-    pause = count > FEW and gc.isenabled()
-    if pause:
-        gc.disable()
+    return _paused_collector() if count > FEW and gc.isenabled() else _AS_EVER
+
+
+@contextmanager
+def _paused_collector() -> Iterator[None]:
+    gc.disable()
     try:
         yield
     finally:
-        if pause:
-            gc.enable()
+        gc.enable()
 
 
 def insert_columns(
