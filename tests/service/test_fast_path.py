@@ -226,7 +226,7 @@ def test_requests_that_are_here_already_go_together() -> None:
     groups: list[int] = []
 
     class Counting:
-        def together(self, requests: list[Any], size: int) -> list[int]:
+        def together(self, requests: list[Any], size: int, tickets: list[int]) -> list[int]:
             groups.append(len(requests))
             return [request(None) for request in requests]
 

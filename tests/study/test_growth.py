@@ -163,6 +163,34 @@ def test_no_ask_runs_more_statements_in_an_old_study(place: str, clock: Clock) -
     assert len(second) <= 16
 
 
+def test_a_group_takes_two_trips_to_postgresql(
+    server: Server, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One to look at what all of its requests need, one to write it."""
+    from standout.study.storage.postgres import Watched
+
+    study = make(server.new_database("trips"), clock)
+    study.tell_many([(arm, float(number % 7)) for number, arm in enumerate(ARMS * 100)])
+    tickets = study.ask(8)
+    trips: list[int] = []
+    exchange = Watched.exchange
+
+    def counted(self: Watched, calls: Any, wanted: int) -> Any:
+        trips.append(len(calls))
+        return exchange(self, calls, wanted)
+
+    monkeypatch.setattr(Watched, "exchange", counted)
+    # As many as a request may write, however many they are.
+    found = study.together(
+        [lambda turn, one=one: turn.tell_and_ask([(one, 1.0)], 1) for one in tickets],
+        2,
+        [ticket.id for ticket in tickets],
+    )
+    assert [receipt.counted for receipt, _ in found] == [1] * 8  # type: ignore[misc]
+    assert len(trips) == 2
+    assert study.verify().problems == ()
+
+
 def test_many_pulls_at_once_are_those_of_one_after_the_other() -> None:
     """The heap of large batches, against looking through the plan for each."""
     rng = np.random.default_rng(5)

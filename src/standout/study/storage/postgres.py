@@ -18,7 +18,7 @@ from typing import Any
 
 import psycopg
 import psycopg.abc
-from psycopg import generators, waiting
+from psycopg import waiting
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.conninfo import make_conninfo
 from psycopg.errors import error_from_result
@@ -245,7 +245,11 @@ def _numbered(text: str) -> bytes:
 
 def _receive(pgconn: PGconn) -> Generator[Any, Any, list[PGresult]]:
     """Send what has been gathered in pipeline mode, and read everything up to its end."""
-    yield from generators.send(pgconn)
+    while pgconn.flush():
+        while not (ready := (yield waiting.WAIT_RW)):
+            pass
+        if ready & waiting.READY_R:  # Else both sides might wait until the other has read.
+            pgconn.consume_input()
     results: list[PGresult] = []
     is_between = False
     while True:
