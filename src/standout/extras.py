@@ -8,7 +8,7 @@ from standout.errors import MissingExtraError
 
 EXTRAS = {
     "postgres": ("psycopg",),
-    "serve": ("fastapi", "uvicorn", "httptools"),
+    "serve": ("fastapi", "uvicorn", "httptools", "segno"),
     "paper": ("matplotlib",),
     "dask": ("distributed",),
     "parquet": ("pyarrow",),

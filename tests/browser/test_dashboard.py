@@ -83,8 +83,11 @@ def test_create_a_study_and_watch_it_finish(site: Site, page: Page) -> None:
     assert page.locator("#rows .row.outlier").count() == 1
     expect(page.locator("#threshold-picture .band")).to_be_visible()
     check_intervals(page, study)
-    with page.expect_download() as report:
+    with page.expect_popup() as opened:
         page.get_by_role("link", name="Report").click()
+    expect(opened.value.get_by_role("heading", level=1)).to_have_text("from the page")
+    with opened.value.expect_download() as report:
+        opened.value.get_by_role("link", name="Download this report").click()
     text = report.value.path().read_text(encoding="utf-8")
     assert report.value.suggested_filename == "from the page.html"
     assert "bag 12" in text
@@ -310,7 +313,8 @@ def test_leaders_are_named_as_estimates(site: Site, page: Page) -> None:
     answer(study, 60)
     page.goto("/study/leaders")
     likely = page.locator("#likely")
-    expect(likely).to_contain_text("Estimates, not certain. Highest chances to stand out: bag 12")
+    expect(page.locator("#provisional")).to_contain_text("estimates, not the certificate")
+    expect(likely).to_contain_text("Highest chances to stand out: bag 12")
     expect(page.locator("#answer")).to_contain_text("It is not certain yet of any of 12 arms")
     page.locator("#sort").select_option("chance")
     expect(page.locator("#rows [role=option]").first).to_have_accessible_name(

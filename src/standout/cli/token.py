@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,7 @@ import typer
 from standout.cli.console import print_json
 from standout.cli.options import Json
 from standout.cli.study_options import Place, typed_place
+from standout.extras import require
 
 if TYPE_CHECKING:
     from standout.study.storage.database import Storage
@@ -39,18 +41,37 @@ def create(
     ],
     study: Annotated[str | None, typer.Option(metavar="NAME", help="Only for this study.")] = None,
     label: Annotated[str, typer.Option(help="For whom or what it is.")] = "",
+    url: Annotated[
+        str, typer.Option(metavar="URL", help="Where people reach the service, for the link.")
+    ] = "http://127.0.0.1:8000",
+    with_code: Annotated[
+        bool | None,
+        typer.Option("--qr/--no-qr", help="Draw the link as a QR code; on a terminal it is."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Make a token and print it, this once: only a hash of it is kept."""
+    """Make a token and print it, this once: only a hash of it is kept.
+
+    The link that carries it, and a QR code of that link to scan from the
+    screen, come on standard error.
+    """
     from standout.study.storage import tokens
+    from standout.study.token_links import code_of, drawn, link_of
 
     storage = _storage(place, create=True)
     token, text = tokens.create(storage, role, study, label)
     storage.close()
     if as_json:
-        print_json({**token.to_dict(), "token": text})
+        print_json({**token.to_dict(), "token": text, "link": link_of(token, text, url)})
         return
     typer.echo(text)
+    link = link_of(token, text, url)
+    typer.echo(f"link: {link}", err=True)
+    is_wanted = sys.stderr.isatty() if with_code is None else with_code
+    if is_wanted and (code := code_of(link)) is not None:
+        typer.echo(drawn(code), err=True)
+    elif with_code:
+        require("serve", "a QR code")
     what = "every study" if study is None else f"the study {study!r}"
     typer.echo(f"a {token.role}'s token for {what}; it is not shown again", err=True)
 

@@ -13,7 +13,16 @@ from standout import __version__
 from standout.service import errors
 from standout.service.fast_path import FastPath
 from standout.service.pages import router as pages
-from standout.service.routes import ERRORS, changing, files, health, measuring, studies, views
+from standout.service.routes import (
+    ERRORS,
+    changing,
+    files,
+    health,
+    measuring,
+    studies,
+    tokens,
+    views,
+)
 from standout.service.security import login
 from standout.service.security.guard import Guard
 from standout.service.service import start
@@ -52,7 +61,7 @@ def create_app(place: str | os.PathLike[str], settings: Settings | None = None) 
     )
     app.state.service = service
     errors.install(app)
-    for module in (health, studies, measuring, changing, views, files):
+    for module in (health, studies, measuring, changing, views, files, tokens):
         app.include_router(module.router, prefix=API, responses=ERRORS)
     app.include_router(login.router)
     app.include_router(pages)

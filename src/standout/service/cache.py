@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from standout.results import Chances, Forecast
+from standout.results import Chances, EndingList, Forecast
 from standout.study import Study
 from standout.study.rating.rater import Record
 
@@ -120,5 +120,6 @@ class Caches:
     chances: Recent[tuple[str, float, int], Kept[Chances]] = field(
         default_factory=lambda: Recent(MOST_STUDIES)
     )
+    endings: Recent[str, Kept[EndingList]] = field(default_factory=lambda: Recent(MOST_STUDIES))
     images: Recent[str, Sources] = field(default_factory=lambda: Recent(MOST_STUDIES))
     raters: Recent[tuple[str, str], Record] = field(default_factory=lambda: Recent(MOST_RATERS))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from standout.errors import NoStudyError, UnavailableError
 from standout.results import StudyList
@@ -17,7 +17,7 @@ from standout.service.cache import Recent
 from standout.study import Study
 from standout.study.storage.catalogue import list_studies, study_names
 from standout.study.storage.database import Connection, Storage
-from standout.study.storage.tokens import Kept, read_all
+from standout.study.storage.tokens import Kept, Token, create, read_all, revoke
 
 log = logging.getLogger("standout.service")
 
@@ -144,6 +144,16 @@ class OpenStudies:
         """Every token of the place, revoked ones too, with the hashes of their secrets."""
         with self._reading() as connection:
             return read_all(connection)
+
+    def make_token(self, role: str, study: str | None, label: str) -> tuple[Token, str]:
+        """Make a token of the place; its text is not kept."""
+        with closing(Storage(self.place, patience=PATIENCE)) as storage:
+            return create(storage, role, study, label)
+
+    def revoke_token(self, number: str) -> None:
+        """End a token of the place."""
+        with closing(Storage(self.place, patience=PATIENCE)) as storage:
+            revoke(storage, number)
 
     def close(self) -> None:
         """Close every study and connection; one that hangs is left to the end of the process."""

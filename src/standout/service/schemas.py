@@ -14,6 +14,8 @@ from pydantic import (
 )
 
 from standout.study.rating.scale import MOST_STEPS
+from standout.study.storage.tokens import Role
+from standout.study.token_links import HERE
 
 BIGGEST = 2**63 - 1
 LONGEST_KEY = 200
@@ -299,6 +301,22 @@ class Void(ByHand):
     ticket: TicketNumber | None = None
     value: Number | None = Field(
         default=None, description="What was really measured, to stand in its place."
+    )
+
+
+class NewToken(Body):
+    """A token to make: for what, for which study (every one if null), for whom."""
+
+    model_config = _example(role="rater", study="beans", label="office")
+
+    role: Role
+    study: str | None = Field(default=None, max_length=1000)
+    label: str = Field(default="", max_length=200)
+    origin: str = Field(
+        default=HERE,
+        max_length=300,
+        pattern=r"^https?://[A-Za-z0-9.:\[\]_-]+$",
+        description="Where people reach this service, for the link.",
     )
 
 

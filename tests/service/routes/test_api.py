@@ -267,7 +267,14 @@ def test_exports(client: TestClient) -> None:
 def test_the_report_is_a_file_to_keep(client: TestClient) -> None:
     url = begin(client)
     client.post(f"{url}/tell", json={"rewards": [{"arm": arm, "reward": 0.5} for arm in ARMS]})
-    answer = client.get(f"{url}/report")
+    shown = client.get(f"{url}/report")
+    assert "content-disposition" not in shown.headers
+    policy = shown.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src" not in policy
+    assert "Download this report" in shown.text
+    answer = client.get(f"{url}/report?download=true")
+    assert "Download this report" not in answer.text
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert 'attachment; filename="trees.html"' in answer.headers["content-disposition"]

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response, StreamingResponse
 
+from standout.report.marks import SAVE_MARK
 from standout.service.cache import kept_or_new
 from standout.service.errors import ApiError
 from standout.service.events import MOST_LISTENERS
@@ -24,6 +25,12 @@ TYPES = {
     "parquet": "application/vnd.apache.parquet",
 }
 _CHUNK = 1 << 18
+REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
+"""A report shown from here runs no script and loads nothing: its styles are its own."""
+SAVE_LINK = '<p class="save"><a href="?download=true" download>Download this report</a></p>'
 
 
 @router.get(
@@ -136,15 +143,20 @@ def _parquet(service: Service, name: str) -> Iterator[bytes]:
     response_class=Response,
     responses={200: {"description": "One file to hand on.", "content": {"text/html": {}}}},
 )
-async def report(service: ServiceOf, who: Looker, name: str) -> Response:
-    """The report: one self-contained HTML file."""
+async def report(
+    service: ServiceOf,
+    who: Looker,
+    name: str,
+    download: Annotated[bool, Query(description="As a file to keep, not as a page.")] = False,
+) -> Response:
+    """The report: one self-contained HTML file, shown as a page unless it is to be kept."""
     text = await service.queues.slow(_report, service, name)
-    return Response(
-        text,
-        media_type="text/html; charset=utf-8",
-        # It opens from a disk, where this service's policy means nothing: never shown from here.
-        headers=attachment(name, "html"),
-    )
+    headers = {"Content-Security-Policy": REPORT_POLICY}
+    if download:
+        headers = attachment(name, "html")
+    else:
+        text = text.replace(SAVE_MARK, SAVE_LINK, 1)
+    return Response(text, media_type="text/html; charset=utf-8", headers=headers)
 
 
 def _report(service: Service, name: str) -> str:

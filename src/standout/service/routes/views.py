@@ -180,9 +180,18 @@ def _forecast(service: Service, name: str) -> Forecast | None:
 @router.get("/endings", responses=sent(EndingList, "Tolerances that would end the study."))
 async def endings(service: ServiceOf, who: Looker, name: str) -> Response:
     """The tolerance that would end the study now, proved, and about what smaller ones take."""
-    study = service.studies.reader
-    found = await service.queues.slow(lambda: EndingList(study(name).endings()))
-    return answer(found)
+    return answer(await service.queues.slow(_endings, service, name))
+
+
+def _endings(service: Service, name: str) -> EndingList:
+    study = service.studies.reader(name)
+    return kept_or_new(
+        service.cache.endings,
+        name,
+        study,
+        lambda: EndingList(study.endings()),
+        lambda found, took: FORECAST_SECONDS if took > 0.1 else 0.0,
+    )
 
 
 _CHANCES = sent(Chances, "Estimates, for all arms; or a CSV of them.")

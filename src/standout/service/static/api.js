@@ -48,10 +48,10 @@ export function get(path) {
   return send(path, { headers: { Accept: "application/json" } });
 }
 
-/** POST JSON, and read JSON. */
-export function post(path, body = {}) {
+/** POST JSON (or send it by another method), and read JSON. */
+export function post(path, body = {}, method = "POST") {
   return send(path, {
-    method: "POST",
+    method,
     headers: { "Content-Type": "application/json", Accept: "application/json" },
     body: JSON.stringify(body),
   });

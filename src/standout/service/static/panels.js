@@ -80,8 +80,8 @@ export function showAnswer(data, items) {
 function showLikely(data, items) {
   const room = find("likely");
   const leaders = data.leaders(MOST_LEADERS).filter((place, i) => i === 0 || data.chance[place] >= LEAST_CHANCE);
-  room.hidden = leaders.length === 0;
-  if (room.hidden) return;
+  find("provisional").hidden = leaders.length === 0;
+  if (leaders.length === 0) return;
   const found = data.chances;
   items.want(leaders);
   const parts = leaders.flatMap((place, i) => [
@@ -93,7 +93,12 @@ function showLikely(data, items) {
   const wrong = ` Best guess: ${plural(found.probable.length, "arm")} above one half, ${value(found.expected_wrong, 1)} wrong expected.`;
   const ended = data.head.reason === "estimate" ? ` The study ended on this estimate (until ${data.head.until}), not on the certificate.` : "";
   const note = found.note === null ? "" : ` Take care: ${found.note}.`;
-  room.replaceChildren("Estimates, not certain. Highest chances to stand out: ", ...parts, ".", wrong, ended, note);
+  room.replaceChildren("Highest chances to stand out: ", ...parts, ".", wrong, ended, note);
+  const [band, low] = data.bands();
+  const about = [band, low].filter((one) => isKnown(one?.estimate)).map((one) => value(one.estimate));
+  const likely = found.likely_threshold;
+  const within = likely ? `, and with a chance of ${found.level} between ${interval(likely.lower, likely.upper).replace(" to ", " and ")}` : "";
+  say(find("likely-threshold"), about.length ? `The threshold is probably about ${about.join(" and ")}${low ? "" : within} (the line in its band).` : "");
 }
 
 /** What the marks mean. */

@@ -114,6 +114,7 @@ export class Rows {
 
   #render() {
     if (!this.data) return;
+    this.frame.classList.toggle("with-items", this.items.areThere);
     const height = this.height();
     const width = this.axis.clientWidth;
     this.tall = this.#measure("--picture");
@@ -137,7 +138,6 @@ export class Rows {
         this.rows.delete(key);
       }
     }
-    this.frame.classList.toggle("with-items", this.items.areThere);
     for (const [key, index] of wanted) {
       this.#fill(this.rows.get(key) ?? this.#make(key), key, index, index * height + (index > after ? room : 0));
     }

@@ -16,7 +16,10 @@ export class Sheet {
   constructor(study, data, items, closed) {
     Object.assign(this, { study, data, items, place: null, history: null });
     this.root = find("chosen");
+    /** Set for an owner. */
+    this.controls = null;
     find("chosen-close").addEventListener("click", closed);
+    find("chosen-pause").addEventListener("click", () => this.controls.pause(data.names[this.place]));
     this.root.addEventListener("keydown", (event) => {
       if (event.key === "Escape") closed();
     });
@@ -61,6 +64,8 @@ export class Sheet {
       find("chosen-mark").replaceChildren(mark(data.verdict[place], data.isLow(place)));
     }
     find("chosen-name").replaceChildren(name(data.names[place]));
+    find("chosen-pause").hidden = this.controls === null || data.head.stopped;
+    say(find("chosen-pause"), data.paused.has(data.names[place]) ? "Resume" : "Pause");
     find("chosen-facts").replaceChildren(...factPairs(data, place, 200));
     this.#showItem();
     if (this.history?.position !== place || this.seen !== data.pulls[place]) {
@@ -102,9 +107,14 @@ export class Sheet {
     const rows = found.latest.map((one) => [
       time(one.time),
       make("span", {}, value(one.reward), one.counted ? null : make("span", { class: "muted", text: " (not counted)" })),
-      name(one.worker),
+      make("span", {}, name(one.worker), this.#voidButton(one)),
     ]);
     find("chosen-latest").replaceChildren(table(["When", "Reward", "Who"], rows));
+  }
+
+  #voidButton(reward) {
+    if (this.controls === null || !reward.counted) return null;
+    return make("button", { type: "button", class: "plain small", text: "Void", "aria-label": `Void the reward ${value(reward.reward)} of ${time(reward.time)}`, onclick: () => this.controls.void(reward) });
   }
 
   #showTable() {

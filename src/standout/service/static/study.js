@@ -5,6 +5,7 @@ import { Arms } from "./arms.js";
 import { StudyData } from "./data.js";
 import { find, make, name, say, seldom, shown } from "./dom.js";
 import { Items } from "./items.js";
+import { Controls, showChanges, showEndings } from "./controls.js";
 import { Live } from "./live.js";
 import { showAnswer, showFailures, showFigures, showLegend, showNext, showTitle } from "./panels.js";
 import { askForToken, begin, loadOnceMore } from "./session.js";
@@ -18,7 +19,8 @@ const items = new Items(study, () => {
 });
 const arms = new Arms(study, data, items);
 const pictures = new TracePictures(find("threshold-picture"), find("undecided-picture"), find("trace-words"));
-const seen = { forecast: undefined, trace: null, pulls: null, failures: 0 };
+let controls = null;
+const seen = { endings: null, changes: null, forecast: undefined, trace: null, pulls: null, failures: 0 };
 /** With more arms than this the chances would take seconds. */
 const MOST_CHANCES = 20000;
 
@@ -28,6 +30,16 @@ function showAll() {
   showFigures(data, seen.forecast);
   arms.show();
   showNext(data, (place) => arms.choose(place));
+  showEndings(data, seen.endings, controls && ((tolerance) => controls.tolerance(tolerance)));
+  controls?.show();
+}
+
+/** After a change by hand: show what came of it. */
+function changed() {
+  seen.pulls = null;
+  showChanges(study);
+  arms.sheet.seen = null;
+  refresh();
 }
 
 let running = null;
@@ -83,6 +95,14 @@ const refreshChances = seldom(3000, async () => {
   arms.show();
 });
 
+const refreshEndings = seldom(15000, async () => {
+  if (data.head.stopped) return;
+  const found = await get(studyPath(study, "/endings")).catch(() => null);
+  if (found === null) return;
+  seen.endings = found.endings;
+  showEndings(data, seen.endings, controls && ((tolerance) => controls.tolerance(tolerance)));
+});
+
 const refreshFailures = seldom(3000, async () => {
   const found = await get(studyPath(study, "/failures?limit=20")).catch(() => null);
   if (found !== null) showFailures(data, found.failures);
@@ -94,6 +114,11 @@ function refreshRest() {
   if (pulls !== seen.pulls || data.head.stopped) refreshTrace();
   if (pulls !== seen.pulls && pulls > 0) refreshChances();
   if (pulls !== seen.pulls) refreshForecast();
+  if (pulls !== seen.pulls && pulls > 0) refreshEndings();
+  // What is changed by hand shows in the settings, or in what was told.
+  const settings = JSON.stringify([data.head.budget, data.head.problem.tolerance, data.head.stopped, pulls < seen.pulls]);
+  if (settings !== seen.changes || pulls % 1000 === 0) showChanges(study);
+  seen.changes = settings;
   seen.pulls = pulls;
   const failures = [...data.failures.values()].reduce((a, b) => a + b, 0) + data.paused.size;
   if (failures !== seen.failures) refreshFailures();
@@ -129,7 +154,7 @@ function showProblem(failure) {
   }[failure.status] ?? `This did not work: ${failure.message}.`;
   const again = make("button", { type: "button", text: "Try again", onclick: () => location.reload() });
   const rest = failure.isPassing ? again : make("p", {}, make("a", { href: "/", text: "All studies" }));
-  find("problem").replaceChildren(make("div", { class: "card empty", role: "alert" }, make("h2", { text: words }), rest));
+  find("problem").replaceChildren(make("div", { class: "card empty", role: "alert" }, make("h1", { text: words }), rest));
   find("problem").hidden = false;
 }
 
@@ -142,6 +167,10 @@ async function main() {
     if (location.hash.startsWith("#token=")) await session;
     data.apply(await get(studyPath(study, "/view")));
     if ((await session) && loadOnceMore()) return;
+    if ((await session)?.role === "owner") {
+      controls = new Controls(study, data, await session, () => changed());
+      arms.sheet.controls = controls;
+    }
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure;
     showProblem(failure);

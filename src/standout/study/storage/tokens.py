@@ -60,6 +60,23 @@ class Token(Result):
 
 
 @dataclass(frozen=True)
+class TokenList(Result):
+    """Tokens without their secrets, oldest first."""
+
+    tokens: tuple[Token, ...]
+
+
+@dataclass(frozen=True)
+class NewTokenMade(Result):
+    """A new token: its text, a link that carries it, and that as a QR code (`1` is dark)."""
+
+    made: Token
+    token: str
+    link: str
+    code: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Kept:
     """A token as the database keeps it."""
 

@@ -1,0 +1,63 @@
+"""Tokens, for owners: made, listed and revoked as `standout token` does."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from standout.errors import StudyError
+from standout.service.answers import answer, sent
+from standout.service.errors import ApiError
+from standout.service.schemas import NewToken
+from standout.service.security.auth import Identity, Owner
+from standout.service.service import ServiceOf
+from standout.study.storage.tokens import NewTokenMade, Role, Token, TokenList
+from standout.study.token_links import code_of, link_of
+
+router = APIRouter(prefix="/tokens", tags=["tokens"])
+
+
+def _is_theirs(who: Identity, token: Token) -> bool:
+    """Whether an owner has a say in a token: one of a single study only in those of that study."""
+    return who.study is None or token.study == who.study
+
+
+@router.get("", responses=sent(TokenList, "All tokens that this owner has a say in."))
+async def list_tokens(service: ServiceOf, who: Owner) -> Response:
+    """The tokens, without their secrets, oldest first."""
+    kept = await service.queues.look(service.studies.tokens)
+    found = (one.token for one in kept)
+    return answer(TokenList(tuple(token for token in found if _is_theirs(who, token))))
+
+
+@router.post("", status_code=201, responses=sent(NewTokenMade, "The token, this once.", 201))
+async def create_token(service: ServiceOf, who: Owner, body: NewToken) -> Response:
+    """Make a token; its text and its link are in this answer and nowhere else."""
+    if who.study is not None and body.study != who.study:
+        raise ApiError(403, "this token is for another study: it makes tokens of its own only")
+    is_open = who.token is None and not await service.queues.look(service.studies.tokens)
+    if is_open and (body.role is not Role.OWNER or body.study is not None):
+        raise StudyError(
+            "from the first token on, one is asked for: make an owner's token for every study "
+            "first, or nobody could look after this service from a page"
+        )
+    token, text = await service.queues.slow(
+        service.studies.make_token, str(body.role), body.study, body.label
+    )
+    service.gate.forget()
+    link = link_of(token, text, body.origin)
+    return answer(NewTokenMade(token, text, link, tuple(code_of(link) or ())), 201)
+
+
+@router.post("/{number}/revoke", responses=sent(Token, "It is good for nothing any more."))
+async def revoke_token(service: ServiceOf, who: Owner, number: str) -> Response:
+    """End a token for good; not the one with which this is asked."""
+    kept = {one.token.id: one.token for one in await service.queues.look(service.studies.tokens)}
+    token = kept.get(number)
+    if token is None or not _is_theirs(who, token):
+        raise ApiError(404, "there is no such token")
+    if who.token == number:
+        raise StudyError("this is your own token; sign in with another to revoke it")
+    await service.queues.slow(service.studies.revoke_token, number)
+    service.gate.forget()
+    return answer(token)

@@ -1,0 +1,241 @@
+// What an owner may change: each change is confirmed with a reason, and kept with it.
+
+import { get, post, studyPath } from "./api.js";
+import { draw, find, make, name, say } from "./dom.js";
+import { count, isKnown, time, value } from "./format.js";
+
+/** Ask in a dialog; what was entered, by the names of the fields, or null. `act` may refuse it. */
+export function ask({ title, text, fields = [], button, act }) {
+  const inputs = fields.map(({ key, label, hint, ...rest }) => {
+    const control = rest.options
+      ? make("select", { id: `ask-${key}`, name: key }, ...rest.options.map(([at, words]) => make("option", { value: at, text: words })))
+      : make("input", { id: `ask-${key}`, name: key, autocomplete: "off", "aria-describedby": hint ? `ask-${key}-hint` : null, ...rest });
+    return make("div", {}, make("label", { for: `ask-${key}`, text: label }), control, hint ? make("p", { class: "hint", id: `ask-${key}-hint`, text: hint }) : null);
+  });
+  const error = make("p", { class: "small bad-words", role: "alert" });
+  const yes = make("button", { type: "submit", class: "main", text: button });
+  const no = make("button", { type: "button", text: "Cancel" });
+  const form = make("form", {}, make("h2", { id: "ask-title", text: title }), text ? make("p", { text }) : null, ...inputs, error, make("p", { class: "form-actions" }, yes, no));
+  const dialog = make("dialog", { class: "ask", "aria-labelledby": "ask-title" }, form);
+  const end = () => dialog.remove();
+  const back = document.activeElement;
+  no.addEventListener("click", () => dialog.close());
+  dialog.addEventListener("close", () => {
+    end();
+    back?.focus?.();
+  });
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    yes.disabled = true;
+    say(error, "");
+    try {
+      await act(Object.fromEntries(new FormData(form)), dialog);
+      if (dialog.dataset.stays !== "yes") dialog.close();
+    } catch (failure) {
+      say(error, `${failure.message}.`.replace(/\.\.$/, "."));
+    } finally {
+      yes.disabled = false;
+    }
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+const REASON = { key: "reason", label: "Why?", required: true, maxlength: 2000, hint: "It is kept with the change, for whoever reads the history." };
+
+export class Controls {
+  /** `changed` is called after a change, to show it. */
+  constructor(study, data, session, changed) {
+    Object.assign(this, { study, data, session, changed });
+    find("controls-card").hidden = false;
+    find("change-stop").addEventListener("click", () => this.#stop());
+    find("change-budget").addEventListener("click", () => this.#budget());
+    find("change-tolerance").addEventListener("click", () => this.tolerance());
+    find("new-token").addEventListener("click", () => this.#token());
+    this.showTokens();
+  }
+
+  show() {
+    const { stopped, reason } = this.data.head;
+    const isByHand = stopped && reason === "stopped";
+    say(find("change-stop"), isByHand ? "Go on" : "Stop the study");
+    find("change-stop").disabled = stopped && !isByHand;
+  }
+
+  #set(values, reason) {
+    return post(studyPath(this.study), { ...values, reason }, "PATCH").then(() => this.changed());
+  }
+
+  #stop() {
+    const isStopped = this.data.head.stopped;
+    ask({
+      title: isStopped ? "Go on with this study?" : "Stop this study?",
+      text: isStopped ? "It asks for pulls again, from where it stood." : "No more pulls are handed out. What is certain stays certain, what is undecided stays open; you can go on later.",
+      fields: [REASON],
+      button: isStopped ? "Go on" : "Stop it",
+      act: ({ reason }) => this.#set({ stopped: !isStopped }, reason),
+    });
+  }
+
+  #budget() {
+    const { budget, counts } = this.data.head;
+    ask({
+      title: "Change the budget",
+      text: `Now: ${budget === null ? "none" : `${count(budget)} pulls`}; ${count(counts.pulls)} are used. To stop sooner or later harms no verdict.`,
+      fields: [{ key: "budget", label: "Pulls in all", type: "number", min: 1, step: 1, value: budget, hint: "Leave it empty for no end." }, REASON],
+      button: "Change it",
+      act: (given) => this.#set({ budget: given.budget === "" ? null : Number(given.budget) }, given.reason),
+    });
+  }
+
+  /** `wanted` is filled in, if given. */
+  tolerance(wanted = null) {
+    const { tolerance } = this.data.head.problem;
+    ask({
+      title: "Change the tolerance",
+      text: `Now: ${Number(tolerance.toPrecision(4))}. Arms so near the threshold may go either way. Each verdict is right for the tolerance it was given at; a smaller one takes back what rested on a larger one.`,
+      fields: [{ key: "tolerance", label: "Tolerance, in the unit of the rewards", type: "number", min: 0, step: "any", required: true, value: wanted ?? tolerance }, REASON],
+      button: "Change it",
+      act: (given) => this.#set({ tolerance: Number(given.tolerance) }, given.reason),
+    });
+  }
+
+  /** Hand an arm out no more, or again. */
+  pause(arm) {
+    const isPaused = this.data.paused.has(arm);
+    ask({
+      title: isPaused ? "Resume this arm?" : "Pause this arm?",
+      text: isPaused ? "It is handed out again." : "It is handed out no more until it is resumed. It stays undecided if it is; no other verdict is harmed.",
+      fields: isPaused ? [] : [REASON],
+      button: isPaused ? "Resume" : "Pause",
+      act: async ({ reason }) => {
+        await post(studyPath(this.study, isPaused ? "/resume" : "/pause"), isPaused ? { arm } : { arm, reason });
+        this.changed();
+      },
+    });
+  }
+
+  /** Take a mistaken reward back, or mend it. */
+  void(reward) {
+    ask({
+      title: "Take this reward back?",
+      text: `${value(reward.reward)}, told by ${reward.worker} on ${time(reward.time)}. It stays in the log, marked as void. This is right if what was told is not what was measured; to take out rewards because they look odd would make any answer possible.`,
+      fields: [{ key: "value", label: "What was really measured", type: "number", step: "any", hint: "Leave it empty if that is not known." }, REASON],
+      button: "Take it back",
+      act: async (given) => {
+        const instead = given.value === "" ? {} : { value: Number(given.value) };
+        await post(studyPath(this.study, "/void"), { place: reward.seq, reason: given.reason, ...instead });
+        this.changed();
+      },
+    });
+  }
+
+  // Tokens ------------------------------------------------------------------------
+
+  async showTokens() {
+    const found = await get("/api/v1/tokens").catch(() => null);
+    if (found === null) return;
+    const mine = found.tokens.filter((one) => one.study === this.study || one.study === null);
+    const rows = mine.map((one) => {
+      const end = make("button", { type: "button", class: "plain small", text: "Revoke", "aria-label": `Revoke the ${one.role}’s token ${one.label || one.id}` });
+      end.addEventListener("click", () => this.#revoke(one));
+      return make("tr", {},
+        make("td", { text: one.role }),
+        make("td", {}, one.label ? name(one.label) : make("span", { class: "muted", text: "no label" })),
+        make("td", { text: one.study === null ? "every study" : "this study" }),
+        make("td", { class: "number", text: time(one.created) }),
+        make("td", {}, one.revoked === null ? end : make("span", { class: "muted", text: `revoked ${time(one.revoked)}` })));
+    });
+    const head = ["Role", "For", "Opens", "Made", ""].map((text) => (text ? make("th", { scope: "col", text }) : make("td")));
+    const table = make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
+    find("tokens").replaceChildren(rows.length ? make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Tokens" }, table) : make("p", { class: "muted", text: "None yet." }));
+  }
+
+  #token() {
+    const roles = [["rater", "rater: answers on the rating page"], ["worker", "worker: asks and tells"], ["viewer", "viewer: looks only"], ["owner", "owner: everything"]];
+    ask({
+      title: "New token",
+      text: this.session.token ? "It is shown once: only a hash of it is kept." : "From the first token on, one is asked for. The first is an owner’s token for every study; this browser signs in with it.",
+      fields: [
+        ...(this.session.token ? [{ key: "role", label: "For", options: roles }] : []),
+        { key: "label", label: "Label", maxlength: 200, hint: "For whom or what it is." },
+      ],
+      button: "Make it",
+      act: async ({ role, label }, dialog) => {
+        const isFirst = !this.session.token;
+        const made = await post("/api/v1/tokens", { role: role ?? "owner", study: isFirst ? null : this.study, label, origin: location.origin });
+        if (isFirst) {
+          await post("/login", { token: made.token });
+          this.session.token = true;
+        }
+        this.showTokens();
+        dialog.dataset.stays = "yes";
+        showMade(dialog, made);
+      },
+    });
+  }
+
+  #revoke(token) {
+    ask({
+      title: "Revoke this token?",
+      text: `The ${token.role}’s token ${token.label || token.id} is good for nothing any more. This cannot be undone.`,
+      button: "Revoke it",
+      act: async () => {
+        await post(`/api/v1/tokens/${token.id}/revoke`);
+        this.showTokens();
+      },
+    });
+  }
+}
+
+/** The link of a new token, to copy and to scan. */
+function showMade(dialog, made) {
+  const field = make("input", { id: "made-link", readonly: true, value: made.link });
+  const copy = make("button", { type: "button", class: "main", text: "Copy the link" });
+  copy.addEventListener("click", async () => {
+    field.select();
+    await navigator.clipboard?.writeText(made.link).catch(() => null);
+    say(copy, "Copied");
+  });
+  const done = make("button", { type: "button", text: "Done", onclick: () => dialog.close() });
+  const parts = [
+    make("h2", { id: "ask-title", text: `A ${made.made.role}’s token` }),
+    make("p", { class: "muted", text: "Hand on this link. It is not shown again." }),
+    make("div", {}, make("label", { for: "made-link", text: "Link" }), field),
+  ];
+  if (made.code.length) parts.push(code(made.code));
+  dialog.replaceChildren(make("div", { class: "made" }, ...parts, make("p", { class: "form-actions" }, copy, done)));
+  copy.focus();
+}
+
+/** A QR code, dark on light in both themes, with the border that readers need. */
+function code(rows) {
+  const size = rows.length + 8;
+  const d = rows.map((row, y) => [...row].map((bit, x) => (bit === "1" ? `M${x + 4} ${y + 4}h1v1h-1z` : "")).join("")).join("");
+  return draw("svg", { viewBox: `0 0 ${size} ${size}`, class: "code", role: "img", "aria-label": "The link as a QR code" },
+    draw("rect", { width: size, height: size, fill: "#fff" }), draw("path", { d, fill: "#000" }));
+}
+
+/** What was changed by hand, newest first. */
+export async function showChanges(study) {
+  const found = await get(studyPath(study, "/changes")).catch(() => null);
+  if (found === null) return;
+  const rows = [...found.changes].reverse().slice(0, 100).map((one) =>
+    make("li", {}, make("p", {}, make("span", { class: "number muted", text: `${time(one.time)} ` }), one.words),
+      make("p", { class: "small muted" }, name(one.worker), one.reason ? `: ${one.reason}` : "")));
+  find("changes-card").hidden = rows.length === 0;
+  find("changes").replaceChildren(...rows);
+}
+
+/** Tolerances that would end the study; `use` is for an owner, to take one. */
+export function showEndings(data, endings, use) {
+  const room = find("endings");
+  const lines = data.head.stopped ? [] : (endings ?? []).map((one, i) => {
+    const words = one.pulls === 0 ? "would decide every arm now (proved)" : one.pulls === null ? "no end in sight" : `about ${count(Number(one.pulls.toPrecision(2)))} more pulls`;
+    const shown = Number(one.tolerance.toPrecision(4));
+    const take = use ? make("button", { type: "button", class: "chip", text: `Use ${shown}`, onclick: () => use(one.tolerance) }) : null;
+    return make("li", {}, make("span", {}, i === 0 ? "A tolerance of " : "of ", make("b", { class: "number", text: String(shown) }), `: ${words}`), take);
+  });
+  room.hidden = lines.length === 0;
+  if (!room.contains(document.activeElement)) find("endings-list").replaceChildren(...lines);
+}

@@ -1,0 +1,46 @@
+"""Links that carry a token, as people get them: an address to click on, or a code to scan."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from standout.study.storage.tokens import Role, Token
+
+HERE = "http://127.0.0.1:8000"
+"""Where `standout serve` is unless it is told otherwise."""
+
+
+def link_of(token: Token, text: str, url: str = HERE) -> str:
+    """The page for which a token is meant, with the token behind the `#`.
+
+    >>> token = Token("0123456789ab", Role.RATER, "my study", "", 0.0)
+    >>> link_of(token, "standout_x", "https://lab.example/")
+    'https://lab.example/rate/my%20study#token=standout_x'
+    """
+    page = "/"
+    if token.study is not None:
+        page = f"/{'rate' if token.role is Role.RATER else 'study'}/{quote(token.study, safe='')}"
+    return f"{url.rstrip('/')}{page}#token={text}"
+
+
+def code_of(link: str) -> list[str] | None:
+    """A QR code of a link, row by row: `1` for dark; None without the package segno."""
+    try:
+        import segno
+    except ImportError:
+        return None
+    rows = segno.make(link, error="m", micro=False).matrix
+    return ["".join(map(str, row)) for row in rows]
+
+
+def drawn(code: list[str]) -> str:
+    """A code for a terminal, two rows in one line, with the light border that readers need."""
+    wide = len(code[0]) + 8
+    blank = "0" * wide
+    rows = [blank] * 4 + [f"0000{row}0000" for row in code] + [blank] * 4
+    rows += [blank] * (len(rows) % 2)
+    signs = {"00": "█", "01": "▀", "10": "▄", "11": " "}
+    pairs = zip(rows[::2], rows[1::2], strict=True)
+    return "\n".join(
+        "".join(signs[above + below] for above, below in zip(*pair, strict=True)) for pair in pairs
+    )

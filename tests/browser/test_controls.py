@@ -1,0 +1,105 @@
+"""What an owner changes on the page: confirmed, kept with a reason, shown in the history."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from standout import Problem
+from tests.browser.conftest import NewPage, Site, memory, serve
+from tests.browser.test_dashboard import ARMS, answer
+
+
+def confirm(page: Page, button: str, **fields: str) -> None:
+    dialog = page.get_by_role("dialog")
+    for label, text in fields.items():
+        dialog.get_by_label(label.replace("_", " ")).fill(text)
+    dialog.get_by_role("button", name=button).click()
+    expect(dialog).to_have_count(0)
+
+
+def test_stop_budget_tolerance_and_void(site: Site, page: Page) -> None:
+    study = site.new_study("steered", ARMS, Problem(noise="gaussian:5", k=2))
+    answer(study, 60)
+    page.goto("/study/steered")
+    page.get_by_role("button", name="Budget").click()
+    # Cancelled, nothing happens.
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("button", name="Budget")).to_be_focused()
+    page.get_by_role("button", name="Budget").click()
+    confirm(page, "Change it", Pulls_in_all="500", Why="money")
+    expect(page.locator("#figures")).to_contain_text("of 500")
+    page.get_by_role("button", name="Tolerance", exact=True).click()
+    confirm(page, "Change it", Tolerance="0.25", Why="near enough")
+    expect(page.locator("#question")).to_contain_text("Within 0.25 of the threshold")
+    page.locator("#rows [role=option]").first.click()
+    arm = page.locator("#chosen-name").inner_text()
+    page.get_by_text("Newest rewards").click()
+    before = page.locator("#chosen-latest tbody tr").count()
+    page.get_by_role("button", name="Void the reward").first.click()
+    confirm(page, "Take it back", Why="misread")
+    expect(page.locator("#chosen-latest")).to_contain_text("not counted")
+    expect(page.locator("#figures")).to_contain_text("Pulls59")
+    assert page.locator("#chosen-latest tbody tr").count() == before
+    page.locator("#chosen-pause").click()
+    confirm(page, "Pause", Why="out of stock")
+    expect(page.locator("#failures")).to_contain_text("out of stock")
+    page.locator("#chosen-pause").click()
+    confirm(page, "Resume")
+    expect(page.locator("#failures")).not_to_contain_text("out of stock")
+    page.get_by_role("button", name="Stop the study").click()
+    confirm(page, "Stop it", Why="lunch")
+    expect(page.locator("#state")).to_contain_text("stopped")
+    page.locator("#change-stop").click()
+    confirm(page, "Go on", Why="back")
+    expect(page.locator("#state")).to_have_text("measuring")
+    changes = page.locator("#changes")
+    for reason in ("money", "near enough", "misread", "lunch", "back"):
+        expect(changes).to_contain_text(reason)
+    assert arm in changes.inner_text()
+    assert study.verify().is_ok
+    study.close()
+
+
+def test_what_is_refused_is_said(site: Site, page: Page, watch: object) -> None:
+    study = site.new_study("refused", ARMS, Problem(noise="gaussian:5", k=2))
+    answer(study, 60)
+    watch.expect("status of 422")  # type: ignore[attr-defined]
+    page.goto("/study/refused")
+    page.get_by_role("button", name="Budget").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Pulls in all").fill("10")
+    dialog.get_by_label("Why").fill("less")
+    dialog.get_by_role("button", name="Change it").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("less than the 60 pulls")
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    study.close()
+
+
+def test_tokens_are_made_and_revoked(new_page: NewPage) -> None:
+    with memory() as folder, serve(folder) as here:
+        here.new_study("shared", ARMS, Problem(noise="bernoulli")).close()
+        page = new_page(at=here)
+        page.goto("/study/shared")
+        page.get_by_role("button", name="New token").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("Label").fill("me")
+        dialog.get_by_role("button", name="Make it").click()
+        expect(dialog.get_by_role("img", name="QR code")).to_be_visible()
+        dialog.get_by_role("button", name="Done").click()
+        expect(page.locator("#tokens tbody tr")).to_have_count(1)
+        # This browser has signed in with it; now a rater's.
+        page.get_by_role("button", name="New token").click()
+        dialog.get_by_label("Label").fill("office")
+        dialog.get_by_role("button", name="Make it").click()
+        link = dialog.get_by_role("textbox", name="Link").input_value()
+        assert link.startswith(f"{here.url}/rate/shared#token=standout_")
+        dialog.get_by_role("button", name="Done").click()
+        rater = new_page(at=here)
+        rater.goto(link)
+        expect(rater.get_by_role("button", name="Yes")).to_be_visible()
+        page.get_by_role("button", name="Revoke the rater’s token office").click()
+        confirm(page, "Revoke it")
+        expect(page.locator("#tokens")).to_contain_text("revoked")
+        for one in (page, rater):
+            one.close()
