@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from multiprocessing.synchronize import Event
-from types import FrameType
 
+from standout.interruption import put_off
 from standout.simulation.runs import RunRecord, Share, Stopped, play_share
 
 _WORTH_A_POOL = 4.0
@@ -84,21 +83,16 @@ def _deaf_to_interrupts() -> Iterator[None]:
     `_prepare_worker` would be too late: until it runs, a worker is busy importing
     and would answer Ctrl-C with a traceback. So would one whose start is cut short.
     """
-    is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or not hasattr(signal, "pthread_sigmask"):
+    if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    heard: list[tuple[int, FrameType | None]] = []
-    handler = signal.signal(signal.SIGINT, lambda *call: heard.append(call))
-    # Handlers are not inherited by a new process, but blocked signals are.
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, handler)
-        if heard and callable(handler):
-            handler(*heard[0])
+    with put_off():
+        # Handlers are not inherited by a new process, but blocked signals are.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def _prepare_worker(called_off: Event) -> None:

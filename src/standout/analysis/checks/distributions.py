@@ -8,6 +8,7 @@ SciPy, which is too large to be installed for four functions.
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 
@@ -155,7 +156,7 @@ def student_quantiles(tails: Floats, freedom: Ints) -> Floats:
     Newton's method. The tail is convex and a normal value is smaller than Student's,
     so that the steps come from one side and never too far.
     """
-    normal = np.array([_normal_quantile(tail) for tail in tails.tolist()])
+    normal = np.array([-NormalDist().inv_cdf(tail) for tail in tails.tolist()])
     nu = np.repeat(freedom.astype(np.float64)[:, None], len(tails), axis=1)
     t = np.repeat(normal[None, :], len(freedom), axis=0)
     scale = _logs(_lgamma((nu + 1) / 2)) - _logs(_lgamma(nu / 2)) - np.log(nu * math.pi) / 2
@@ -163,11 +164,3 @@ def student_quantiles(tails: Floats, freedom: Ints) -> Floats:
         density = np.exp(scale - (nu + 1) / 2 * np.log1p(t**2 / nu))
         t = t + (student_tail(t, nu) - tails) / density
     return t
-
-
-def _normal_quantile(tail: float) -> float:
-    z = 0.0
-    for _ in range(_NEWTON):
-        density = math.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
-        z += (math.erfc(z / math.sqrt(2)) / 2 - tail) / density
-    return z

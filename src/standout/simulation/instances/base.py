@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, overload
+from typing import ClassVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -148,51 +149,37 @@ class Instance:
             raise InstanceError(f"{self.name}: arm {self.arms[first]!r} ({value}) {complaint}")
 
 
-class InstanceFamily(Protocol):
-    """Gives the instance of each run: always the same one, or a new one drawn at random."""
+@dataclass(frozen=True, eq=False)
+class InstanceFamily(ABC):
+    """Gives the instance of each run: always the same one, or a new one drawn at random.
 
-    @property
-    def name(self) -> str:
-        """How the family is asked for."""
+    `name` is how it is asked for, `noise` that of every instance; `default_k` and
+    `default_delta` are used unless others are wanted.
+    """
 
-    @property
-    def is_random(self) -> bool:
-        """Whether two runs may have different means."""
+    name: str
+    noise: Noise
+    default_k: float = 3.0
+    default_delta: float = 0.05
+    is_random: ClassVar[bool] = True
+    """Whether two runs may have different means."""
 
-    @property
-    def noise(self) -> Noise:
-        """The noise of every instance of the family."""
-
-    @property
-    def default_k(self) -> float:
-        """The k to use unless another is wanted."""
-
-    @property
-    def default_delta(self) -> float:
-        """The delta to use unless another is wanted."""
-
+    @abstractmethod
     def draw(self, rng: np.random.Generator) -> Instance:
         """The instance of one run; a fixed family leaves `rng` alone."""
 
 
-@dataclass(frozen=True, eq=False)
-class FixedFamily:
+class FixedFamily(InstanceFamily):
     """The same instance in every run."""
 
     instance: Instance
-    default_k: float = 3.0
-    default_delta: float = 0.05
     is_random: ClassVar[bool] = False
 
-    @property
-    def name(self) -> str:
-        """The instance's own."""
-        return self.instance.name
-
-    @property
-    def noise(self) -> Noise:
-        """The instance's own."""
-        return self.instance.noise
+    def __init__(
+        self, instance: Instance, default_k: float = 3.0, default_delta: float = 0.05
+    ) -> None:
+        super().__init__(instance.name, instance.noise, default_k, default_delta)
+        vars(self)["instance"] = instance
 
     def draw(self, rng: np.random.Generator) -> Instance:
         """The instance itself."""

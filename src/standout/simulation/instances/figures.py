@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from importlib import resources
-from typing import ClassVar
 
 import numpy as np
 
@@ -45,7 +44,7 @@ def parse_fig1(text: str) -> InstanceFamily:
 
 
 @dataclass(frozen=True)
-class Fig4Family:
+class Fig4Family(InstanceFamily):
     """100 normal means and 5 outliers from U(0.8, 1), Bernoulli, drawn anew in every run.
 
     Only means on which the median-MAD, the mean-std and the true threshold
@@ -54,9 +53,6 @@ class Fig4Family:
 
     name: str = "fig4"
     noise: Noise = field(default_factory=Bernoulli)
-    default_k: float = 3.0
-    default_delta: float = 0.05
-    is_random: ClassVar[bool] = True
 
     def draw(self, rng: np.random.Generator) -> Instance:
         """Draw until the thresholds agree; about 93 of 100 draws do."""

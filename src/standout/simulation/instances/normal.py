@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -40,20 +39,15 @@ def contaminated_means(
 
 
 @dataclass(frozen=True)
-class NormalFamily:
+class NormalFamily(InstanceFamily):
     """New means in every run: `n` arms in all, `outliers` of them from U(low, high)."""
 
-    name: str
-    noise: Noise
     n: int = 1001
     outliers: int = 5
     mean: float = 0.3
     sd: float = 0.075
     low: float = 0.8
     high: float = 1.0
-    default_k: float = 3.0
-    default_delta: float = 0.05
-    is_random: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.outliers > self.n:
