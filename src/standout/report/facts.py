@@ -19,10 +19,10 @@ from standout.core.typing import Floats, Ints
 from standout.pictures.arms import Picture, picture_of_view
 from standout.report.items import Card, cards, read_texts
 from standout.report.words import answer
-from standout.results import Chances, Forecast, Interval, StudyView, Trace
+from standout.results import Chances, Forecast, Interval, StudyView
 from standout.study import Study
 from standout.study.log.reward_table import RewardTable
-from standout.study.moment import read_moment
+from standout.study.moment import Moment, read_moment
 from standout.text import iso
 
 PAPER = (
@@ -38,18 +38,11 @@ CITATIONS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Facts:
+class Facts(Moment):
     """A study at one moment, with what was found in its log."""
 
-    seen: StudyView
-    trace: Trace
-    log: RewardTable
     deviations: Floats
     """Standard deviation of each arm's rewards, NaN with fewer than two."""
-    guess: tuple[str, ...]
-    """The outliers if one had to name them now, without guarantee."""
-    chances: Chances | None
-    """Estimates for what is not certain; None where all is, and for very many arms."""
     left: Forecast | None
     """Pulls that are left until every arm is decided, if the study goes on and that shows."""
     uniform: Uniform | None
@@ -58,14 +51,13 @@ class Facts:
     """What arms show to people, in words, by the arm's position."""
     cards: tuple[Card, ...]
     """Arms that stand out, or may, as people saw them."""
-    interval: str
-    """Name of the interval in use."""
-    is_joint: bool
-    """Whether arms may be decided by all means together, too."""
-    subset: int
-    """Arms that make the threshold."""
     made: float
     seed: int
+
+    @property
+    def interval(self) -> str:
+        """Name of the interval in use."""
+        return self.method.interval_for(self.seen.problem).name.lower()
 
     @cached_property
     def picture(self) -> Picture:
@@ -158,20 +150,13 @@ def gather(study: Study, *, seed: int = 0, files: str | None = None) -> Facts:
         len(seen.names), seen.counts.undecided, seed,
     )  # fmt: skip
     return Facts(
-        seen=seen,
-        trace=now.trace,
-        log=log,
+        **vars(now),
         deviations=arm_deviations(log, len(seen.names)),
-        guess=now.guess,
-        chances=now.chances,
         left=None if seen.stopped else now.outlook.forecast(seed),
         uniform=uniform,
         findings=tuple(findings),
         texts=read_texts(study),
         cards=cards(study, _shown(seen, now.chances), files),
-        interval=now.method.interval_for(seen.problem).name.lower(),
-        is_joint=now.method.joins(seen.problem, len(seen.names)),
-        subset=now.method.subset_size(len(seen.names)),
         made=time.time(),
         seed=seed,
     )

@@ -6,7 +6,6 @@ import math
 
 from standout.core.kinds import RangeKind
 from standout.core.method import Method
-from standout.core.methods import parse_method
 from standout.core.noise import Bernoulli, Bounded, GaussianUnknown, HeavyTailed, Noise
 from standout.core.problem import MAD_SCALE, Problem, Side
 from standout.posterior.until import Until
@@ -29,15 +28,15 @@ INTERVALS = {
 def question(facts: Facts) -> list[str]:
     """What was asked, in sentences."""
     problem, n_arms = facts.seen.problem, facts.seen.counts.arms
-    method = parse_method(facts.seen.method)
+    subset = facts.method.subset_size(n_arms)
     lines = [
         f"Each of the {count(n_arms)} arms has a mean: the average reward it would give if it "
         "were pulled for ever. A pull is one measurement of one arm, a reward what came out.",
-        _threshold(problem, method),
+        _threshold(problem, facts.method),
     ]
-    if facts.subset < n_arms:
+    if subset < n_arms:
         lines.append(
-            f"The threshold is made from {count(facts.subset)} arms, which were drawn at random "
+            f"The threshold is made from {count(subset)} arms, which were drawn at random "
             "before the first pull."
         )
     if problem.tolerance > 0:
@@ -125,7 +124,7 @@ def _until_words(until: str | None) -> str:
 def settings(facts: Facts) -> list[tuple[str, str]]:
     """The question as a list of settings."""
     seen = facts.seen
-    problem, method = seen.problem, parse_method(seen.method)
+    problem, method = seen.problem, facts.method
     k = f"{problem.k:g}"
     if problem.k_low is not None:
         k += f" (low side {problem.k_low:g})"
