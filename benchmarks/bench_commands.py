@@ -49,7 +49,7 @@ def prepare(folder: Path) -> None:
 def first_answer(folder: Path) -> float:
     """Seconds from the start of `standout serve` to its first answer."""
     begin = time.perf_counter()
-    words = [sys.executable, "-u", "-c", PROGRAM, "serve", "x.db", "--port", "0"]
+    words = [sys.executable, "-u", "-c", PROGRAM, "serve", "x.db", "--new", "--port", "0"]
     server = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
     try:

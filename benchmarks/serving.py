@@ -19,7 +19,15 @@ class Server:
         self.start()
 
     def start(self) -> None:
-        words = ["serve", str(self.place), "--port", str(self.port), "--log-level", "error"]
+        words = [
+            "serve",
+            str(self.place),
+            "--new",
+            "--port",
+            str(self.port),
+            "--log-level",
+            "error",
+        ]
         self.process = subprocess.Popen(
             [
                 str(Path(sys.executable).with_name("standout")),

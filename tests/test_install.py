@@ -101,7 +101,7 @@ def test_the_package_alone(here: Installed) -> None:
 def test_with_the_service(here: Installed, tmp_path: Path) -> None:
     here.install("serve")
     with (tmp_path / "out").open("wb") as out:
-        words = [here.bin / "standout", "serve", "served.db", "--port", "0"]
+        words = [here.bin / "standout", "serve", "served.db", "--new", "--port", "0"]
         server = subprocess.Popen(
             words, env=here.environment | {"PYTHONUNBUFFERED": "1"}, cwd=tmp_path,
             stdout=out, stderr=out,

@@ -63,7 +63,16 @@ class Program:
         command = [sys.executable, "-P", "-c", "from standout.cli.main import main; main()"]
         if self.files is not None:
             command = ["sh", "-c", f'ulimit -n {self.files}; exec "$@"', "sh", *command]
-        words = ["serve", self.place, "--port", str(self.port), "--log-level", "info", *self.words]
+        words = [
+            "serve",
+            self.place,
+            "--new",
+            "--port",
+            str(self.port),
+            "--log-level",
+            "info",
+            *self.words,
+        ]
         with (self.folder / "out").open("a") as out, (self.folder / "err").open("a") as err:
             begin = out.tell()
             self.process = subprocess.Popen(

@@ -189,13 +189,16 @@ def has_user(server: Server) -> bool:
 
 def test_what_serve_refuses(folder: Path) -> None:
     place = folder / "x.db"
-    beyond = standout("serve", place, "--host", "0.0.0.0")
+    missing = standout("serve", place)
+    assert (missing.code, "does not exist" in missing.err) == (2, True)
+    assert not Path(place).exists()
+    beyond = standout("serve", place, "--new", "--host", "0.0.0.0")
     assert (beyond.code, "standout token create PATH --role owner" in beyond.err) == (2, True)
     assert standout("serve").code == 2
     assert "no log level" in standout("serve", place, "--log-level", "loud").err
     assert "holds a password" in standout("serve", "postgresql://u:p@localhost/x").err
     with open_socket("127.0.0.1", 0) as listener:
-        taken = standout("serve", place, "--port", listener.getsockname()[1])
+        taken = standout("serve", place, "--new", "--port", listener.getsockname()[1])
         assert (taken.code, "cannot listen at 127.0.0.1" in taken.err) == (2, True)
 
 

@@ -133,7 +133,7 @@ class Torturer:
                 clock: Any = Clock(rng, Journal(self.folder, number))
                 time.time = clock
             several = ("--workers", "2") if self.servers % SEVERAL == 0 else ()
-            command("serve", self.database.place, "--port", str(self.port), *several)
+            command("serve", self.database.place, "--new", "--port", str(self.port), *several)
 
         self.server = start("server", work, self.said("server"))
 

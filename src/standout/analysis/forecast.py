@@ -46,11 +46,12 @@ def forecast(
     budget: int | None,
     jobs: int = 1,
     progress: Progress | None = None,
+    on_slice: Progress | None = None,
 ) -> tuple[Forecast, ...]:
     """Play each method `runs` times and sum up its pulls."""
     simulation = simulate(
         family, methods, problem,
-        runs=runs, seed=seed, budget=budget, jobs=jobs, progress=progress,
+        runs=runs, seed=seed, budget=budget, jobs=jobs, progress=progress, on_slice=on_slice,
     )  # fmt: skip
     forecasts = []
     for result in simulation.results:

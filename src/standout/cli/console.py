@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress, ProgressColumn
+    from rich.progress import Progress, ProgressColumn, TaskID
 
     from standout.pictures.terminal import Glyphs
 
@@ -88,9 +89,26 @@ def live_line() -> Progress:
     return progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
 
 
+@dataclass(frozen=True)
+class RunBars:
+    """Bars that count runs, by label."""
+
+    bars: Progress
+    tasks: dict[str, TaskID]
+
+    def done(self, label: str, runs: int, _: int) -> None:
+        """So many runs are over."""
+        self.bars.update(self.tasks[label], completed=runs, description=label)
+
+    def within(self, label: str, pulls: int, undecided: int) -> None:
+        """The present run has come so far."""
+        words = f"{label}: {pulls:,} pulls, {undecided:,} undecided"
+        self.bars.update(self.tasks[label], description=words)
+
+
 @contextmanager
-def run_bars(labels: Iterable[str], runs: int) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar for each label that counts its runs; to be told the label and how many are done."""
+def run_bars(labels: Iterable[str], runs: int) -> Iterator[RunBars]:
+    """A bar for each label that counts its runs, and says how far the present one is."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -107,5 +125,4 @@ def run_bars(labels: Iterable[str], runs: int) -> Iterator[Callable[[str, int, i
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     ) as bars:
-        tasks = {label: bars.add_task(label, total=runs) for label in labels}
-        yield lambda label, done, _: bars.update(tasks[label], completed=done)
+        yield RunBars(bars, {label: bars.add_task(label, total=runs) for label in labels})

@@ -31,7 +31,6 @@ from standout.cli.warm import warm
 app = typer.Typer(
     cls=exits.Commands,
     invoke_without_command=True,
-    add_completion=False,
     rich_markup_mode=None,  # plain help: the same in a terminal, a pipe and the docs
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -191,7 +191,8 @@ def run_forecast(
     with console.run_bars([method.label() for method in methods], runs) as show:
         return forecast(
             family, methods, problem,
-            runs=runs, seed=seed, budget=budget, jobs=read_jobs(jobs), progress=show,
+            runs=runs, seed=seed, budget=budget, jobs=read_jobs(jobs), progress=show.done,
+            on_slice=show.within,
         )  # fmt: skip
 
 

@@ -61,7 +61,8 @@ def reproduce(
         console.messages().print("the same command goes on from what is done")
         raise
     if as_json:
-        claims = [claim.to_dict() for claim in found.claims]
+        is_open = bool(found.provisional)
+        claims = [claim.to_dict() | {"provisional": is_open} for claim in found.claims]
         console.print_json({"claims": claims, "files": [str(path) for path in found.files]})
     else:
         _say_claims(found, out)
@@ -100,8 +101,9 @@ def _say_claims(found: Reproduction, out: Path) -> None:
 
     table = Table("figure", "the paper says", "verdict", box=None, pad_edge=False)
     for claim in found.claims:
-        verdict = Text(str(claim.verdict), style=_COLOURS[claim.verdict])
+        words = f"{claim.verdict}, provisional" if found.provisional else str(claim.verdict)
+        verdict = Text(words, style=_COLOURS[claim.verdict])
         table.add_row(claim.figure, claim.claim, verdict)
-    say(table, "")
+    say(table, "", *([found.provisional, ""] if found.provisional else []))
     # Not wrapped, so that the path can be copied.
     print(f"{len(found.files)} files; see {out / 'report.html'}")

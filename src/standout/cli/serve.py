@@ -31,6 +31,9 @@ def serve(
         int, typer.Option(help="The port; 0 for any free one.", min=0, max=65535)
     ] = 8000,
     workers: Annotated[int, typer.Option(help="Server processes.", min=1, max=64)] = 1,
+    new: Annotated[
+        bool, typer.Option("--new", help="Make PATH if it is not there: a file without studies.")
+    ] = False,
     require_token: Annotated[
         bool, typer.Option("--require-token", help="Ask for a token on this machine, too.")
     ] = False,
@@ -103,7 +106,21 @@ def serve(
         return
     if place is None:
         raise StudyError("say where the studies are: give PATH (or --demo)")
-    _serve(typed_place(place), settings, port, workers, log_level)
+    where = typed_place(place)
+    _check_there(where, new)
+    _serve(where, settings, port, workers, log_level)
+
+
+def _check_there(place: str, is_new: bool) -> None:
+    """Refuse to make a new store where somebody may have mistyped the name of the old one."""
+    from standout.study.storage.location import locate
+
+    found = locate(place)
+    if found.file is not None and not is_new and not found.file.exists():
+        raise StudyError(
+            f"{found} does not exist; begin a study with `standout study create {found} ...`, "
+            "or serve a new file without studies with --new"
+        )
 
 
 def _checked_proxies(given: list[str]) -> tuple[str, ...]:

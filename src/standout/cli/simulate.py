@@ -114,7 +114,8 @@ def simulate(
             budget=budget,
             checkpoints=marks,
             jobs=read_jobs(jobs),
-            progress=show,
+            progress=show.done,
+            on_slice=show.within,
         )
     if as_json:
         console.print_json(simulation.to_dict())

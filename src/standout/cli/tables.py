@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from rich import box
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -28,23 +29,71 @@ TITLES = {
 }
 
 
+class Sheet:
+    """A table that never cuts a number: where it gets too tight, a line for each number.
+
+    `left` columns are texts that may be folded, others numbers; headings are wrapped first.
+    """
+
+    def __init__(
+        self, columns: Sequence[str], rows: Sequence[Sequence[str]], left: tuple[str, ...]
+    ) -> None:
+        self.columns, self.rows, self.left = columns, rows, left
+
+    def _least(self, place: int) -> int:
+        """The width below which a column would be cut."""
+        name = self.columns[place]
+        width = max((len(row[place]) for row in self.rows), default=0)
+        heading = min(8, max(len(word) for word in name.split(" ")))
+        return max(heading, min(width, 10) if name in self.left else width)
+
+    def _table(self, room: int) -> Table:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+        lengths = [[len(row[place]) for row in self.rows] for place in range(len(self.columns))]
+        natural = [
+            max(len(name), *found) for name, found in zip(self.columns, lengths, strict=True)
+        ]
+        is_tight = sum(natural) + 2 * (len(natural) - 1) > room
+        for place, name in enumerate(self.columns):
+            least = self._least(place)
+            if name in self.left:
+                table.add_column(name, overflow="fold", min_width=least)
+            else:
+                # Of a fixed width, else it would be cut before a text is folded.
+                width = least if is_tight else None
+                table.add_column(name, justify="right", overflow="fold", width=width)
+        for row in self.rows:
+            table.add_row(*row)
+        return table
+
+    def _stacked(self, room: int) -> Iterator[Text]:
+        cells = [len(cell) for row in self.rows for cell in row[1:]]
+        width = max(map(len, self.columns[1:]))
+        is_tight = width + 4 + max(cells, default=0) > room
+        for place, row in enumerate(self.rows):
+            if place:
+                yield Text()
+            yield Text(row[0], style="bold", overflow="fold")
+            for name, cell in zip(self.columns[1:], row[1:], strict=True):
+                if cell and is_tight:
+                    yield Text(f"  {name}", overflow="fold")
+                    yield Text(f"    {cell}", overflow="fold")
+                elif cell:
+                    yield Text(f"  {name:<{width}}  {cell}", overflow="fold")
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        needed = sum(self._least(place) + 2 for place in range(len(self.columns))) - 2
+        if needed <= options.max_width:
+            yield self._table(options.max_width)
+        else:
+            yield from self._stacked(options.max_width)
+
+
 def new_table(
     columns: Sequence[str], rows: Sequence[Sequence[str]], left: tuple[str, ...] = ("method",)
-) -> Table:
-    """A table without vertical lines; `left` columns are texts that may be folded, others numbers.
-
-    Where it gets tight, headings are wrapped and texts folded, but no number.
-    """
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    for place, name in enumerate(columns):
-        width = max((len(row[place]) for row in rows), default=0)
-        if name in left:
-            table.add_column(name, overflow="fold", min_width=min(width, 10))
-        else:
-            table.add_column(name, justify="right", overflow="fold", min_width=width)
-    for row in rows:
-        table.add_row(*row)
-    return table
+) -> Sheet:
+    """A table of texts (`left`) and numbers, that fits whatever the terminal's width is."""
+    return Sheet(columns, rows, left)
 
 
 def problem_words(problem: Problem) -> str:
@@ -68,7 +117,7 @@ def question_line(simulation: Simulation) -> str:
     )
 
 
-def pulls_table(simulation: Simulation) -> Table:
+def pulls_table(simulation: Simulation) -> Sheet:
     """One line per method: how many pulls, how many errors."""
     columns = (
         "method", "runs", "stopped", "wrong", "mean pulls ± se", "median", "rounds", "seconds",
@@ -93,7 +142,7 @@ def _pulls_cells(result: MethodResult) -> list[str]:
     ]
 
 
-def errors_table(simulation: Simulation) -> Table:
+def errors_table(simulation: Simulation) -> Sheet:
     """Share of runs whose best guess is wrong: a line per checkpoint, a column per method."""
     results = simulation.results
     rates = [result.error_rate for result in results]
@@ -121,7 +170,7 @@ def headline(instance: Instance, problem: Problem) -> str:
 
 def side_words(plan: SidePlan, instance: Instance) -> str:
     """Threshold and outliers of one side."""
-    gaps = plan.gaps
+    gaps, unit = plan.gaps, float(np.abs(instance.means).max())
     means = dict(zip(instance.arms, instance.means.tolist(), strict=True))
     listed = [f"{arm} ({means[arm]:.4g})" for arm in plan.outliers[:6]]
     if len(plan.outliers) > len(listed):
@@ -130,19 +179,20 @@ def side_words(plan: SidePlan, instance: Instance) -> str:
     return (
         f"Threshold {gaps.threshold:.4g}, from median {gaps.median:.4g} and MAD {gaps.mad:.4g}. "
         f"{str(plan.side).capitalize()} outliers: {found}. "
-        f"Nearest to the threshold: {plan.nearest}, {gaps.min_to_threshold:.4g} away."
+        f"Nearest to the threshold: {plan.nearest}, {plain(gaps.min_to_threshold, unit)} away."
     )
 
 
-def gaps_table(plan: SidePlan, instance: Instance) -> Table:
+def gaps_table(plan: SidePlan, instance: Instance) -> Sheet:
     """The arms that cost the most pulls in the upper bound."""
     gaps = plan.gaps
     order = [int(i) for i in np.lexsort((gaps.to_threshold, gaps.hardness))]
     columns = [instance.means, gaps.to_threshold, gaps.to_median, gaps.to_mad, gaps.hardness]
+    unit = float(np.abs(instance.means).max())
     rows = [
         [
             instance.arms[arm],
-            *(f"{column[arm]:.4g}" for column in columns),
+            *(plain(column[arm], unit) for column in columns),
             _share(plan.shares[arm]),
         ]
         for arm in order[:HARDEST]
@@ -153,11 +203,16 @@ def gaps_table(plan: SidePlan, instance: Instance) -> Table:
     return new_table(names, rows, left=("hardest arms",))
 
 
+def plain(value: float, unit: float) -> str:
+    """A number in four figures; what is nothing but rounding, beside `unit`, is 0."""
+    return "0" if abs(value) < 1e-12 * unit else f"{value:.4g}"
+
+
 def _share(share: float) -> str:
     return "-" if np.isnan(share) else f"{share:.1%}"
 
 
-def bounds_table(plan: SidePlan) -> Table:
+def bounds_table(plan: SidePlan) -> Sheet:
     """What the theory says about the number of pulls."""
     rows = []
     for bound in plan.bounds:
@@ -187,7 +242,7 @@ def big(value: float) -> str:
 
 def forecast_table(
     forecasts: Sequence[Forecast], ratios: Sequence[float | None], budget: int
-) -> Table:
+) -> Sheet:
     """Simulated pulls, also as multiples of the limit; `>` marks what the budget cut short."""
     rows = [
         [

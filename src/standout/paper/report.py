@@ -48,8 +48,8 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
     )
 
 
-def report_html(shown: Sequence[Shown], command: str) -> str:
-    """The page as HTML; `command` is the one that makes it again."""
+def report_html(shown: Sequence[Shown], command: str, provisional: str = "") -> str:
+    """The page as HTML; `command` makes it again, `provisional` says why verdicts may change."""
     claims = [claim for figure in shown for claim in figure.claims]
     comparisons = [each for figure in shown for each in figure.comparisons]
     made_with = ", ".join(f"{name} {version}" for name, version in versions().items())
@@ -62,6 +62,7 @@ def report_html(shown: Sequence[Shown], command: str) -> str:
     )
     return template.render(
         command=command,
+        provisional=provisional,
         made_with=made_with,
         claims=claims,
         counts=counts,

@@ -32,6 +32,8 @@ class Reproduction:
     claims: tuple[Claim, ...]
     comparisons: tuple[Comparison, ...]
     files: tuple[Path, ...]
+    provisional: str = ""
+    """Why the verdicts may change with more runs; empty if there were as many as the paper's."""
 
 
 def reproduce(
@@ -50,14 +52,17 @@ def reproduce(
     claims = [claim for figure in shown for claim in figure.claims]
     comparisons = [each for figure in shown for each in figure.comparisons]
 
-    listed = json.dumps([claim.to_dict() for claim in claims], ensure_ascii=False, indent=2)
+    provisional = settings.provisional(names)
+    marked = [claim.to_dict() | {"provisional": bool(provisional)} for claim in claims]
+    listed = json.dumps(marked, ensure_ascii=False, indent=2)
     out = settings.out
+    page = report_html(shown, settings.command(names), provisional)
     files += [
         write_file(out / "claims.json", listed + "\n"),
         write_file(out / "reference.csv", comparison_table(comparisons).to_csv()),
-        write_file(out / "report.html", report_html(shown, settings.command(names))),
+        write_file(out / "report.html", page),
     ]
-    return Reproduction(tuple(claims), tuple(comparisons), tuple(files))
+    return Reproduction(tuple(claims), tuple(comparisons), tuple(files), provisional)
 
 
 def _make(module: FigureModule, settings: Settings, progress: Progress | None) -> Shown:

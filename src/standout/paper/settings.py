@@ -42,6 +42,16 @@ class Settings:
             return self.runs
         return QUICK_RUNS[figure] if self.quick else PAPER_RUNS
 
+    def provisional(self, figures: Sequence[str]) -> str:
+        """Why verdicts are provisional; empty for as many runs as the paper's or more."""
+        fewest = min(self.runs_of(figure) for figure in figures)
+        if fewest >= PAPER_RUNS:
+            return ""
+        return (
+            f"Provisional: from as few as {fewest} runs per point, where the paper has "
+            f"{PAPER_RUNS}; with more, verdicts may change."
+        )
+
     def command(self, figures: Sequence[str]) -> str:
         """The command line that makes the same again."""
         named = "all" if tuple(figures) == FIGURE_NAMES else " ".join(figures)

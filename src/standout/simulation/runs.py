@@ -60,6 +60,10 @@ class RunRecord:
     min_gap: float
 
 
+OnSlice = Callable[[int, int], None]
+"""Told the pulls and the undecided arms of a run that goes on."""
+
+
 def streams(seed: int, run: int) -> list[np.random.Generator]:
     """Independent generators of a run: the instance's, the rewards' and the method's own.
 
@@ -70,9 +74,12 @@ def streams(seed: int, run: int) -> list[np.random.Generator]:
     return [np.random.default_rng(child) for child in sequence.spawn(3)]
 
 
-def play_share(share: Share, is_called_off: Callable[[], bool]) -> list[RunRecord]:
-    """All runs of a share."""
-    return [play_run(share, run, is_called_off) for run in range(share.first, share.last)]
+def play_share(
+    share: Share, is_called_off: Callable[[], bool], on_slice: OnSlice | None = None
+) -> list[RunRecord]:
+    """All runs of a share; `on_slice(pulls, undecided)` is called now and then meanwhile."""
+    runs = range(share.first, share.last)
+    return [play_run(share, run, is_called_off, on_slice) for run in runs]
 
 
 def prepare(share: Share) -> None:
@@ -84,7 +91,12 @@ def prepare(share: Share) -> None:
         play_run(replace(share, budget=1, checkpoints=()), 0, lambda: False)
 
 
-def play_run(share: Share, run: int, is_called_off: Callable[[], bool]) -> RunRecord:
+def play_run(
+    share: Share,
+    run: int,
+    is_called_off: Callable[[], bool],
+    on_slice: OnSlice | None = None,
+) -> RunRecord:
     """Draw the instance, play the method on it, compare its answers with the truth."""
     begin = time.perf_counter()
     instance_rng, reward_rng, rule_rng = streams(share.seed, run)
@@ -103,6 +115,8 @@ def play_run(share: Share, run: int, is_called_off: Callable[[], bool]) -> RunRe
             spec, state, rewards, share.budget, rounds,
             checkpoints, passed, guesses, reward_rng, rule_rng,
         )  # fmt: skip
+        if on_slice is not None:
+            on_slice(int(state.counters[PULLS]), int(state.counters[UNDECIDED]))
     answer = np.zeros(instance.n_arms, dtype=np.bool_)
     best_guess(spec, state, answer)
     truth = instance.truth(share.problem)
@@ -133,7 +147,7 @@ def watch(
     seed: int = 0,
     *,
     budget: int | None = None,
-    on_slice: Callable[[int, int], None] | None = None,
+    on_slice: OnSlice | None = None,
 ) -> Identification:
     """Run 0 of `simulate` with this seed: the same draws, the same pulls, but the whole answer.
 

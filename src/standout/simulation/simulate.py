@@ -137,12 +137,15 @@ def simulate(
     checkpoints: Sequence[int] = (),
     jobs: int = 1,
     progress: Progress | None = None,
+    on_slice: Progress | None = None,
 ) -> Simulation:
     """Play each method `runs` times on `instance`.
 
     Run r draws its instance, rewards and choices from streams that depend on
     `seed` and r only: the same whatever `jobs` is and whichever other methods
     are run. Without `problem` the instance's own (the paper's) is used.
+    `progress(method, done, runs)` is called after every run, `on_slice(method, pulls,
+    undecided)` now and then within a long one, while it is played in this process.
     With `jobs` > 1 call it from under `if __name__ == "__main__":`, as for any
     use of processes.
 
@@ -178,7 +181,12 @@ def simulate(
 
     for share in shares[:: -(-runs // size)]:  # the first of each method
         prepare(share)
-    play_all(shares, jobs, keep)
+
+    def tell(share: Share, pulls: int, undecided: int) -> None:
+        if on_slice is not None:
+            on_slice(share.method.label(), pulls, undecided)
+
+    play_all(shares, jobs, keep, tell)
     results = []
     for label, played in records.items():
         played.sort(key=lambda record: record.index)

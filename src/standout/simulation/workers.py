@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing.synchronize import Event
 
 from standout.interruption import put_off
@@ -20,9 +21,14 @@ _called_off: Event | None = None
 
 
 def play_all(
-    shares: Sequence[Share], jobs: int, on_done: Callable[[Share, list[RunRecord]], None]
+    shares: Sequence[Share],
+    jobs: int,
+    on_done: Callable[[Share, list[RunRecord]], None],
+    on_slice: Callable[[Share, int, int], None] | None = None,
 ) -> None:
     """Play every share and hand its records to `on_done`, in any order.
+
+    `on_slice(share, pulls, undecided)` is called now and then while a run of this process goes on.
 
     Work begins in this process; a pool is started once the rest is known to be
     long. Ctrl-C ends the workers and is then raised again.
@@ -37,7 +43,8 @@ def play_all(
             _play_in_pool(rest, jobs, on_done)
             return
         share = rest.pop(0)
-        on_done(share, play_share(share, _never))
+        told = None if on_slice is None else partial(on_slice, share)
+        on_done(share, play_share(share, _never, told))
         done += 1
 
 

@@ -68,7 +68,7 @@ def test_the_command_line_says_how_to_get_in_again(file: str) -> None:
     last = standout("token", "revoke", file, viewer.split("_")[1])
     assert "that was the last one" in last.err
     assert "standout token create PATH --role owner" in last.err
-    refused = standout("serve", file, "--host", "0.0.0.0")
+    refused = standout("serve", file, "--new", "--host", "0.0.0.0")
     assert (refused.code, "no token is there" in refused.err) == (2, True)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from standout.core.typing import Floats
-from standout.paper.estimate import first_crossings, interval, resampling_weights
+from standout.paper.estimate import first_crossings, interval, resampling_weights, wilson
 from standout.paper.figures.figure import Job
 from standout.paper.figures.methods import (
     EITHER,
@@ -86,13 +86,10 @@ def _curves(errors: dict[str, Floats], runs: int) -> Table:
     rows = []
     for player in PLAYERS:
         curve = errors[player.key].mean(axis=0)
-        spread = errors[player.key].std(axis=0, ddof=1) / np.sqrt(runs)
-        for mark, value, error in zip(CHECKPOINTS, curve, spread, strict=True):
-            rows.append(
-                (player.version, player.name, mark, runs, float(value), float(error),
-                 2 * float(error))
-            )  # fmt: skip
-    return make_table("version method pulls runs error_rate error bar", rows)
+        for mark, value in zip(CHECKPOINTS, curve, strict=True):
+            ends = wilson(float(value), runs)
+            rows.append((player.version, player.name, mark, runs, float(value), *ends))
+    return make_table("version method pulls runs error_rate low high", rows)
 
 
 def _ratios(errors: dict[str, Floats], samples: dict[str, Floats]) -> Table:
@@ -174,8 +171,10 @@ def _draw_version(ax: Axes, version: str, curves: Table) -> None:
         rows = curves.where(version=player.version, method=player.name)
         # Shifted from method to method, so that bars and markers do not cover each other.
         every = (place, _EVERY)
+        rates = np.array(rows.numbers("error_rate"))
+        below, above = rates - rows.numbers("low"), rows.numbers("high") - rates
         ax.errorbar(
-            rows.numbers("pulls"), rows.numbers("error_rate"), yerr=rows.numbers("bar"),
+            rows.numbers("pulls"), rates, yerr=np.maximum(0.0, [below, above]),
             errorevery=every, markevery=every, label=player.name, **LOOKS[player.name].options(),
         )  # fmt: skip
 

@@ -11,7 +11,7 @@ from standout.core import robust
 from standout.core.problem import MAD_SCALE
 from standout.paper import reference
 from standout.paper.claims import Claim, judge
-from standout.paper.estimate import mean_and_error
+from standout.paper.estimate import mean_and_error, wilson
 from standout.paper.figures import anytime
 from standout.paper.figures.anytime import draw_curves
 from standout.paper.figures.anytime_claims import elim_like_random, five_times, rr_worse
@@ -96,6 +96,7 @@ def _instance_claims(table: Table) -> list[Claim]:
         said.append(f"{name} {row['mean']:.4f} ± {row['error']:.4f}")
     kept = rows["share kept"]
     away = abs(float(kept["mean"]) - reference.FIG4_PASS_RATE)
+    low, high = wilson(float(kept["mean"]), int(kept["draws"]))
     return [
         Claim(
             "fig4-min-gaps", NAME, "The mean minimum gap is .062 (median-MAD) and .063 (mean-std)",
@@ -108,7 +109,7 @@ def _instance_claims(table: Table) -> list[Claim]:
             "fig4-filter", NAME,
             "Instances on which the thresholds disagree with the truth are left out; 93 % of "
             "draws pass (the share is the released code's, the paper gives none)",
-            f"{kept['mean']:.1%} ± {kept['error']:.1%} of {kept['draws']} draws",
+            f"{kept['mean']:.1%} ({low:.1%} to {high:.1%}) of {kept['draws']} draws",
             judge(away < 0.01, away < 0.03), "Holds if within one percentage point",
         ),
     ]  # fmt: skip
