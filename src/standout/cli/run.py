@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import closing, contextmanager, suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
     from standout.client import RemoteStudy
     from standout.results import Status
+    from standout.study.measuring.worker import Worker
+    from standout.verbs import StudyVerbs
 
 TOKEN = "STANDOUT_TOKEN"
 GRACE = 15.0
@@ -110,6 +112,8 @@ def run(
     from standout.study import Study
     from standout.study.csv_files import read_arms
     from standout.study.measuring.campaign import default_place, make_or_find
+    from standout.study.measuring.worker import PATIENCE, Worker
+    from standout.waiting import Patience
 
     function = _measure_of(measure, measure_python, timeout, is_remote=dask is not None)
     study: Study | RemoteStudy
@@ -133,7 +137,15 @@ def run(
         )
         check = study.problem.noise.check_reward
     with _executor(dask, jobs) as (executor, count), closing(study):
-        status = _run(study, check, function, executor, count, retries, quiet=as_json)
+        show = None if as_json or not sys.stderr.isatty() else _progress()
+        # A study of a server has patience of its own.
+        patience = Patience(PATIENCE, _say_waiting) if isinstance(study, Study) else None
+        status = _run(
+            Worker(
+                study, check, function, executor, count,
+                retries=retries, progress=show, patience=patience,
+            )
+        )  # fmt: skip
         now = study.status()
         if as_json:
             print_json(now.to_dict())
@@ -225,25 +237,10 @@ def _executor(address: str | None, jobs: int | None) -> Iterator[tuple[Executor,
             yield executor, jobs or count
 
 
-def _run(
-    study: Any,
-    check: Callable[[object], float],
-    measure: Callable[[str], float],
-    executor: Executor,
-    jobs: int,
-    retries: int,
-    quiet: bool,
-) -> Status:
-    from standout.study import Study
+def _run(worker: Worker) -> Status:
     from standout.study.measuring.command import kill_running
-    from standout.study.measuring.worker import PATIENCE, POLL, Worker
-    from standout.waiting import Patience
+    from standout.study.measuring.worker import POLL
 
-    show = None if quiet or not sys.stderr.isatty() else _progress()
-    patience = Patience(PATIENCE, _say_waiting) if isinstance(study, Study) else None
-    worker = Worker(
-        study, check, measure, executor, jobs, retries=retries, progress=show, patience=patience
-    )
     # On a thread, so that no signal's exception strikes amid a transaction or a kernel.
     work: Future[Status] = Future()
     thread = threading.Thread(target=_carry_out, args=(worker.run, work), daemon=True)
@@ -260,7 +257,7 @@ def _run(
             thread.join(GRACE)
         kill_running()
         if not thread.is_alive():
-            study.close()
+            worker.study.close()
         was_interrupted = isinstance(error, KeyboardInterrupt)
         if was_interrupted:
             typer.echo("\ninterrupted; the same command goes on where it was", err=True)
@@ -279,11 +276,11 @@ def _carry_out(call: Callable[[], Status], work: Future[Status]) -> None:
         work.set_exception(error)
 
 
-def _progress() -> Callable[[Any], None]:
+def _progress() -> Callable[[StudyVerbs], None]:
     """One line that is written over, at most twice a second."""
     last = 0.0
 
-    def show(study: Any) -> None:
+    def show(study: StudyVerbs) -> None:
         nonlocal last
         if time.monotonic() - last < 0.5:
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from standout.study.storage import ticket_list
 from standout.study.storage.database import Connection
 
 if TYPE_CHECKING:
+    from standout.study.progress import Progress
     from standout.study.storage.mirror import Mirror
 
 
@@ -25,7 +26,7 @@ def read_status(
     return Status(
         name=name,
         created=created,
-        method=progress.method.label(),
+        **stated_alike(progress),
         problem=progress.problem.question(),
         lease=lease,
         arms=len(progress.arms),
@@ -33,26 +34,33 @@ def read_status(
         pending=progress.out,
         expired=expired,
         surplus=progress.totals.surplus,
-        budget=progress.budget,
         outliers=found.outliers,
         normal=found.normal,
         undecided=found.undecided,
         threshold=found.threshold,
         threshold_low=found.threshold_low,
         note=found.note,
-        stopped=progress.is_stopped,
-        reason=progress.reason,
         rounds=int(progress.state.counters[ROUNDS]),
-        failures={
-            progress.arms[i]: int(progress.failures[i]) for i in np.flatnonzero(progress.failures)
-        },
-        paused={progress.arms[i]: why for i, why in sorted(progress.paused.items())},
         waiting=_waiting(connection, mirror, now),
         head=progress.head.hex(),
-        until=found.until,
         voided=len(progress.voided),
         enough_tolerance=found.endings[0].tolerance if found.endings else None,
     )
+
+
+def stated_alike(progress: Progress) -> dict[str, Any]:
+    """What a status and a view of a study say in the same words."""
+    return {
+        "method": progress.method.label(),
+        "budget": progress.budget,
+        "until": None if progress.until is None else str(progress.until),
+        "stopped": progress.is_stopped,
+        "reason": progress.reason,
+        "failures": {
+            progress.arms[i]: int(progress.failures[i]) for i in np.flatnonzero(progress.failures)
+        },
+        "paused": {progress.arms[i]: why for i, why in sorted(progress.paused.items())},
+    }
 
 
 def _waiting(connection: Connection, mirror: Mirror, now: float) -> tuple[Waiting, ...]:

@@ -21,6 +21,7 @@ from standout.core.typing import Codes, Ints
 from standout.results import Counts, Next, StudyView, Threshold
 from standout.study.planner import take_pulls
 from standout.study.progress import Changes, Progress
+from standout.study.status import stated_alike
 from standout.study.storage import ticket_list
 from standout.study.storage.database import Connection
 from standout.study.storage.mirror import Mirror
@@ -53,19 +54,10 @@ def view(study: Study, since: int | None = None) -> StudyView:
             verdict=verdict,
             **_thresholds(progress),
             problem=progress.problem,
-            method=progress.method.label(),
-            budget=progress.budget,
-            until=None if progress.until is None else str(progress.until),
+            **stated_alike(progress),
             counts=_counts(progress, verdict, expired),
-            stopped=progress.is_stopped,
-            reason=progress.reason,
             stopped_at=progress.stopped_at,
             note=study._note(),
-            failures={
-                progress.arms[i]: int(progress.failures[i])
-                for i in np.flatnonzero(progress.failures)
-            },
-            paused={progress.arms[i]: why for i, why in sorted(progress.paused.items())},
             next=_next(connection, mirror, now, expired),
             positions=_changed(connection, mirror, since),
         )
