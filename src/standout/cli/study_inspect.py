@@ -72,7 +72,9 @@ def overview(now: Status, study: Study | None = None) -> list[str]:
     elif study is not None:
         left = study.forecast()
         lines.append("pulls left: " + ("not known yet" if left is None else f"about {left:,}"))
-    if study is not None and now.enough_tolerance is not None and (left is None or now.stopped):
+    # What is nearly done needs no way out.
+    is_far = now.stopped or left is None or left > now.pulls
+    if study is not None and now.enough_tolerance is not None and is_far:
         from standout.text import endings_words
 
         lines += endings_words(study.endings())

@@ -147,7 +147,8 @@ class LeftOut:
 def lines(picture: Picture, most: int) -> list[int | LeftOut]:
     """What a list with at most `most` lines shows, in order: arms, and what is left out between.
 
-    Outliers come first, then undecided arms, then those nearest to the threshold.
+    Outliers come first, then undecided arms (those that seem to stand out before others), then
+    those nearest to the threshold.
     """
     order, n_arms = picture.order, len(picture.order)
     if n_arms <= most:
@@ -174,7 +175,8 @@ def _by_interest(picture: Picture) -> Ints:
     places = [place for place in places if math.isfinite(place)] or [0.0]
     distance = np.min([np.abs(picture.estimate - place) for place in places], axis=0)
     distance = np.where(np.isnan(distance), np.inf, distance)
-    rank = np.array([1, 2, 0])[picture.verdict.astype(np.int64)]
+    rank = np.array([2, 3, 0])[picture.verdict.astype(np.int64)]
+    rank[(picture.verdict == Verdict.UNDECIDED) & picture.guess] = 1
     return np.lexsort((distance, rank))
 
 
