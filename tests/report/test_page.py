@@ -255,3 +255,20 @@ def test_the_same_study_gives_the_same_report(tmp_path: Path) -> None:
         first, again = (gather(study).to_dict() for _ in range(2))
     del first["made"], again["made"]
     assert json.dumps(first) == json.dumps(again)
+
+
+def test_what_was_changed_by_hand_is_told(tmp_path: Path) -> None:
+    with make(tmp_path) as study:
+        measure(study, most=200)
+        study.void(
+            3, value=float(study.history()["reward"][3]), reason="<b>a slip</b>", worker="Ada"
+        )
+        study.set(tolerance=0.01)
+        study.stop("enough")
+        facts = gather(study)
+        page = render(facts)
+    assert "Changed by hand" in page
+    assert "by Ada (&lt;b&gt;a slip&lt;/b&gt;)" in page
+    assert "were not what was measured" in page
+    assert [change["kind"] for change in facts.to_dict()["changes"]] == ["void", "set", "set"]
+    assert len(facts.log) == study.status().pulls

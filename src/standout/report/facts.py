@@ -109,6 +109,7 @@ class Facts(Moment):
             },
             "pulls_left": None if self.left is None else self.left.to_dict(),
             "uniform": None if self.uniform is None else self.uniform.to_dict(),
+            "changes": [change.to_dict() for change in self.changes],
             "checks": [finding.to_dict() for finding in self.findings],
             "warnings": len(self.warnings),
             "cite": list(CITATIONS),

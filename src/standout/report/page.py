@@ -55,6 +55,7 @@ def render(facts: Facts) -> str:
         guarantee=question.guarantee(facts),
         assumptions=question.assumptions(facts),
         settings=question.settings(facts),
+        changes=question.changes(facts),
         findings=sorted(facts.findings, key=lambda each: _ORDER.index(each.level)),
         about_checks=_about_checks(facts),
         rows=listed,

@@ -10,7 +10,7 @@ from standout.core.noise import Bernoulli, Bounded, GaussianUnknown, HeavyTailed
 from standout.core.problem import MAD_SCALE, Problem, Side
 from standout.posterior.until import Until
 from standout.report.facts import Facts
-from standout.text import count
+from standout.text import count, moment, printable
 
 INTERVALS = {
     "hoeffding": "Hoeffding's inequality at every number of pulls (the paper's)",
@@ -96,7 +96,21 @@ def assumptions(facts: Facts) -> list[str]:
             "were made one after the other."
         )
     lines.append("No reward was left out, repeated or changed because of its value.")
+    if any(change.kind == "void" for change in facts.changes):
+        lines.append(
+            "Rewards that were made void (below) were not what was measured; none was taken out "
+            "for being too high or too low."
+        )
     return lines
+
+
+def changes(facts: Facts) -> list[str]:
+    """What was changed by hand, a line for each."""
+    return [
+        f"{moment(one.time)}: {one.words}, by {printable(one.worker)}"
+        + (f" ({printable(one.reason, 300)})" if one.reason else "")
+        for one in facts.changes
+    ]
 
 
 def _noise_words(noise: Noise) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from standout.core.method import Method
 from standout.posterior.until import MOST_ARMS
-from standout.results import Chances, StudyView, Trace, Verification
+from standout.results import Chances, Change, StudyView, Trace, Verification
 from standout.study.forecast import StudyOutlook
 from standout.study.log.reward_table import RewardTable, read_reward_table
 from standout.study.study import Study
@@ -28,6 +28,8 @@ class Moment:
     """Estimates for what is not certain; None where all is, and for very many arms."""
     outlook: StudyOutlook
     """What a forecast plays on from."""
+    changes: tuple[Change, ...]
+    """What was changed by hand, oldest first."""
 
 
 def read_moment(study: Study) -> Moment:
@@ -49,4 +51,5 @@ def read_moment(study: Study) -> Moment:
             guess=study.identification().best_guess,
             chances=study.chances() if is_open and len(study.arms) <= MOST_ARMS else None,
             outlook=StudyOutlook(connection, study._mirror),
+            changes=tuple(study.changes()),
         )
