@@ -22,6 +22,7 @@ client finds the class again by the code (`by_code`). docs/service.md has the ta
         │   ├── UnavailableError   it does not answer at the moment; nothing was changed
         │   └── UncertainError     it broke at the end: what was sent may have been done
         ├── StudyExistsError   there is a study of that name already
+        ├── TooLateError       an answer that can be changed no more
         ├── NoPictureError     no such picture in the folder of pictures
         ├── TicketError    a ticket that does not exist or belongs to another arm
         │   ├── NotYoursError  it was handed to somebody else
@@ -201,6 +202,12 @@ class StudyExistsError(StudyError):
     """There is a study of that name already."""
 
     code, status = "study_exists", 409
+
+
+class TooLateError(StudyError):
+    """An answer on the rating page can be changed for a short while, and not after the end."""
+
+    code, status = "too_late", 409
 
 
 class NoPictureError(StudyError):

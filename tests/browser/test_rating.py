@@ -9,8 +9,9 @@ from playwright.sync_api import Page, Route, expect
 
 from standout import Problem
 from standout.study import Study
-from tests.browser.conftest import PIXEL, NewPage, Site, Watch
+from tests.browser.conftest import PIXEL, NewPage, Site, Watch, memory, serve
 from tests.patience import until
+from tests.pictures.files import png
 
 ARMS = [f"caption {number}" for number in range(8)]
 ITEMS = {arm: {"text": f"“This is {arm}.”"} for arm in ARMS}
@@ -305,3 +306,80 @@ def test_a_phone_shows_all_of_it(site: Site, new_page: NewPage) -> None:
     answer_by(page, lambda: page.keyboard.press("5"))
     assert [value for _, value, _ in rewards(study)] == [4]
     study.close()
+
+
+def test_change_enlarge_complete_and_pilot(new_page: NewPage) -> None:
+    with memory() as folder:
+        (folder / "one.png").write_bytes(png(size=600))
+        with serve(folder, files=str(folder)) as here:
+            settings = {
+                "completion": {"after": 2, "url": "https://panel.example/done", "code": "C7"}
+            }
+            study = here.new_study(
+                "panel", ARMS, Problem(noise="bernoulli", k=2), page=settings,
+                items={arm: {"image": "/files/one.png"} for arm in ARMS},
+            )  # fmt: skip
+            page = new_page(at=here, width=360, height=740)
+            page.goto("/rate/panel?pilot")
+            expect(page.locator("#progress")).to_have_text("pilot: nothing counts")
+            expect(page.get_by_role("heading", level=1)).to_have_text("What is your answer?")
+            for _ in range(3):
+                press(page, "Yes")
+            assert study.pulse().seq == 0
+            page.goto("/rate/panel")
+            page.get_by_role("button", name="Enlarge the picture").click()
+            dialog = page.get_by_role("dialog")
+            expect(dialog.get_by_role("img")).to_be_visible()
+            page.keyboard.press("y")  # Behind the dialog nothing is answered.
+            page.keyboard.press("Escape")
+            expect(dialog).to_have_count(0)
+            assert study.status().pulls == 0
+            press(page, "Yes")
+            page.get_by_role("button", name="Change my last answer").click()
+            expect(page.locator("#card")).to_contain_text("takes its place")
+            press(page, "No")
+            expect(page.locator("#undo")).to_have_count(0)
+            expect(page.get_by_role("button", name="Skip")).to_be_visible()
+            assert [float(one) for one in study.history()["reward"]] == [1.0, 0.0]
+            assert study.status().pulls == 1
+            press(page, "Yes")
+            expect(page.get_by_role("heading", level=1)).to_have_text("You are done")
+            expect(page.locator("#card")).to_contain_text("C7")
+            link = page.get_by_role("link", name="Complete and return")
+            expect(link).to_have_attribute("href", "https://panel.example/done")
+            page.get_by_role("button", name="Go on rating").click()
+            expect(page.get_by_role("button", name="Yes")).to_be_visible()
+            # The name of the page does not break on a phone.
+            assert page.locator(".brand").evaluate("(one) => one.getClientRects().length") == 1
+            assert page.locator(".brand").bounding_box()["height"] < 40  # type: ignore[index]
+            page.close()
+            study.close()
+
+
+def press(page: Page, answer: str) -> None:
+    """Answer, but not so soon that it is taken for a double click."""
+    button = (
+        page.get_by_role("button", name=answer, exact=True)
+        .or_(page.locator(".answer", has_text=answer))
+        .first
+    )
+    expect(button).to_be_enabled()
+    page.wait_for_timeout(300)
+    button.click()
+    page.wait_for_timeout(100)
+
+
+def test_a_slider_shows_as_many_digits_as_its_steps(site: Site, page: Page) -> None:
+    for number, (low, high, steps, last, before) in enumerate(
+        [(0, 1, 20, "1.00", "0.95"), (0, 100, 20, "100", "95"), (0, 1, 30, "1.000", "0.967")]
+    ):
+        name = f"digits {number}"
+        scale = {"min": low, "max": high, "steps": steps}
+        problem = Problem(noise=f"bounded:{low},{high}", k=2)
+        site.new_study(name, ARMS, problem, page={"scale": scale}).close()
+        page.goto(f"/rate/{name}")
+        slider = page.get_by_role("slider")
+        slider.press("End")
+        expect(page.locator("output")).to_have_text(last)
+        slider.press("ArrowLeft")
+        expect(page.locator("output")).to_have_text(before)

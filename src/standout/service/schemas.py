@@ -13,6 +13,7 @@ from pydantic import (
     model_validator,
 )
 
+from standout.study.rating.page import MOST_ANSWERS
 from standout.study.rating.scale import MOST_STEPS
 from standout.study.storage.tokens import Role
 from standout.study.token_links import HERE
@@ -98,6 +99,14 @@ class Scale(Body):
     high_label: str | None = None
 
 
+class Completion(Body):
+    """After how many answers a rater is done: the address to return to, or a code to hand in."""
+
+    after: Whole = Field(ge=1, le=MOST_ANSWERS, examples=[20])
+    url: str | None = Field(default=None, examples=["https://panel.example/complete?cc=C1"])
+    code: str | None = Field(default=None, examples=["C1"])
+
+
 class PageSettings(Body):
     """How the rating page asks."""
 
@@ -106,6 +115,7 @@ class PageSettings(Body):
     scale: Scale | None = None
     consent: str | None = None
     end: str | None = None
+    completion: Completion | None = None
 
 
 class ItemParts(Body):

@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from standout import Problem
-from standout.errors import RewardError
+from standout.errors import ProblemError, RewardError
 from standout.service.rating.questions import check_answer, image_policy, question_of
 from standout.study import Study
 from standout.study.rating.scale import scale_of, value_at
@@ -124,7 +124,8 @@ def test_only_what_the_page_offers_is_taken(connect: Connect, file: str) -> None
 def test_consent_comes_first_and_cookies_later(connect: Connect, file: str) -> None:
     Study.create(file, ARMS, COIN, name="trees", page={"consent": "May we?"})
     client = connect(file)
-    assert ask(client) == {"state": "consent", "consent": "May we?", "answered": 0}
+    found = ask(client)
+    assert (found["state"], found["consent"], found["answered"]) == ("consent", "May we?", 0)
     assert len(client.cookies) == 0
     answer = client.post("/rate/trees/next", json={"consent": True})
     assert answer.json()["state"] == "item"
@@ -296,3 +297,91 @@ def test_a_lease_for_raters_of_its_own(connect: Connect, file: str) -> None:
         body = {"ticket": first["ticket"], "value": 1}
         answer = client.post("/rate/trees/answer", json=body, headers=rater_headers(token, 1))
         assert answer.json()["counted"] is True
+
+
+def change(client: TestClient, ticket: int, value: float) -> Any:
+    return client.post("/rate/trees/change", json={"ticket": ticket, "value": value})
+
+
+def test_an_answer_is_changed_once_and_by_its_rater(
+    connect: Connect, file: str, study: Study
+) -> None:
+    client, other = connect(file), connect(file)
+    first = ask(client)["ticket"]
+    assert tell(client, first, 0.0).json()["counted"]
+    # Not by another, not to what the page does not offer.
+    ask(other)
+    assert change(other, first, 1.0).status_code == 403
+    assert change(client, first, 0.5).status_code == 422
+    assert change(client, 99, 1.0).status_code == 403
+    answer = change(client, first, 1.0)
+    assert answer.status_code == 200
+    assert (answer.json()["state"], answer.json()["answered"]) == ("item", 1)
+    # What was meant stands in the place of what was pressed, and who did it is kept.
+    log = study.history()
+    assert [(float(r), bool(c)) for r, c in zip(log["reward"], log["counted"], strict=True)] == [
+        (0.0, False),
+        (1.0, True),
+    ]
+    assert study.changes()[0].reason == "changed by the rater"
+    assert study.verify()
+    again = change(client, first, 0.0)
+    assert again.status_code == 422
+    assert "void already" in again.json()["error"]["message"]
+    assert ask(client)["answered"] == 1
+
+
+def test_an_answer_is_changed_for_a_while_only(
+    connect: Connect, file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = Study.create(file, ARMS, COIN, name="trees", budget=20)
+    client = connect(file)
+    first = ask(client)["ticket"]
+    tell(client, first, 0.0)
+    monkeypatch.setattr("standout.service.rating.routes.CHANGE_SECONDS", -1.0)
+    late = change(client, first, 1.0)
+    assert (late.status_code, late.json()["error"]["code"]) == (409, "too_late")
+    monkeypatch.undo()
+    # After the end answers stay as they are.
+    study.stop()
+    ended = change(client, first, 1.0)
+    assert (ended.status_code, ended.json()["error"]["code"]) == (409, "too_late")
+    assert study.status().pulls == 1
+
+
+def test_a_panel_hears_who_is_done(connect: Connect, file: str) -> None:
+    page = {"completion": {"after": 2, "url": "https://panel.example/?cc=C1", "code": "C1"}}
+    Study.create(file, ARMS, COIN, name="trees", page=page).close()
+    client = connect(file)
+    found = ask(client)
+    for number in range(1, 4):
+        assert (found["completion"] is None) == (number <= 2)
+        found = tell(client, found["ticket"], 1.0).json()
+        assert found["answered"] == number
+    assert found["completion"] == {"url": "https://panel.example/?cc=C1", "code": "C1"}
+
+
+@pytest.mark.parametrize(
+    ("completion", "said"),
+    [
+        ({"after": 0, "code": "C"}, "number of answers"),
+        ({"after": 1.5, "code": "C"}, "number of answers"),
+        ({"after": 3}, "needs a url"),
+        ({"after": 3, "url": "javascript:alert(1)"}, "must begin with https://"),
+        ({"after": 3, "code": "C", "then": 1}, "means nothing"),
+        ("C", "must be an object"),
+    ],
+)
+def test_completions_that_cannot_be(file: str, completion: Any, said: str) -> None:
+    with pytest.raises(ProblemError, match=said):
+        Study.create(file, ARMS, COIN, page={"completion": completion})
+
+
+def test_a_pilot_leaves_no_trace(connect: Connect, file: str, study: Study) -> None:
+    before = study.pulse().seq
+    client = connect(file)
+    seen = {client.post("/rate/trees/pilot", json={}).json()["item"]["text"] for _ in range(60)}
+    # All five but for a chance of 5 * 0.8^60, or one in 130,000.
+    assert seen == set(ARMS)
+    assert study.pulse().seq == before
+    assert tell(client, 1, 1.0).status_code in (403, 422)

@@ -61,3 +61,11 @@ def show(study: Study, state: str, ticket: Ticket | None) -> dict[str, Any]:
         item = study.items([ticket.arm]).get(ticket.arm) or {"text": ticket.arm}
         return {"state": state, "ticket": ticket.id, "item": item, "asked": question_of(study)}
     return {"state": state, "end": page.get("end")} if state == "end" else {"state": state}
+
+
+def completion_of(study: Study, answers: int, state: str) -> dict[str, Any] | None:
+    """How a panel hears that a rater is done, once that is so: no code before it is earned."""
+    found = (study.page or {}).get("completion")
+    if found is None or (answers < found["after"] and (state != "end" or answers == 0)):
+        return None
+    return {"url": found.get("url"), "code": found.get("code")}

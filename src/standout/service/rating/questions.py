@@ -15,6 +15,8 @@ from standout.study.rating.scale import labels_of, number_of, scale_of, value_at
 
 MOST_POINTS = 11
 """A scale of at most so many values is shown as points to click on, a finer one as a slider."""
+QUESTION = "What is your answer?"
+"""Asked where the owner has not said what to ask."""
 MOST_HOSTS = 100
 """Hosts of pictures that a page's policy names one by one; with more, any host will do."""
 _DIGITS = "1234567890"
@@ -24,7 +26,7 @@ _HOST = re.compile(r"[0-9a-z_.-]+|\[[0-9a-f:.]+\]")
 def question_of(study: Study) -> dict[str, Any]:
     """The question and its answers: `kind` is buttons, points, slider or number."""
     page = study.page or {}
-    asked: dict[str, Any] = {"question": page.get("question")}
+    asked: dict[str, Any] = {"question": page.get("question") or QUESTION}
     if page.get("buttons"):
         return {**asked, "kind": "buttons", "buttons": _with_keys(page["buttons"])}
     scale = page.get("scale") or _usual_scale(study.problem.noise)

@@ -6,6 +6,7 @@ page loaded again or a second window all come to the same item.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from copy import deepcopy
@@ -15,7 +16,7 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from standout.errors import BatchError, NotYoursError, ToldError
+from standout.errors import BatchError, NotYoursError, ToldError, TooLateError
 from standout.service.answers import answer
 from standout.service.rating import next_item
 from standout.service.rating.questions import check_answer
@@ -24,11 +25,14 @@ from standout.service.schemas import Body, TicketNumber
 from standout.service.security.auth import Answerer
 from standout.service.service import Service, ServiceOf
 from standout.study import Study, Ticket
-from standout.study.rating.rater import Record
+from standout.study.rating.rater import Record, told_when
 from standout.study.transaction import Transaction
 
 router = APIRouter(prefix="/rate/{name}", include_in_schema=False)
 
+CHANGE_SECONDS = 120.0
+"""For so long a rater may change an answer."""
+CHANGED = "changed by the rater"
 Again = Annotated[bool, Field(description="Show skipped items again.")]
 
 
@@ -65,11 +69,13 @@ class Leave(Body):
 Seen = tuple[str, Ticket | None]
 
 
-async def _show(service: Service, name: str, seen: Seen, **more: Any) -> Response:
-    """What the page is to show now, as an answer."""
+async def _show(service: Service, name: str, seen: Seen, answers: int, **more: Any) -> Response:
+    """What the page is to show now, as an answer, to a rater of so many answers."""
 
     def look() -> dict[str, Any]:
-        return next_item.show(service.studies.reader(name), *seen)
+        study = service.studies.reader(name)
+        done = next_item.completion_of(study, answers, seen[0])
+        return {**next_item.show(study, *seen), "completion": done, "answered": answers}
 
     return answer({**await service.queues.quick(look), **more})
 
@@ -85,14 +91,14 @@ async def following(
     record = await rater.record(service, is_fresh=True)
     if not rater.has_agreed and await service.queues.quick(_asks_for_consent, service, name):
         # Nothing is kept of someone who has not agreed.
-        return await _show(service, name, ("consent", None), answered=record.answers)
+        return await _show(service, name, ("consent", None), record.answers)
 
     def call(study: Study, turn: Transaction) -> Seen:
         skipped = set() if body.again else record.skipped
         return next_item.choose(study, turn, rater, record, service.settings, skipped)
 
     _, seen = await service.change(name, call)
-    return rater.keep(await _show(service, name, seen, answered=record.answers))
+    return rater.keep(await _show(service, name, seen, record.answers))
 
 
 def _asks_for_consent(service: Service, name: str) -> bool:
@@ -160,7 +166,7 @@ async def _act(
 
     _, (counted, arm, seen) = await service.change(rater.study, call, 2)
     _note(record, body, arm)  # Only now is it on disk.
-    return await _show(service, rater.study, seen, counted=counted)
+    return await _show(service, rater.study, seen, record.answers, counted=counted)
 
 
 def _note(record: Record, body: Answer | Skip, arm: str | None) -> None:
@@ -170,6 +176,49 @@ def _note(record: Record, body: Answer | Skip, arm: str | None) -> None:
         record.skipped.add(arm)
     else:
         record.add(arm)
+
+
+@router.post("/change")
+async def change(
+    service: ServiceOf, who: Answerer, name: str, body: Answer, request: Request
+) -> Response:
+    """Put another answer in the place of one just given, once; then as `next`.
+
+    For a slip of the finger: only by whoever gave it, and only for a short while. The
+    first stays in the log, void; what was meant stands where it stood.
+    """
+    rater = Rater(request, who, name)
+
+    def check_it() -> None:
+        study = service.studies.reader(name)
+        check_answer(study, body.value)
+        told = told_when(study, body.ticket)
+        if told is None or told[1] != rater.worker:
+            raise NotYoursError("this answer was not given by you")
+        if told[0] > CHANGE_SECONDS:
+            raise TooLateError(f"an answer can be changed for {CHANGE_SECONDS:.0f} seconds")
+        if study.is_stopped:
+            raise TooLateError("the study has ended: its answers stay as they are")
+
+    def mend() -> None:
+        service.studies.writer(name).void(
+            ticket=body.ticket, value=body.value, reason=CHANGED, worker=rater.worker
+        )
+
+    await service.queues.quick(check_it)
+    await service.queues.write(name, mend)
+    return await following(service, who, name, Next(again=body.again), request)
+
+
+@router.post("/pilot")
+async def pilot(service: ServiceOf, who: Answerer, name: str) -> Response:
+    """An item to try the page with: drawn at random, held by nobody; no answer is taken."""
+
+    def look() -> dict[str, Any]:
+        study = service.studies.reader(name)
+        return next_item.show(study, "item", Ticket(0, secrets.choice(study.arms)))
+
+    return answer(await service.queues.quick(look))
 
 
 @router.post("/leave")

@@ -1,15 +1,15 @@
 // The ways to answer: buttons, points of a scale, a slider, a number.
 
 import { make } from "./dom.js";
-import { value as words } from "./format.js";
+import { value } from "./format.js";
 
 /** The node to show and the keys that answer, for a question of any kind. */
 export function answersFor(asked, answer) {
   return { buttons, points, slider, number }[asked.kind](asked, answer);
 }
 
-function labelled(asked, attributes) {
-  return asked.question ? { ...attributes, "aria-labelledby": "asked" } : { ...attributes, "aria-label": "Your answer" };
+function labelled(attributes) {
+  return { ...attributes, "aria-labelledby": "asked" };
 }
 
 function pressable(choice, answer, keys) {
@@ -27,7 +27,7 @@ function pressable(choice, answer, keys) {
 function buttons(asked, answer) {
   const keys = new Map();
   const all = asked.buttons.map((choice) => pressable(choice, answer, keys));
-  return { node: make("div", labelled(asked, { class: "answers", role: "group" }), ...all), keys };
+  return { node: make("div", labelled({ class: "answers", role: "group" }), ...all), keys };
 }
 
 function ends(asked) {
@@ -38,7 +38,7 @@ function ends(asked) {
 function points(asked, answer) {
   const keys = new Map();
   const all = asked.buttons.map((choice) => pressable(choice, answer, keys));
-  const row = make("div", labelled(asked, { class: "points", role: "group" }), ...all);
+  const row = make("div", labelled({ class: "points", role: "group" }), ...all);
   // A way of its own for each number of points, which a style sheet cannot count.
   row.style.gridTemplateColumns = `repeat(${all.length}, minmax(0, 1fr))`;
   const isPlain = asked.buttons.every((choice) => choice.key === null || choice.key === choice.label);
@@ -51,14 +51,25 @@ function valueAt({ min, max, steps }, number) {
   return number === steps ? max : min + ((max - min) * number) / steps;
 }
 
+/** As many decimals as the steps of a scale have, six at most. */
+function decimalsOf({ min, max, steps }) {
+  const step = (max - min) / steps;
+  for (let places = 0; places < 6; places++) {
+    const fits = (number) => Math.abs(number * 10 ** places - Math.round(number * 10 ** places)) < 1e-6;
+    if (fits(step) && fits(min)) return places;
+  }
+  return Math.min(6, Math.max(0, Math.ceil(1 - Math.log10(step))));
+}
+
 function slider(asked, answer) {
   // The slider counts steps, so that both ends can be reached whatever a step is.
-  const input = make("input", labelled(asked, { type: "range", min: 0, max: asked.steps, step: 1, value: Math.round(asked.steps / 2) }));
+  const input = make("input", labelled({ type: "range", min: 0, max: asked.steps, step: 1, value: Math.round(asked.steps / 2) }));
   const chosen = () => valueAt(asked, input.valueAsNumber);
+  const decimals = decimalsOf(asked);
   const output = make("output", { class: "number", text: "–" });
   const send = make("button", { type: "button", class: "main answer", disabled: true }, "Answer", make("kbd", { "aria-hidden": "true", text: "Enter" }));
   const touch = () => {
-    output.textContent = words(chosen());
+    output.textContent = value(chosen(), decimals);
     input.setAttribute("aria-valuetext", output.textContent);
     send.disabled = false;
   };
@@ -80,7 +91,7 @@ function slider(asked, answer) {
 }
 
 function number(asked, answer) {
-  const input = make("input", labelled(asked, { type: "number", step: "any", inputmode: "decimal", required: true }));
+  const input = make("input", labelled({ type: "number", step: "any", inputmode: "decimal", required: true }));
   const send = make("button", { type: "submit", class: "main answer" }, "Answer", make("kbd", { "aria-hidden": "true", text: "Enter" }));
   const form = make("form", { class: "answers number-form" }, input, send);
   form.addEventListener("submit", (event) => {

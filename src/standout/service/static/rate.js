@@ -4,7 +4,7 @@ import { Failure, nameFromAddress, post, sleep } from "./api.js";
 import { answersFor } from "./answers.js";
 import { find, make, say, shown } from "./dom.js";
 import { plural } from "./format.js";
-import { itemParts } from "./items.js";
+import { itemParts, pictureOf } from "./items.js";
 import { askForToken, begin, loadOnceMore } from "./session.js";
 
 /** Milliseconds in which an answer to a new item can only be meant for the one before. */
@@ -14,7 +14,9 @@ const LOOK_AGAIN = 5000;
 
 const study = nameFromAddress("/rate/");
 const address = `/rate/${encodeURIComponent(study)}`;
-const now = { ticket: null, shownAt: 0, isBusy: false, answered: 0, again: false, keys: new Map(), turn: 0, strange: 0 };
+/** Nothing that is answered here counts: for trying the page out. */
+const isPilot = new URLSearchParams(location.search).has("pilot");
+const now = { last: null, isDone: false, change: null, item: null, ticket: null, shownAt: 0, isBusy: false, answered: 0, again: false, keys: new Map(), turn: 0, strange: 0 };
 
 function card(...parts) {
   const place = find("card");
@@ -25,7 +27,8 @@ function card(...parts) {
 }
 
 function showProgress() {
-  say(find("progress"), now.answered ? `${plural(now.answered, "answer")} given` : "");
+  const given = now.answered ? `${plural(now.answered, "answer")} given` : "";
+  say(find("progress"), isPilot ? "pilot: nothing counts" : given);
 }
 
 /** Words under the card, for those who see and those who listen. */
@@ -39,7 +42,7 @@ function notice(text) {
 async function send(path, body) {
   for (let tries = 0; ; tries++) {
     try {
-      const found = await post(address + path, { ...body, again: now.again });
+      const found = await post(address + path, isPilot ? {} : { ...body, again: now.again });
       if (tries) notice("");
       return found;
     } catch (failure) {
@@ -58,7 +61,7 @@ async function act(path, body) {
   find("card").setAttribute("aria-busy", "true");
   for (const button of find("card").querySelectorAll("button, input")) button.disabled = true;
   try {
-    show(await send(path, body));
+    show(await send(isPilot ? "/pilot" : path, body), body);
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure;
     await handle(failure);
@@ -69,6 +72,12 @@ async function act(path, body) {
 }
 
 async function handle(failure) {
+  if (now.change !== null && ["too_late", "study", "not_yours"].includes(failure.code)) {
+    now.change = null;
+    notice("That answer can be changed no more. Here you go on.");
+    show(await send("/next", {}));
+    return;
+  }
   if (failure.code === "not_yours" && now.strange++ > 0) {
     message("This page needs cookies", "Your browser keeps none for it, so that your answers cannot be told from those of others. Allow cookies for this page and load it again.");
   } else if (failure.code === "not_yours") {
@@ -89,9 +98,20 @@ async function handle(failure) {
 function answer(value, event) {
   const age = performance.now() - now.shownAt;
   const isDouble = event?.type === "click" && event.detail > 1 && age < DOUBLE_CLICK;
-  if (now.ticket === null || age < TOO_SOON || isDouble) return;
+  if ((now.ticket === null && now.change === null) || age < TOO_SOON || isDouble) return;
   notice("");
-  act("/answer", { ticket: now.ticket, value });
+  if (now.change !== null) act("/change", { ticket: now.change, value });
+  else act("/answer", { ticket: now.ticket, value });
+}
+
+/** Show the item before again, to answer it anew. */
+function changeLast() {
+  const { last } = now;
+  if (last === null || now.isBusy) return;
+  now.last = null;
+  showItem({ ...last, isChange: true });
+  now.ticket = null;
+  now.change = last.ticket;
 }
 
 function skip() {
@@ -102,15 +122,19 @@ function skip() {
 
 // What is shown ------------------------------------------------------------------
 
-function show(found) {
-  now.ticket = null;
+function show(found, sent = {}) {
+  // What was just answered may be answered anew, as long as its item is at hand.
+  now.last = found.counted && now.item?.ticket === sent.ticket ? now.item : null;
+  now.ticket = now.change = null;
   now.keys = new Map();
   if (found.answered !== undefined) now.answered = found.answered;
-  if (found.counted) {
-    now.answered += 1;
-    now.strange = 0;
-  }
+  if (found.counted) now.strange = 0;
   showProgress();
+  if (found.completion && !now.isDone && found.state === "item") {
+    now.isDone = true;
+    showComplete(found);
+    return;
+  }
   const states = { item: showItem, consent: showConsent, wait: showWait, skipped: showSkipped, end: showEnd, left: showLeft };
   states[found.state](found);
 }
@@ -123,20 +147,61 @@ function message(title, text, ...actions) {
 
 function itemNode(item) {
   const parts = itemParts(item, "The picture could not be loaded. Skip this item, or load the page again.");
+  if (item.image) parts[0] = zoomable(parts[0], item);
   return make("div", { class: "item", tabindex: -1, role: "group", "aria-label": "Item to rate" }, ...parts);
 }
 
-function showItem({ ticket, item, asked }) {
+/** A picture in a button that opens it as large as the screen. */
+function zoomable(image, item) {
+  const button = make("button", { type: "button", class: "zoom", "aria-label": "Enlarge the picture" }, image);
+  image.addEventListener("error", () => button.replaceWith(...button.childNodes));
+  button.addEventListener("click", () => {
+    const close = make("button", { type: "button", text: "Close" });
+    const room = make("div", { class: "large-room", tabindex: 0, role: "region", "aria-label": "Picture" }, pictureOf(item));
+    const dialog = make("dialog", { class: "large", "aria-label": "The picture, enlarged" }, room, close);
+    close.addEventListener("click", () => dialog.close());
+    dialog.addEventListener("close", () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
+    close.focus();
+  });
+  return button;
+}
+
+/** A panel's own people are done: how they say so, and that they may go on. */
+function showComplete(found) {
+  const on = make("button", { type: "button", text: "Go on rating", onclick: () => show(found) });
+  message("You are done", thanks() ?? "", ...completionParts(found.completion), on);
+}
+
+function completionParts(completion) {
+  const parts = [];
+  if (completion?.code) parts.push(make("span", { class: "completion" }, "Your completion code: ", make("code", { text: completion.code })));
+  if (completion?.url) parts.push(make("a", { class: "button main", href: completion.url, rel: "noreferrer", text: "Complete and return" }));
+  return parts;
+}
+
+function showItem({ ticket, item, asked, isChange = false }) {
   const answers = answersFor(asked, answer);
   const item_node = itemNode(item);
   const skipKey = ["s", "x", null].find((key) => key === null || !answers.keys.has(key));
   const later = make("button", { type: "button", class: "plain", id: "skip", onclick: skip }, "Skip", skipKey ? make("kbd", { text: skipKey.toUpperCase() }) : null);
   const stop = make("button", { type: "button", class: "plain", id: "leave", text: "Stop for now", onclick: () => act("/leave", { ticket }) });
-  document.title = asked.question ? `${shown(asked.question, 60)} · rating` : "Rating";
-  card(asked.question ? make("h1", { id: "asked", dir: "auto", text: asked.question }) : null, item_node, answers.node, make("p", { class: "later" }, later, stop));
+  const undo = now.last === null ? null : make("button", { type: "button", class: "plain", id: "undo", text: "Change my last answer", onclick: changeLast });
+  const keep = make("button", { type: "button", class: "plain", id: "keep", text: "Keep my answer", onclick: () => act("/next", {}) });
+  document.title = `${shown(asked.question, 60)} · rating`;
+  const ways = isChange ? [keep] : isPilot ? [later] : [later, undo, stop].filter(Boolean);
+  card(
+    isChange ? make("p", { class: "muted", text: "Your last answer, once more: what you choose now takes its place." }) : null,
+    make("h1", { id: "asked", dir: "auto", text: asked.question }),
+    item_node,
+    answers.node,
+    make("p", { class: "later" }, ...ways),
+  );
   now.ticket = ticket;
+  now.item = { ticket, item, asked };
   now.keys = answers.keys;
-  if (skipKey) now.keys.set(skipKey, skip);
+  if (skipKey && !isChange) now.keys.set(skipKey, skip);
   now.shownAt = performance.now();
   item_node.focus({ preventScroll: true });
   window.scrollTo(0, 0);
@@ -188,8 +253,8 @@ function thanks() {
   return now.answered ? `You gave ${plural(now.answered, "answer")}.` : null;
 }
 
-function showEnd({ end }) {
-  message("Thank you", end ?? "This study is finished: there is nothing left to rate.");
+function showEnd({ end, completion }) {
+  message("Thank you", end ?? "This study is finished: there is nothing left to rate.", ...completionParts(completion));
   const given = thanks();
   if (given) find("card").append(make("p", { class: "muted", text: given }));
 }

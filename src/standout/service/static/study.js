@@ -133,6 +133,7 @@ function setUpWords() {
   find("chances").href = studyPath(study, "/chances?form=csv");
   find("report").href = studyPath(study, "/report");
   for (const link of [find("rate"), find("begin-rate")]) link.href = `/rate/${encodeURIComponent(study)}`;
+  find("pilot").href = `/rate/${encodeURIComponent(study)}?pilot`;
   find("trace-details").addEventListener("toggle", showTraceTable);
 }
 

@@ -14,9 +14,12 @@ PARTS = ("text", "image", "html")
 """What an item may consist of: plain text, the address of a picture, markup shown as such."""
 LONGEST = 100_000
 """Characters of one part of an item, and of one text of the page."""
+MOST_ANSWERS = 100_000
+"""After more answers than this nobody is asked to be done."""
 IMAGE_STARTS = ("https://", "http://", "data:image/", "/")
 
-_PAGE_KEYS = ("question", "buttons", "scale", "consent", "end")
+_PAGE_KEYS = ("question", "buttons", "scale", "consent", "end", "completion")
+_COMPLETION_KEYS = ("after", "url", "code")
 _BUTTON_KEYS = ("label", "value", "key")
 _SCALE_KEYS = ("min", "max", "steps", "step", "low_label", "high_label")
 
@@ -67,6 +70,8 @@ def check_page(page: Mapping[str, Any] | None, noise: Noise) -> dict[str, Any] |
         checked["buttons"] = _check_buttons(page["buttons"], noise)
     if page.get("scale") is not None:
         checked["scale"] = _check_scale(page["scale"], noise)
+    if page.get("completion") is not None:
+        checked["completion"] = _check_completion(page["completion"])
     if "buttons" in checked and "scale" in checked:
         raise ProblemError("the page has both buttons and a scale; keep one of them")
     return checked
@@ -93,6 +98,26 @@ def _check_buttons(buttons: Any, noise: Noise) -> list[dict[str, Any]]:
             keys.add(key.lower())
             kept["key"] = key
         checked.append(kept)
+    return checked
+
+
+def _check_completion(given: Any) -> dict[str, Any]:
+    """After how many answers a rater is done, and how a panel hears of it."""
+    where = "the page's completion"
+    if not isinstance(given, Mapping):
+        raise ProblemError(f"{where} must be an object with {_listed(_COMPLETION_KEYS)}")
+    _check_keys(where, given, _COMPLETION_KEYS)
+    after = _number(where, "after", given.get("after"))
+    if after != int(after) or not 1 <= after <= MOST_ANSWERS:
+        raise ProblemError(f"{where}: after must be a number of answers, not {after:g}")
+    checked: dict[str, Any] = {"after": int(after)}
+    for key in ("url", "code"):
+        if given.get(key) is not None:
+            checked[key] = _text(f"{where}: {key}", given[key])
+    if len(checked) == 1:
+        raise ProblemError(f"{where} needs a url to return to, or a code")
+    if not checked.get("url", "https://").startswith(("https://", "http://")):
+        raise ProblemError(f"{where}: url must begin with https:// or http://")
     return checked
 
 

@@ -22,14 +22,23 @@ class Record:
         self.answered[arm] = self.answers
 
 
+def told_when(study: Study, ticket: int) -> tuple[float, str] | None:
+    """How many seconds ago a ticket was told, and by whom; None if it was not."""
+    with study._reading() as (connection, now):
+        found = reward_log.told_by(connection, study._mirror.key, ticket)
+    return None if found is None else (now - found[0], found[1])
+
+
 def read_record(study: Study, worker: str) -> Record:
     """Look it up; costs a look at the rater's own answers."""
     record = Record()
     names = study.arms
     with study._reading() as (connection, _):
         key = study._mirror.key
-        for arm in reward_log.arms_told(connection, key, worker):
-            record.add(names[arm])
+        void = study._mirror.progress.voided
+        for place, arm in reward_log.arms_told(connection, key, worker):
+            if place not in void:
+                record.add(names[arm])
         skipped = reward_log.arms_given_back(connection, key, worker)
         record.skipped.update(names[arm] for arm in skipped)
     return record

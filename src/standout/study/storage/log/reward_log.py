@@ -16,7 +16,7 @@ _TOLD = "SELECT ticket, value FROM standout_rewards WHERE study = ? AND ticket "
 _TOLD_ONE, _TOLD_ANY = Statement(_TOLD + "= ?"), Statement(_TOLD + "= ANY(?)")
 _TOLD_BY = Statement("SELECT time, worker FROM standout_rewards WHERE study = ? AND ticket = ?")
 _ANSWERED = Statement(
-    "SELECT arm FROM standout_rewards INDEXED BY standout_rewards_worker "
+    "SELECT seq, arm FROM standout_rewards INDEXED BY standout_rewards_worker "
     "WHERE study = ? AND worker = ? ORDER BY seq"
 )
 _GIVEN_BACK = Statement(
@@ -72,9 +72,9 @@ def told_by(connection: Connection, key: int, ticket: int | None) -> tuple[float
     return (rows[0][0], rows[0][1]) if rows else None
 
 
-def arms_told(connection: Connection, key: int, worker: str) -> list[int]:
-    """The arms of all rewards that a worker told, in the order of telling."""
-    return [arm for (arm,) in _ANSWERED(connection, key, worker)]
+def arms_told(connection: Connection, key: int, worker: str) -> list[Row]:
+    """Place and arm of all rewards that a worker told, in the order of telling."""
+    return _ANSWERED(connection, key, worker)
 
 
 def arms_given_back(connection: Connection, key: int, worker: str) -> set[int]:
