@@ -99,12 +99,13 @@ class Queues:
     async def _run(self, queue: str, call: Callable[[], T]) -> T:
         return await anyio.to_thread.run_sync(call, limiter=self._limits[queue])
 
-    async def _run_write(self, study: str, call: Callable[[], T]) -> T:
-        """One at a time per study; a name is forgotten when nobody waits, as any may be sent."""
+    async def write(self, study: str, call: Callable[[], T]) -> T:
+        """Change a study: one at a time, in the order of coming."""
         limit = self._writes.setdefault(study, anyio.CapacityLimiter(1))
         try:
             return await anyio.to_thread.run_sync(call, limiter=limit)
         finally:
+            # A name is forgotten when nobody waits, as any may be sent.
             if not limit.borrowed_tokens and not limit.statistics().tasks_waiting:
                 self._writes.pop(study, None)
 
@@ -138,7 +139,7 @@ class Queues:
                 for _ in range(GATHER):
                     await asyncio.sleep(0)
                 chosen = line.take()
-                results = await self._run_write(name, partial(_carry_out, find, chosen))
+                results = await self.write(name, partial(_carry_out, find, chosen))
                 for one, result in zip(chosen, results, strict=True):
                     if one.future.done():
                         continue  # Whoever waited is gone.
@@ -149,12 +150,6 @@ class Queues:
         finally:
             line.is_moving = False
             self._lines.pop(name, None)
-
-    async def write(
-        self, study: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """Change a study in another way: one at a time per study, in the order of coming."""
-        return await self._run_write(study, partial(function, *args, **kwargs))
 
     async def quick(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Something short that whoever measures has to wait for: tokens, items."""
