@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -320,6 +321,20 @@ class StudyVerbs(ABC):
         'running'
         """
         return self._set({"stopped": False}, reason, worker, key)
+
+    def note(self, text: str, *, worker: str | None = None, key: str | None = None) -> Status:
+        """Write something down about the study, for whoever reads its history or its report.
+
+        It is kept as a change that changes nothing: with who wrote it and when, covered by the
+        digests of the log. Raises `StudyError` for an empty text.
+
+        >>> _ = study.note("the second freezer was warm on Monday", worker="ada")
+        >>> [(one.kind, one.reason) for one in study.changes()]
+        [('note', 'the second freezer was warm on Monday')]
+        """
+        if not text.strip():
+            raise StudyError("a note must have some text")
+        return self._set({}, text, worker, key or secrets.token_hex(8))
 
     @abstractmethod
     def _set(

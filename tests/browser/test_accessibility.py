@@ -124,6 +124,7 @@ STATES: dict[str, Callable[[Page], None]] = {
     "search": open_search,
     "dialog": open_dialog,
     "studies": open_form,
+    "compare": lambda page: page.goto("/compare?one=axe%20running&two=axe%20decided"),
     "consent": open_consent,
     "item": open_item,
     "slider": open_slider,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 from playwright.sync_api import Page, expect
 
 from standout import Problem
-from tests.browser.conftest import NewPage, Site, memory, serve
+from tests.browser.conftest import NewPage, Site, Watch, memory, serve
 from tests.browser.test_dashboard import ARMS, answer
 
 
@@ -52,6 +53,9 @@ def test_stop_budget_tolerance_and_void(site: Site, page: Page) -> None:
     page.locator("#change-stop").click()
     confirm(page, "Go on", Why="back")
     expect(page.locator("#state")).to_have_text("measuring")
+    page.get_by_role("button", name="Add a note").click()
+    confirm(page, "Add it", Note="the freezer was warm <b>")
+    expect(page.locator("#changes")).to_contain_text("the freezer was warm <b>")
     changes = page.locator("#changes")
     for reason in ("money", "near enough", "misread", "lunch", "back"):
         expect(changes).to_contain_text(reason)
@@ -60,10 +64,10 @@ def test_stop_budget_tolerance_and_void(site: Site, page: Page) -> None:
     study.close()
 
 
-def test_what_is_refused_is_said(site: Site, page: Page, watch: object) -> None:
+def test_what_is_refused_is_said(site: Site, page: Page, watch: Watch) -> None:
     study = site.new_study("refused", ARMS, Problem(noise="gaussian:5", k=2))
     answer(study, 60)
-    watch.expect("status of 422")  # type: ignore[attr-defined]
+    watch.expect("status of 422")
     page.goto("/study/refused")
     page.get_by_role("button", name="Budget").click()
     dialog = page.get_by_role("dialog")
@@ -103,3 +107,29 @@ def test_tokens_are_made_and_revoked(new_page: NewPage) -> None:
         expect(page.locator("#tokens")).to_contain_text("revoked")
         for one in (page, rater):
             one.close()
+
+
+def test_two_studies_side_by_side(site: Site, page: Page, watch: Watch) -> None:
+    watch.expect("status of 404")
+    problem = Problem(noise="gaussian:0.05", k=2)
+    one = site.new_study("compared one", [*ARMS, "<b>only"], problem)
+    two = site.new_study("compared two", ARMS, problem)
+    rng = np.random.default_rng(0)
+    for study, odd in ((one, "bag 12"), (two, "bag 3")):
+        while tickets := study.ask(6):
+            means = {arm: 0.1 * i for i, arm in enumerate(study.arms)} | {"bag 12": 1.1, odd: 9.0}
+            study.tell_many([(t, float(rng.normal(means[t.arm], 0.05))) for t in tickets])
+    page.goto("/compare")
+    page.get_by_label("First study").select_option("compared one")
+    page.get_by_label("Second study").select_option("compared two")
+    page.get_by_role("button", name="Compare").click()
+    found = page.locator("#found")
+    expect(found).to_contain_text("12 arms in both; 1 arm only in the first, 0 arms only in")
+    expect(found).to_contain_text("certainly not in the other: bag 3, bag 12.")
+    expect(found).to_contain_text("with probability at least 90 %")
+    first = page.locator("#found-table tbody tr").first
+    expect(first).to_contain_text("verdicts differ")
+    page.goto("/compare?one=nothing&two=compared%20two")
+    expect(page.locator("#problem")).to_contain_text("This did not work")
+    one.close()
+    two.close()

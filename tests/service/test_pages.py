@@ -14,7 +14,7 @@ from standout.service.pages import assets, modules_of
 from tests.service.conftest import Connect, bearer, new_token
 
 HERE = Path(standout.service.__file__).parent
-PAGES = ["/", "/study/any", "/rate/any"]
+PAGES = ["/", "/study/any", "/rate/any", "/compare"]
 
 
 @pytest.mark.parametrize("address", PAGES)

@@ -9,6 +9,7 @@ import pytest
 
 from standout import Problem, Run
 from standout.errors import KeyUsedError, NoStudyError, StandoutError, StudyError
+from standout.report.page import render_report
 from standout.results import StopReason
 from standout.study import Study
 from standout.study.storage.tokens import create as create_token
@@ -255,3 +256,25 @@ def test_the_command_line(folder: object) -> None:
     assert "budget from 1,000 to none, by Ada (a grant)" in words
     assert "reward 3 of" in words
     assert "deleted main: 40 rewards" in standout("study", "delete", path, "main", "--yes").out
+
+
+def test_a_note_is_kept_and_changes_nothing(place: str) -> None:
+    with measured(place, 60) as study:
+        before = study.status()
+        study.note("the freezer was warm <b>", worker="ada")
+        study.note("and once more", worker="ben", key="k")
+        study.note("and once more", worker="ben", key="k")
+        after = study.status()
+        assert (after.pulls, after.outliers, after.budget) == (
+            before.pulls, before.outliers, before.budget,
+        )  # fmt: skip
+        notes = [(one.kind, one.worker, one.reason) for one in study.changes()]
+        assert notes == [
+            ("note", "ada", "the freezer was warm <b>"),
+            ("note", "ben", "and once more"),
+        ]
+        assert study.verify()
+        text = render_report(study)
+        assert "the freezer was warm &lt;b&gt;" in text
+        with pytest.raises(StudyError, match="some text"):
+            study.note("  ")

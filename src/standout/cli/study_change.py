@@ -142,6 +142,23 @@ def void(
     )
 
 
+def note(
+    place: Place,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What is to be remembered.")],
+    key: Key = None,
+    worker: Worker = None,
+    as_json: Json = False,
+    name: Name = None,
+) -> None:
+    """Write something down about a study: its history, page and report show it.
+
+    \b
+    Example:
+      standout study note beans.db "the second freezer was warm on Monday"
+    """
+    _change(place, name, as_json, lambda study: study.note(text, worker=worker, key=key))
+
+
 def delete(
     place: Place,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The study's name.")],

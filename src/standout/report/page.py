@@ -56,6 +56,7 @@ def render(facts: Facts) -> str:
         assumptions=question.assumptions(facts),
         settings=question.settings(facts),
         changes=question.changes(facts),
+        notes=question.notes(facts),
         findings=sorted(facts.findings, key=lambda each: _ORDER.index(each.level)),
         about_checks=_about_checks(facts),
         rows=listed,

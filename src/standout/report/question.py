@@ -10,6 +10,7 @@ from standout.core.noise import Bernoulli, Bounded, GaussianUnknown, HeavyTailed
 from standout.core.problem import MAD_SCALE, Problem, Side
 from standout.posterior.until import Until
 from standout.report.facts import Facts
+from standout.study.changing import NOTE
 from standout.text import count, moment, printable
 
 INTERVALS = {
@@ -104,12 +105,22 @@ def assumptions(facts: Facts) -> list[str]:
     return lines
 
 
+def notes(facts: Facts) -> list[str]:
+    """What was written down about the study, a line for each."""
+    return [
+        f"{moment(one.time)}, {printable(one.worker)}: {printable(one.reason, 2000)}"
+        for one in facts.changes
+        if one.kind == NOTE
+    ]
+
+
 def changes(facts: Facts) -> list[str]:
     """What was changed by hand, a line for each."""
     return [
         f"{moment(one.time)}: {one.words}, by {printable(one.worker)}"
         + (f" ({printable(one.reason, 300)})" if one.reason else "")
         for one in facts.changes
+        if one.kind != NOTE
     ]
 
 

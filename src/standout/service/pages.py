@@ -143,6 +143,12 @@ async def home() -> Response:
     return _shown("home")
 
 
+@router.get("/compare")
+async def compare() -> Response:
+    """Two studies side by side."""
+    return _shown("compare")
+
+
 @router.get("/study/{name}")
 async def study(name: str, request: Request, service: ServiceOf) -> Response:
     """The dashboard of the study called `name`; an empty one where there is none."""

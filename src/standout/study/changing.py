@@ -27,6 +27,9 @@ from standout.study.tickets import clean, ticket_id
 from standout.study.transaction import Mark
 from standout.text import plural, printable
 
+NOTE = "note"
+"""What a change is called that changes nothing: it was made for its reason's sake."""
+
 
 class Hand(NamedTuple):
     """Who changes something, why, and the key that the change came with."""
@@ -138,6 +141,9 @@ def read_changes(connection: Connection, mirror: Mirror) -> list[Change]:
         if kind == Kind.SET:
             after = settings.with_values(note["set"], n_arms)
             words, settings = change_words(settings, after), after
+            if not note["set"]:
+                changes.append(Change(number, time, NOTE, note["by"], note["why"], NOTE))
+                continue
         else:
             words = "; ".join(_void_words(connection, mirror, *pair) for pair in note["void"])
         name = Kind(kind).name.lower()

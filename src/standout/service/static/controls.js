@@ -1,8 +1,8 @@
 // What an owner may change: each change is confirmed with a reason, and kept with it.
 
 import { get, post, studyPath } from "./api.js";
-import { draw, find, make, name, say } from "./dom.js";
-import { count, isKnown, time, value } from "./format.js";
+import { draw, find, make, name, say, shown } from "./dom.js";
+import { count, time, value } from "./format.js";
 
 /** Ask in a dialog; what was entered, by the names of the fields, or null. `act` may refuse it. */
 export function ask({ title, text, fields = [], button, act }) {
@@ -51,6 +51,7 @@ export class Controls {
     find("change-stop").addEventListener("click", () => this.#stop());
     find("change-budget").addEventListener("click", () => this.#budget());
     find("change-tolerance").addEventListener("click", () => this.tolerance());
+    find("add-note").addEventListener("click", () => this.#note());
     find("new-token").addEventListener("click", () => this.#token());
     this.showTokens();
   }
@@ -74,6 +75,16 @@ export class Controls {
       fields: [REASON],
       button: isStopped ? "Go on" : "Stop it",
       act: ({ reason }) => this.#set({ stopped: !isStopped }, reason),
+    });
+  }
+
+  #note() {
+    ask({
+      title: "Add a note",
+      text: "For whoever reads the history or the report. It stays.",
+      fields: [{ key: "reason", label: "Note", required: true, maxlength: 2000 }],
+      button: "Add it",
+      act: ({ reason }) => this.#set({ key: crypto.randomUUID?.() ?? String(Math.random()) }, reason),
     });
   }
 
@@ -221,8 +232,8 @@ export async function showChanges(study) {
   const found = await get(studyPath(study, "/changes")).catch(() => null);
   if (found === null) return;
   const rows = [...found.changes].reverse().slice(0, 100).map((one) =>
-    make("li", {}, make("p", {}, make("span", { class: "number muted", text: `${time(one.time)} ` }), one.words),
-      make("p", { class: "small muted" }, name(one.worker), one.reason ? `: ${one.reason}` : "")));
+    make("li", {}, make("p", {}, make("span", { class: "number muted", text: `${time(one.time)} ` }), one.kind === "note" ? shown(one.reason, 2000) : one.words),
+      make("p", { class: "small muted" }, name(one.worker), one.reason && one.kind !== "note" ? `: ${shown(one.reason, 500)}` : "")));
   find("changes-card").hidden = rows.length === 0;
   find("changes").replaceChildren(...rows);
 }

@@ -75,6 +75,7 @@ function show(rows, hasMore) {
   find("loading").hidden = true;
   find("problem").hidden = true;
   find("more").hidden = !hasMore;
+  find("compare").hidden = rows.length < 2;
 }
 
 async function load() {

@@ -109,7 +109,8 @@ export function showLegend(data) {
   if (side === "both") marks.push(item(mark(OUTLIER, true), "low outlier"));
   marks.push(item(mark(UNDECIDED), "undecided"), item(mark(NORMAL), "normal"));
   const band = item(make("span", { class: "band-icon" }), side === "both" ? "the thresholds’ intervals" : "the threshold’s interval");
-  find("legend").replaceChildren(...marks, band);
+  const guess = item(make("span", { class: "guess-icon" }), side === "both" ? "their estimates" : "its estimate");
+  find("legend").replaceChildren(...marks, band, guess);
 }
 
 /** What is asked, and how it stands. */
