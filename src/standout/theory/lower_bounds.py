@@ -55,7 +55,6 @@ class LowerBound:
     theorem: LowerTheorem
     reason: str
     """Why Theorem 3 (or any bound) does not apply, in words; empty when it does"""
-    membership: Membership
 
 
 def check_membership(means: ArrayLike, factor: float, side: Side = Side.HIGH) -> Membership:
@@ -136,17 +135,17 @@ def lower_bound(
     membership = check_membership(means, factor, side)
     if delta > MAX_DELTA:
         reason = f"the lower bounds are stated for delta up to {MAX_DELTA}, not {delta:g}"
-        return LowerBound(0.0, LowerTheorem.NONE, reason, membership)
+        return LowerBound(0.0, LowerTheorem.NONE, reason)
     if membership.member:
         hardness = compute_gaps(means, factor, side).hardness
         value = _inverse_squares(hardness / sigma) / 5 * _log_factor(delta)
-        return LowerBound(value, LowerTheorem.ROAI, "", membership)
+        return LowerBound(value, LowerTheorem.ROAI, "")
     reason = f"Theorem 3 does not apply: {membership.reason}"
     if not robust.outliers(means, factor, side).any():
         reason += "; no arm stands out, so there is no top-n1 bound either"
-        return LowerBound(0.0, LowerTheorem.NONE, reason, membership)
+        return LowerBound(0.0, LowerTheorem.NONE, reason)
     value = top_arms_bound(means, factor, delta, sigma, side)
-    return LowerBound(value, LowerTheorem.TOP_ARMS, reason, membership)
+    return LowerBound(value, LowerTheorem.TOP_ARMS, reason)
 
 
 def _mirrored(means: ArrayLike, side: Side) -> Floats:
