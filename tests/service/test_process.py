@@ -16,6 +16,7 @@ import pytest
 
 from standout import Client
 from standout.errors import StandoutError
+from standout.service import server as server_module
 from standout.service.server import open_socket
 from standout.study import Study
 from tests.patience import HANGS, until
@@ -187,7 +188,28 @@ def has_user(server: Server) -> bool:
     return bool(rows)
 
 
-def test_what_serve_refuses(folder: Path) -> None:
+def test_an_address_that_is_just_let_go_of_is_waited_for() -> None:
+    """The processes of a server that was killed may be there a moment longer than it."""
+    first = open_socket("127.0.0.1", 0)
+    port = first.getsockname()[1]
+    leaving = threading.Timer(0.2, first.close)
+    leaving.start()
+    with open_socket("127.0.0.1", port) as second:
+        assert second.getsockname()[1] == port
+    leaving.join()
+
+
+def test_a_process_looks_for_its_parent_before_anything_slow() -> None:
+    """It has the socket: without a parent it must let go of it at once."""
+    script = (
+        "import sys, standout.service.worker_processes\n"
+        "print([m for m in ('fastapi', 'uvicorn', 'numpy') if m in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert found.stdout == b"[]\n"
+
+
+def test_what_serve_refuses(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = folder / "x.db"
     missing = standout("serve", place)
     assert (missing.code, "does not exist" in missing.err) == (2, True)
@@ -197,6 +219,7 @@ def test_what_serve_refuses(folder: Path) -> None:
     assert standout("serve").code == 2
     assert "no log level" in standout("serve", place, "--log-level", "loud").err
     assert "holds a password" in standout("serve", "postgresql://u:p@localhost/x").err
+    monkeypatch.setattr(server_module, "RELEASE", 0.0)
     with open_socket("127.0.0.1", 0) as listener:
         taken = standout("serve", place, "--new", "--port", listener.getsockname()[1])
         assert (taken.code, "cannot listen at 127.0.0.1" in taken.err) == (2, True)

@@ -5,6 +5,7 @@ It ends in time, whatever hangs.
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import sys
@@ -25,6 +26,8 @@ GRACE = 3
 LAST = GRACE + 2
 """Seconds after which the process ends in any case: a database that does not answer
 would otherwise keep it for as long as that takes. Nothing acknowledged is lost by it."""
+RELEASE = 3.0
+"""Seconds that an address is waited for that somebody still has."""
 KEEP_ALIVE = 75
 """Seconds that a silent connection is kept: a person may think about an answer."""
 SWITCH = 0.001
@@ -51,14 +54,18 @@ class Server(uvicorn.Server):
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """Listen at an address; port 0 is any free one."""
+    """Listen at an address; port 0 is any free one.
+
+    One that is taken is waited for, `RELEASE` seconds: processes of a server that was killed may
+    take a moment to let go of it. Raises `StudyError`.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio turns off the waiting for more to send (Nagle) only where the protocol is named:
     # without that every answer would come 40 ms late.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((host.strip("[]"), port))
+        _bind(listener, (host.strip("[]"), port), time.monotonic() + RELEASE)
         listener.listen(1024)
     except OSError as error:
         listener.close()
@@ -66,6 +73,17 @@ def open_socket(host: str, port: int) -> socket.socket:
             f"cannot listen at {host}:{port}: {error.strerror}; choose another --host or --port"
         ) from None
     return listener
+
+
+def _bind(listener: socket.socket, address: tuple[str, int], deadline: float) -> None:
+    while True:
+        try:
+            listener.bind(address)
+            return
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE or time.monotonic() > deadline:
+                raise
+        time.sleep(0.05)
 
 
 def make_server(place: str, settings: Settings, level: str) -> Server:

@@ -18,9 +18,7 @@ from contextlib import suppress
 from types import FrameType
 
 from standout.errors import StudyError
-from standout.service.server import LAST, make_server
 from standout.service.settings import Settings
-from standout.study.warm import warm_up
 
 EARLY = 5.0
 """A process that ends sooner than this did not come up."""
@@ -84,6 +82,8 @@ class Crew:
             )
 
     def _stop(self) -> None:
+        from standout.service.server import LAST
+
         for process in self._processes:
             process.terminate()
         deadline = time.monotonic() + LAST + 1
@@ -111,7 +111,11 @@ def serve() -> None:
         sys.stdin.buffer.read()
         os.kill(os.getpid(), signal.SIGTERM)
 
-    # Before anything slow: a parent may go while its child is still coming up.
+    # Before anything slow is imported or done: a parent may go while its child is still coming up,
+    # and the child has the socket.
     threading.Thread(target=watch, daemon=True).start()
+    from standout.service.server import make_server
+    from standout.study.warm import warm_up
+
     warm_up()
     make_server(place, settings, level).run(sockets=[socket.socket(fileno=number)])
