@@ -12,11 +12,11 @@ missed: list[str] = []
 
 
 def report(what: str, value: float, unit: str, bar: float | None = None) -> None:
-    """One line, with the bar it has to keep; times are bounded from above.
+    """One line, with the bar it has to keep; times and sizes are bounded from above.
 
     "times" is a multiple of what it should be, "of raw" a part of what would be possible.
     """
-    is_time = unit in ("s", "ms", "times")
+    is_time = unit in ("s", "ms", "times", "kB")
     kept = bar is None or (value <= bar if is_time else value >= bar)
     promise = "" if bar is None else f"   {'at most' if is_time else 'at least'} {bar:,g}"
     number = f"{value:,.2f}" if is_time or value < 10 else f"{value:,.0f}"

@@ -1,9 +1,10 @@
-"""The dashboard of a very large study in a real browser: how long until it can be used.
+"""The dashboards of a usual and a very large study in a real browser: how long until of use.
 
 Run it as: python benchmarks/bench_pages.py
 
-Browser and server share the machine's cores. Each opening has an empty cache; the
-first also finds the server just started, with nothing read yet.
+Also how large all scripts of the pages are, packed as they are sent. Browser and server
+share the machine's cores. Each opening has an empty cache; the first also finds the study
+not yet opened by the server.
 """
 
 from __future__ import annotations
@@ -23,11 +24,15 @@ from bars import end, report
 from bench_service import Server
 
 from standout import Problem
+from standout.service.pages import assets
 from standout.study import Study
 from tests.browser.conftest import find_chromium
 
-ARMS, REWARDS, OPENINGS, UPDATES = 10_000, 1_000_000, 5, 10
-USABLE_SECONDS = 2.0
+FEW, ARMS, REWARDS, OPENINGS, UPDATES = 123, 10_000, 1_000_000, 5, 10
+FEW_SECONDS, USABLE_SECONDS = 1.5, 2.5
+"""Until the page can be used, with `FEW` arms and with `ARMS`, by a server that is warm."""
+SCRIPTS = 60_000
+"""Bytes of all scripts, packed."""
 
 
 def make_large(place: Path) -> list[str]:
@@ -44,6 +49,24 @@ def make_large(place: Path) -> list[str]:
     return arms
 
 
+def make_usual(place: Path) -> None:
+    """A study of as many arms as the wines, half way."""
+    rng = np.random.default_rng(0)
+    arms = [f"wine {number:03d}" for number in range(FEW)]
+    means = rng.normal(0, 1, FEW)
+    means[:5] += 12
+    with Study.create(place, arms, Problem(noise="gaussian:3", k=3), name="usual") as study:
+        for _ in range(40):
+            study.tell_many(zip(arms, (means + rng.normal(0, 3, FEW)).tolist(), strict=True))
+
+
+def bench_scripts() -> None:
+    """What a browser has to fetch, were it to open every page."""
+    _, files = assets()
+    size = sum(len(file.packed) for name, file in files.items() if name.endswith(".js"))
+    report("all scripts of the pages, packed", size / 1000, "kB", SCRIPTS / 1000)
+
+
 # Looked at in every frame; the browser's own clock starts with the navigation.
 IS_USABLE = """() => {
   const isDrawn = document.querySelectorAll("#rows .row").length > 10
@@ -52,28 +75,28 @@ IS_USABLE = """() => {
 }"""
 
 
-def open_page(browser: Browser, url: str) -> tuple[Page, float]:
+def open_page(browser: Browser, url: str, name: str, arm: str) -> tuple[Page, float]:
     """Open it; the seconds until its rows are drawn and it can be searched."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
-    page.goto(f"{url}/study/large", wait_until="commit")
+    page.goto(f"{url}/study/{name}", wait_until="commit")
     seconds = page.wait_for_function(IS_USABLE).json_value() / 1000
-    page.get_by_role("combobox", name="Find an arm").fill("arm 09999")
+    page.get_by_role("combobox", name="Find an arm").fill(arm)
     page.keyboard.press("Enter")
-    page.locator("#chosen", has_text="arm 09999").wait_for()
+    page.locator("#chosen", has_text=arm).wait_for()
     page.locator(".row.active").wait_for()
     return page, seconds
 
 
-def bench_open(browser: Browser, server: Server) -> None:
+def bench_open(browser: Browser, server: Server, name: str, arm: str, bar: float) -> None:
     times = []
     for number in range(OPENINGS):
-        page, seconds = open_page(browser, server.url)
+        page, seconds = open_page(browser, server.url, name, arm)
         times.append(seconds)
         if number == 0:
-            report("page usable, server just started", seconds, "s", USABLE_SECONDS)
+            report(f"{name}: page usable, study just opened", seconds, "s")
         page.context.close()
-    report(f"page usable, later: slowest of {OPENINGS - 1}", max(times[1:]), "s", USABLE_SECONDS)
+    report(f"{name}: page usable, later: slowest of {OPENINGS - 1}", max(times[1:]), "s", bar)
     print(f"{'':<12}median {sorted(times[1:])[(OPENINGS - 1) // 2]:.2f} s")
 
 
@@ -86,7 +109,7 @@ WATCH_LONG_TASKS = """() => {
 
 
 def bench_updates(browser: Browser, server: Server, place: Path, arms: list[str]) -> None:
-    page, _ = open_page(browser, server.url)
+    page, _ = open_page(browser, server.url, "large", "arm 09999")
     page.locator("#connection", has_text="live").wait_for()
     page.wait_for_timeout(3000)  # The forecast and the trace are fetched after the rest.
     page.evaluate(WATCH_LONG_TASKS)
@@ -115,13 +138,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="standout-bench-") as folder:
         place = Path(folder) / "large.db"
         arms = make_large(place)
-        print(f"{ARMS:,} arms, {REWARDS:,} rewards")
+        make_usual(place)
+        print(f"usual: {FEW} arms; large: {ARMS:,} arms, {REWARDS:,} rewards")
+        bench_scripts()
         server = Server(place)
         try:
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=program, args=options)
                 browser.new_context().new_page().goto("about:blank")
-                bench_open(browser, server)
+                bench_open(browser, server, "usual", "wine 122", FEW_SECONDS)
+                bench_open(browser, server, "large", "arm 09999", USABLE_SECONDS)
                 bench_updates(browser, server, place, arms)
                 browser.close()
         finally:

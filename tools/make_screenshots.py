@@ -120,6 +120,25 @@ def captions(site: Site) -> None:
     ).close()  # fmt: skip
 
 
+def voted(site: Site) -> None:
+    """The same campaign under way: seven people have answered for a while."""
+    rng = np.random.default_rng(8)
+    names = [f"caption {number}" for number in range(1, len(CAPTIONS) + 1)]
+    items = {name: {"text": f"“{text}”"} for name, text in zip(names, CAPTIONS, strict=True)}
+    means = {name: 0.12 + 0.03 * place for place, name in enumerate(names)}
+    means |= {"caption 4": 0.97, "caption 11": 0.8}
+    study = Study.create(
+        site.place, names, Problem(noise="bernoulli", k=2, tolerance=0.05), items=items,
+        name="captions, answered", clock=clock(2.0),
+    )  # fmt: skip
+    for turn in range(230):
+        who = f"rater {turn % 7 + 1}"
+        tickets = study.ask(20, worker=who)
+        told = [(t, float(rng.random() < means[t.arm])) for t in tickets]
+        study.tell_many(told, worker=who)
+    study.close()
+
+
 def finished(site: Site) -> None:
     """A study that has its answer."""
     hosts = [f"host-{number:02d}" for number in range(1, 17)]
@@ -172,6 +191,18 @@ def settled(page: Page, address: str) -> None:
 
 def take_dashboard(page: Page) -> None:
     settled(page, "/study/plate%207")
+
+
+def take_arm(page: Page) -> None:
+    settled(page, "/study/captions%2C%20answered")
+    page.locator("#rows [role=option]").nth(1).click()
+    expect(page.locator("#chosen-picture .mean-line")).to_be_visible()
+    page.wait_for_timeout(300)
+
+
+def take_compare(page: Page) -> None:
+    page.goto("/compare?one=captions&two=captions%2C%20answered")
+    expect(page.locator("#found")).to_be_visible()
 
 
 def take_many(page: Page) -> None:
@@ -246,6 +277,9 @@ def take_scale(page: Page) -> None:
 SHOTS: list[tuple[str, int, int, str, str | None, Callable[[Page], None]]] = [
     ("dashboard", 1280, 1335, "light", None, take_dashboard),
     ("dashboard-history", 1280, 900, "light", ".pair", take_dashboard),
+    ("dashboard-arm", 1280, 1100, "light", None, take_arm),
+    ("dashboard-arm-phone", 390, 844, "dark", None, take_arm),
+    ("compare", 1280, 620, "light", None, take_compare),
     ("dashboard-many", 1280, 1020, "dark", None, take_many),
     ("dashboard-phone", 390, 844, "light", None, take_dashboard),
     ("dashboard-phone-dark", 390, 844, "dark", None, take_many),
@@ -276,7 +310,9 @@ def shoot(browser: Browser, site: Site, names: list[str]) -> None:
         )
         page = context.new_page()
         take(page)
-        if "phone" in name and "dashboard" in name:
+        if "arm-phone" in name:
+            page.evaluate("() => document.querySelector('#frame').scrollIntoView()")
+        elif "phone" in name and "dashboard" in name:
             page.locator(".tools").scroll_into_view_if_needed()
             page.evaluate("() => document.querySelector('.tools').scrollIntoView({block: 'start'})")
             page.wait_for_timeout(200)
@@ -302,7 +338,7 @@ def main() -> None:
         sys.exit("no Chromium: scripts/install-system.sh installs it")
     options = ["--no-sandbox"] if os.geteuid() == 0 else []
     with tempfile.TemporaryDirectory() as folder, serve(Path(folder)) as site:
-        for fill in (plate, genes, strains, tasters, finished, captions):
+        for fill in (plate, genes, strains, tasters, finished, captions, voted):
             fill(site)
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=program, args=options)

@@ -253,6 +253,21 @@ def test_items_are_seen_wherever_an_arm_is(new_page: NewPage) -> None:
             expect(page.locator("#chosen-item img")).to_be_visible()
             page.get_by_role("button", name="Table").click()
             expect(page.locator("#table tbody tr").first).to_contain_text("The bag 12 <b>")
+            # Pictures that an owner chooses become arms.
+            page.goto("/")
+            page.get_by_role("button", name="New study").click()
+            page.get_by_label("or from pictures").set_input_files(
+                files=[
+                    {"name": f"tree {i}.png", "mimeType": "image/png", "buffer": png((i, 9, 9))}
+                    for i in range(3)
+                ]
+            )
+            arms = page.get_by_label("Arms", exact=True)
+            expect(arms).to_have_value(re.compile(r'"tree 2","/files/tree%202\.png"'))
+            page.get_by_label("Name").fill("trees")
+            page.get_by_role("button", name="Begin the study").click()
+            page.wait_for_url("**/study/trees")
+            expect(page.locator("#rows img.thumb")).to_have_count(3)
             page.close()  # Before its server: it would complain.
             study.close()
 

@@ -170,12 +170,14 @@ async def rate(name: str, request: Request, service: ServiceOf) -> Response:
 
 
 @router.get("/session")
-async def session(request: Request) -> Response:
+async def session(request: Request, service: ServiceOf) -> Response:
     """Who is asking, as far as a page needs to know."""
     who = await identify(request)
     if who is None:
-        return answer({"role": None, "study": None, "token": False})
-    return answer({"role": str(who.role), "study": who.study, "token": who.token is not None})
+        return answer({"role": None, "study": None, "token": False, "files": False})
+    has_files = service.settings.files is not None
+    found = {"role": str(who.role), "study": who.study, "token": who.token is not None}
+    return answer({**found, "files": has_files})
 
 
 class ArmsText(Body):

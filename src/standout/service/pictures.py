@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from fastapi import APIRouter
+from pydantic import Field
 from starlette.responses import Response
 
 from standout.errors import NoPictureError, NoStudyError
+from standout.service.answers import answer
 from standout.service.errors import ApiError
 from standout.service.rating.questions import image_policy
-from standout.service.security.auth import Anyone, Identity, check
+from standout.service.schemas import Body
+from standout.service.security.auth import Anyone, Identity, Owner, check
 from standout.service.service import Service, ServiceOf
-from standout.study.rating.picture_files import PREFIX, read_picture
+from standout.study.rating.picture_files import PREFIX, read_picture, write_picture
 from standout.study.storage.tokens import Role
 
 router = APIRouter(include_in_schema=False)
@@ -77,6 +81,29 @@ def _noting(addresses: Iterable[str], files: set[str]) -> Iterator[str]:
         if address.startswith(PREFIX):
             files.add(unquote(urlsplit(address).path).removeprefix(PREFIX))
         yield address
+
+
+class Upload(Body):
+    """A picture to put into the folder, its bytes in base64."""
+
+    name: str = Field(min_length=5, max_length=200)
+    data: str = Field(max_length=10_000_000)
+
+
+@router.post("/files")
+async def upload(service: ServiceOf, who: Owner, body: Upload) -> Response:
+    """Put a picture into the folder; the answer says the `image` of an item with it."""
+    folder = service.settings.files
+    if who.study is not None:
+        raise ApiError(403, "the folder is for every study: so must be the owner's token")
+    if folder is None:
+        raise NoPictureError("this service has no folder of pictures (standout serve --files)")
+    try:
+        data = base64.b64decode(body.data, validate=True)
+    except ValueError:
+        raise ApiError(422, "data: send the picture's bytes in base64") from None
+    await service.queues.look(write_picture, folder, body.name, data)
+    return answer({"image": PREFIX + quote(body.name)}, 201)
 
 
 @router.get(PREFIX + "{path:path}")

@@ -9,7 +9,12 @@ import pytest
 
 from standout.errors import NoPictureError, StudyError
 from standout.study.rating import picture_files
-from standout.study.rating.picture_files import checked_folder, kind_of, read_picture
+from standout.study.rating.picture_files import (
+    checked_folder,
+    kind_of,
+    read_picture,
+    write_picture,
+)
 from tests.pictures.files import STARTS, png
 
 KINDS = {"jpg": "jpeg", "jpeg": "jpeg"}
@@ -120,3 +125,22 @@ def test_a_folder_that_is_none(tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")
         with pytest.raises(StudyError, match="is no folder"):
             checked_folder(path)
+
+
+def test_pictures_are_put_in_whole_and_never_over_others(pictures: Path) -> None:
+    write_picture(str(pictures), "new.png", png((1, 2, 3)))
+    assert read_picture(str(pictures), "new.png").body == png((1, 2, 3))
+    write_picture(str(pictures), "new.png", png((1, 2, 3)))  # The same again is nothing new.
+    with pytest.raises(StudyError, match="already"):
+        write_picture(str(pictures), "new.png", png((9, 9, 9)))
+    secret = pictures.parent / "secret.png"
+    (pictures / "link.png").symlink_to(pictures.parent / "made.png")
+    for name in ("../made.png", "below/made.png", ".made.png", "made.svg", "link.png", "a\\b.png"):
+        with pytest.raises(StudyError):
+            write_picture(str(pictures), name, png((9, 9, 9)))
+    with pytest.raises(StudyError, match="ending"):
+        write_picture(str(pictures), "page.png", b"<html>")
+    assert not (pictures.parent / "made.png").exists()
+    assert secret.read_bytes() == png()
+    names = sorted(path.name for path in pictures.iterdir())
+    assert names == ["below", "cat.png", "link.png", "new.png"]  # No drafts are left.

@@ -48,7 +48,41 @@ function noiseFields() {
   return { node: make("div", { class: "whole" }, field("noise", "One measurement is", select), room), read };
 }
 
-function armsField() {
+/** The bytes of a file in base64. */
+function base64(file) {
+  return new Promise((done, failed) => {
+    const reader = new FileReader();
+    reader.onload = () => done(reader.result.slice(reader.result.indexOf(",") + 1));
+    reader.onerror = () => failed(new Error(`${file.name} cannot be read`));
+    reader.readAsDataURL(file);
+  });
+}
+
+/** Pictures from this machine: each becomes an arm, named as its file. */
+function picturesField(text) {
+  const input = make("input", { type: "file", accept: "image/png,image/jpeg,image/gif,image/webp,image/avif", multiple: true });
+  const status = make("p", { class: "hint", role: "status" });
+  const quoted = (word) => `"${word.replaceAll('"', '""')}"`;
+  input.addEventListener("change", async () => {
+    const lines = [];
+    try {
+      for (const file of input.files) {
+        say(status, `Sending ${file.name} …`);
+        const { image } = await post("/files", { name: file.name, data: await base64(file) });
+        lines.push(`${quoted(file.name.replace(/\.[^.]+$/, ""))},${quoted(image)}`);
+      }
+      text.value = ["arm,image", ...lines].join("\n");
+      say(status, `${plural(lines.length, "picture")} sent; add a column text if you like.`);
+    } catch (failure) {
+      say(status, failure.message);
+    }
+  });
+  const node = field("pictures", "or from pictures", input, "Each becomes an arm, named as its file.");
+  node.append(status);
+  return node;
+}
+
+function armsField(hasFiles) {
   const text = make("textarea", { required: true, spellcheck: "false", rows: 8, placeholder: "arm\nbag 1\nbag 2\nbag 3" });
   const file = make("input", { type: "file", accept: ".csv,.txt,text/csv,text/plain" });
   file.addEventListener("change", async () => {
@@ -59,6 +93,7 @@ function armsField() {
     { class: "whole" },
     field("arms", "Arms", text, "One per line, or a CSV with a column arm; columns text, image and html are what raters are shown."),
     field("file", "or from a file", file),
+    hasFiles ? picturesField(text) : null,
   );
   return { node, text };
 }
@@ -130,9 +165,9 @@ function moreFields() {
 }
 
 /** The form; `close` hides it. */
-export function createForm(close) {
+export function createForm(close, hasFiles = false) {
   const title = make("input", { required: true, maxlength: 200, pattern: "[^\\/]+", autocomplete: "off", title: "any name without a slash" });
-  const arms = armsField();
+  const arms = armsField(hasFiles);
   const noise = noiseFields();
   const k = number("3", { min: 1, required: true });
   const delta = number("0.05", { min: 0, max: 1, required: true });

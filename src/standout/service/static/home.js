@@ -118,7 +118,7 @@ function setUpCreate() {
     button.setAttribute("aria-expanded", String(isOpen));
   };
   button.addEventListener("click", () => {
-    if (!section.firstChild) section.append(createForm(() => toggle(false)));
+    if (!section.firstChild) section.append(createForm(() => toggle(false), session?.files && session.study === null));
     toggle(section.hidden);
     if (!section.hidden) section.querySelector("input, textarea").focus();
   });

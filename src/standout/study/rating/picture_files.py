@@ -8,7 +8,9 @@ only if it is a picture, by its ending and by how it begins.
 from __future__ import annotations
 
 import os
+import secrets
 import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,6 +97,35 @@ def read_picture(folder: str, path: str) -> PictureFile:
             here = below
         return _read(names[-1], here)
     finally:
+        os.close(here)
+
+
+def write_picture(folder: str, name: str, body: bytes) -> None:
+    """Put a picture into the folder itself; one that is there already stays as it is.
+
+    Raises `StudyError` for what would not be sent from there, and for a name that
+    another picture has.
+    """
+    if len(parts_of(name)) != 1:
+        raise StudyError("a picture is put into the folder itself: its name has no /")
+    if len(body) > LARGEST or kind_of(Path(name).suffix, body) is None:
+        raise StudyError(f"{name!r} is no picture of the kind that its ending says ({KINDS})")
+    here = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    draft = f".{secrets.token_hex(8)}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        with open(os.open(draft, flags, 0o644, dir_fd=here), "wb") as file:
+            file.write(body)
+        # All of it or nothing, and never over another.
+        os.link(draft, name, src_dir_fd=here, dst_dir_fd=here, follow_symlinks=False)
+    except FileExistsError:
+        if read_picture(folder, name).body != body:
+            raise StudyError(f"another picture is called {name!r} already; rename yours") from None
+    except OSError as error:
+        raise StudyError(f"the picture cannot be kept: {error.strerror}") from None
+    finally:
+        with suppress(OSError):
+            os.unlink(draft, dir_fd=here)
         os.close(here)
 
 
