@@ -39,6 +39,7 @@ APART = (
     "tests/study/test_same_decisions.py",
     "tests/torture/",
     "tests/test_examples.py::test_examples_pass_strict_mypy",
+    "tests/test_pages.py::test_a_page_says_what_comes_out",
 )
 """How their names begin; each of these tests may run beside the others of its file."""
 

@@ -1,0 +1,192 @@
+"""Run the pages that teach, and write what they print into them.
+
+    python tools/run_pages.py                    # all of them; then read `git diff`
+    python tools/run_pages.py --pictures         # and their pictures anew
+    python tools/run_pages.py docs/tutorials/ads.md
+
+A page is run from top to bottom, as a reader would, in an empty folder:
+
+- a `python` block is run after those before it, and the `text` block that follows it is what it
+  prints;
+- in a `console` block every line that begins with `$ ` is a command, and what follows is what it
+  prints;
+- a block after `<!-- file: NAME -->` is a file;
+- `<!-- not run -->` before a block leaves it alone.
+
+A picture `![...](../images/NAME)` is the file NAME of that folder, if the page leaves one there.
+`tests/test_pages.py` checks that the pages say what comes out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from typer.testing import CliRunner
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "docs" / "start.md", *sorted((ROOT / "docs" / "tutorials").glob("*.md"))]
+BLOCK = re.compile(
+    r"(?:^<!-- (?P<order>[^>]+) -->\n)?"
+    r"^```(?P<kind>python|console|csv|json|text)\n(?P<code>.*?)^```\n"
+    r"(?P<said>\n```text\n.*?^```\n)?",
+    re.MULTILINE | re.DOTALL,
+)
+ENVIRONMENT = {"COLUMNS": "80", "TERMINAL_WIDTH": "80", "NO_COLOR": "1", "MPLBACKEND": "agg"}
+
+
+class PageError(Exception):
+    """A page does not do what it says."""
+
+
+def rendered(page: str) -> str:
+    """The page with what it prints when it is run in the current folder."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+
+    def run(found: re.Match[str]) -> str:
+        order, kind, code, said = found["order"] or "", found["kind"], found["code"], found["said"]
+        if order.startswith("file: "):
+            Path(order.removeprefix("file: ")).write_text(code, encoding="utf-8")
+        elif order == "not run" or kind not in ("python", "console"):
+            pass
+        elif kind == "console":
+            shown = "".join(f"$ {command}\n{_printed(command)}" for command in _commands(code))
+            return found[0].replace(code, shown)
+        else:
+            printed = _run_python(code, names)
+            whole = found[0] if said is None else found[0].removesuffix(said)
+            return whole + (f"\n```text\n{printed}```\n" if printed else "")
+        return found[0]
+
+    with _environment():
+        return BLOCK.sub(run, page)
+
+
+def _run_python(code: str, names: dict[str, Any]) -> str:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(code, "<page>", "exec"), names)
+    return _trimmed(out.getvalue())
+
+
+def _commands(code: str) -> Iterator[str]:
+    """The commands of a block, each with the lines that go on after a backslash."""
+    whole = ""
+    for line in code.splitlines():
+        if whole or line.startswith("$ "):
+            whole += line if whole else line[2:]
+            if line.endswith("\\"):
+                whole += "\n"
+                continue
+            yield whole
+            whole = ""
+
+
+def _printed(command: str) -> str:
+    """What a command prints: one of ours in this process, which spares most of its time."""
+    first, _, rest = command.partition(" | ")
+    if not first.startswith("standout "):
+        return _home(_trimmed(_bash(command)))
+    from standout.cli.main import app
+
+    words = shlex.split(first.replace("\\\n", " "), comments=True)
+    result = CliRunner().invoke(app, words[1:], prog_name="standout")
+    if result.exit_code:
+        raise PageError(f"{command}: {result.output}") from result.exception
+    return _home(_trimmed(_bash(rest, result.stdout) if rest else result.stdout))
+
+
+def _bash(command: str, given: str = "") -> str:
+    done = subprocess.run(
+        ["bash", "-c", command], input=given, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise PageError(f"{command}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def _home(text: str) -> str:
+    """With a folder that does not change from run to run."""
+    return text.replace(str(Path.cwd()), "/home/you")
+
+
+def _trimmed(text: str) -> str:
+    lines = [line.rstrip() for line in text.rstrip().splitlines()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+@contextlib.contextmanager
+def _environment() -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in ENVIRONMENT}
+    os.environ.update(ENVIRONMENT)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+
+
+def _take_pictures(page: str) -> None:
+    """Keep what the page has drawn, as far as it shows it; reports as a browser shows them."""
+    for name in re.findall(r"!\[[^\]]*\]\([^)]*images/([^)]+)\)", page):
+        path, target = Path(name), ROOT / "docs" / "images" / name
+        report = Path(name).with_suffix(".html")
+        if path.exists():
+            shutil.copy(path, target)
+        elif report.exists():
+            _photograph(report, target)
+        else:
+            continue
+        print(f"  {target.name}  {target.stat().st_size / 1000:,.0f} kB")
+
+
+def _photograph(report: Path, target: Path) -> None:
+    from playwright.sync_api import sync_playwright
+
+    sys.path.insert(0, str(ROOT))
+    from tests.browser.conftest import find_chromium
+    from tools.make_screenshots import write
+
+    options = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=options)
+        page = browser.new_page(viewport={"width": 920, "height": 1100})
+        page.goto(report.resolve().as_uri())
+        write(target, page.screenshot())
+        browser.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("pages", nargs="*", type=Path, default=PAGES)
+    parser.add_argument("--pictures", action="store_true", help="make their pictures anew, too")
+    given = parser.parse_args()
+    if given.pictures:
+        import matplotlib as mpl
+
+        mpl.rcParams["svg.hashsalt"] = "standout"  # The same picture is the same file.
+        os.environ["SOURCE_DATE_EPOCH"] = "0"
+    for path in [page.resolve() for page in given.pages]:
+        print(path.relative_to(ROOT))
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            text = rendered(path.read_text("utf-8"))
+            if given.pictures:
+                _take_pictures(text)
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
