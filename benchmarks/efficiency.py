@@ -150,6 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", default="", help="only the instances whose name has this in it")
+    parser.add_argument("--table", choices=("pulls", "anytime"), help="only one of the two tables")
     parser.add_argument("--json", metavar="FILE", help="also write the numbers to FILE")
     given = parser.parse_args(arguments)
     runs = given.runs or (10 if given.quick else 100)
@@ -157,13 +158,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print("$ python benchmarks/efficiency.py " + shlex.join(words))
     found: dict[str, Any] = {"runs": runs, "seed": given.seed, "ablation": [], "anytime": []}
     for row in rows(given.quick):
-        if given.only not in row.family.name:
+        if given.only not in row.family.name or given.table == "anytime":
             continue
         table = ablation(row, runs, given.seed, given.jobs)
         show_ablation(table)
         found["ablation"].append(table)
     for instance in ("fig4",) if given.quick else ("fig4", "wine"):
-        if given.only not in instance:
+        if given.only not in instance or given.table == "pulls":
             continue
         table = anytime(instance, 3 * runs, given.seed, given.jobs)
         show_anytime(table)

@@ -18,7 +18,7 @@ from standout.core.methods import as_method
 from standout.core.noise import Bernoulli, Bounded, Gaussian, GaussianUnknown, HeavyTailed, Noise
 from standout.core.problem import Problem
 from standout.core.run import start_state
-from standout.core.state import PULLS, UNDECIDED
+from standout.core.state import PULLS, UNDECIDED, Spec, State
 from standout.posterior.evidence import Evidence, evidence_of
 from standout.simulation import Instance
 from standout.simulation.instances import make_instance, parse_instance
@@ -61,14 +61,16 @@ def cases() -> Iterator[Case]:
         draw = made(noise.name, 105, _contaminated, noise)
         yield Case(f"5 % out, {noise.name}{'?' * (noise.sigma == np.inf)}", 105, 40, draw, False)
     if CONTEST.exists():
-        with CONTEST.open() as file:
-            rows = [
-                [int(value) for value in list(row.values())[1:]] for row in csv.DictReader(file)
-            ]
-        counts = np.array(rows, dtype=np.float64)
-        means = counts[:, 1:].sum(axis=1) / counts.sum(axis=1)
-        contest = make_instance("contest", means, Bernoulli())
-        yield Case("contest 636", len(means), 2, lambda rng: contest, True, PER_ARM[:3])
+        found = contest()
+        yield Case("contest 636", found.n_arms, 2, lambda rng: found, True, PER_ARM[:3])
+
+
+def contest() -> Instance:
+    """A caption contest: each caption's share of ratings that call it funny, or somewhat."""
+    with CONTEST.open() as file:
+        rows = [[int(value) for value in list(row.values())[1:]] for row in csv.DictReader(file)]
+    counts = np.array(rows, dtype=np.float64)
+    return make_instance("contest", counts[:, 1:].sum(axis=1) / counts.sum(axis=1), Bernoulli())
 
 
 def made(
@@ -139,14 +141,22 @@ def adaptive(
     method = as_method("focus:goal=anytime")
     n = instance.n_arms
     spec, state = method.spec(problem, n), start_state(problem, method, n, rng)
-    rewards = rewards_of(instance.means, instance.noise, None)
-    none = np.zeros(0, dtype=np.int64), 0, np.zeros((0, n), dtype=np.bool_)
     for total in per_arm:
         if total * n * n > MOST_LOOKS:
             return
-        while state.counters[PULLS] < total * n and state.counters[UNDECIDED]:
-            play(spec, state, rewards, total * n, 4_000_000 // n, *none, rng, rng)
+        play_to(instance, spec, state, total * n, rng)
         yield evidence_of(spec, state)
+
+
+def play_to(
+    instance: Instance, spec: Spec, state: State, pulls: int, rng: np.random.Generator
+) -> None:
+    """Go on until there are so many pulls, or all is decided."""
+    n = instance.n_arms
+    rewards = rewards_of(instance.means, instance.noise, None)
+    none = np.zeros(0, dtype=np.int64), 0, np.zeros((0, n), dtype=np.bool_)
+    while state.counters[PULLS] < pulls and state.counters[UNDECIDED]:
+        play(spec, state, rewards, pulls, 4_000_000 // n, *none, rng, rng)
 
 
 def truth(instance: Instance, problem: Problem) -> np.ndarray:

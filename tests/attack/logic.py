@@ -74,6 +74,7 @@ def build(case: Case) -> tuple[Spec, State]:
         stage=None if case.stage is None else np.array(case.stage, dtype=np.int8),
         n_moments=MOMENTS.get(method.interval_for(problem), 0),
         costs=costs,
+        learns=method.learns,
     )
     return spec, state
 

@@ -21,6 +21,7 @@ from standout.core.kinds import RangeKind, Verdict
 from standout.core.order import replace_value, sort_ends
 from standout.core.rules.base import rule_of
 from standout.core.state import (
+    GUESSED,
     PULLS,
     ROUNDS,
     SIZE,
@@ -35,6 +36,7 @@ from standout.core.state import (
 )
 from standout.core.threshold import update_threshold
 from standout.core.threshold.best_guess import shrunken
+from standout.core.threshold.population import guess_chances
 from standout.core.threshold.sample import grow_sample
 from standout.core.typing import Flags
 
@@ -53,6 +55,14 @@ def _certify_no_more(spec: Spec, state: State) -> None:
 _certify_jointly = dispatch(
     lambda spec: certify if spec.range == RangeKind.JOINT else _certify_no_more
 )
+
+
+@part()
+def _guess_no_chances(spec: Spec, state: State) -> None:
+    """The best guess goes by the estimates."""
+
+
+_guess_chances = dispatch(lambda spec: guess_chances if spec.learns else _guess_no_chances)
 _FEW = 12
 """Changed intervals up to which moving single values beats sorting again."""
 
@@ -216,12 +226,19 @@ def _update_verdicts(spec: Spec, state: State) -> None:
     state.counters[UNDECIDED] = undecided
 
 
-@kernel()
+@kernel("interval")
 def best_guess(spec: Spec, state: State, guess: Flags) -> None:
-    """The answer if one had to be given now: certified arms as such, others by estimate."""
+    """The answer if one had to be given now: certified arms as such, others by estimate.
+
+    It changes nothing that a rule or a verdict looks at.
+    """
+    _guess_chances(spec, state)
     for arm in range(spec.n_arms):
         if spec.keeps_decisions and state.verdict[arm] != _UNDECIDED:
             guess[arm] = state.verdict[arm] == _OUTLIER
+            continue
+        if spec.learns:
+            guess[arm] = state.chance[GUESSED, arm] > 0.5
             continue
         guess[arm] = False
         for side in range(len(state.signs)):

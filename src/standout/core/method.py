@@ -120,6 +120,11 @@ class Method:
             and self.interval_for(problem) in EVIDENCE
         )
 
+    @property
+    def learns(self) -> bool:
+        """Whether its rule and its best guess learn how the means are distributed."""
+        return self.rule == self.anytime
+
     def interval_for(self, problem: Problem) -> IntervalKind:
         """The interval in use: the method's own, or the tightest for the noise."""
         return best_interval(problem.noise) if self.interval is None else self.interval
@@ -182,6 +187,7 @@ class Method:
             interval=int(interval),
             range=int(self.range if joins or self.range != RangeKind.JOINT else RangeKind.EXACT),
             refines=self.refines,
+            learns=self.learns,
             sorts=self.refines or self.range == RangeKind.EXACT,
             keeps_decisions=self.keeps_decisions,
             intersects=self.intersects,

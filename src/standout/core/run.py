@@ -54,6 +54,7 @@ def start_state(
         costs=costs,
         # The paper's intervals are not clipped to the range of the rewards; ours are.
         joins=method.joins(problem, n_arms),
+        learns=method.learns,
         support=problem.noise.support if method.refines else (-math.inf, math.inf),
     )
 

@@ -18,6 +18,8 @@ THRESHOLD_LOWER, THRESHOLD_UPPER, THRESHOLD, MEDIAN = 4, 5, 6, 7
 GUESS_MEAN, GUESS_AD, GUESS_NOISE, GUESS_LOW, GUESS_UP, GUESS_LOWER_AD, GUESS_UPPER_AD = range(7)
 # Entries of State.sampled: how many arms make the threshold, and the stage of that sample.
 SIZE, STAGE = 0, 1
+# Rows of State.chance: what the rule goes by, as of `counted` pulls, and the best guess.
+RULED, GUESSED = 0, 1
 # Entries of State.counters.
 PULLS, ROUNDS, TOUCHED, UNDECIDED, CURSOR = 0, 1, 2, 3, 4
 
@@ -30,6 +32,13 @@ JOINT_ROWS = 18
 JOINT_BOXES = 130
 """Boxes that it works with: two for each halving, and two more."""
 
+CELLS = 64
+"""Cells that a learnt distribution of the means has (`standout.core.threshold.population`)."""
+LEARNT_ROWS = 4
+"""Rows of State.learnt for each side and use (the rule, the best guess), and to work with."""
+MOST_LEARNT = 2000
+"""Arms that a distribution is learnt from; of more, every so-manieth."""
+
 NEVER = 127
 """Stage of an arm that never joins the threshold's arms."""
 MOST_CANDIDATES = 10
@@ -40,13 +49,16 @@ MOST_CANDIDATES = 10
 class Spec(Struct):
     """Constants of a run. Nothing here comes from the true means."""
 
-    STATIC: ClassVar[tuple[str, ...]] = ("rule", "interval", "range", "refines", "samples")
+    STATIC: ClassVar[tuple[str, ...]] = (
+        "rule", "interval", "range", "refines", "learns", "samples",
+    )  # fmt: skip
     DETAILS: ClassVar[tuple[str, ...]] = ("rule", "interval")
 
     rule: int
     interval: int
     range: int
     refines: bool
+    learns: bool
     sorts: bool
     keeps_decisions: bool
     intersects: bool
@@ -120,6 +132,10 @@ class State(Struct):
     joint: FloatRows
     boxes: FloatRows
     bends: Floats
+    learnt: FloatRows
+    fits: FloatRows
+    chance: FloatRows
+    counted: Ints
     centre: Floats
     scratch: Floats
     work: Floats
@@ -134,13 +150,14 @@ def new_state(
     costs: Floats | None = None,
     support: tuple[float, float] = (-np.inf, np.inf),
     joins: bool = False,
+    learns: bool = False,
 ) -> State:
     """A state before the first pull.
 
     `stage` says when an arm joins those that make the threshold: 0 at once, a
     larger number when a sample has grown so often, NEVER not at all. `support`
     holds every mean: the interval of an arm before its first reward. `joins`: there is
-    room for the joint certificate.
+    room for the joint certificate; `learns`: for a learnt distribution of the means.
     """
     sides = len(signs)
     if stage is None:
@@ -148,7 +165,9 @@ def new_state(
     at_once = stage == 0
     omega = np.flatnonzero(stage != NEVER).astype(np.int64)
     omega[: at_once.sum()] = np.flatnonzero(at_once)
-    ends = np.array([support if sign > 0 else (-support[1], -support[0]) for sign in signs])
+    ends = np.array(
+        [support if sign > 0 else (-support[1], -support[0]) for sign in signs], dtype=np.float64
+    )
     counters = np.zeros(5, dtype=np.int64)
     counters[UNDECIDED] = n_arms
     counters[CURSOR] = -1
@@ -193,6 +212,10 @@ def new_state(
         joint=np.zeros((JOINT_ROWS, n_arms) if joins else (0, 0)),
         boxes=np.zeros((JOINT_BOXES, 6) if joins else (0, 0)),
         bends=np.zeros(2 * n_arms if joins else 0),
+        learnt=np.zeros((LEARNT_ROWS * (2 * sides + 1), CELLS + 8) if learns else (0, 0)),
+        fits=np.zeros((min(n_arms, MOST_LEARNT), CELLS) if learns else (0, 0)),
+        chance=np.zeros((2, n_arms) if learns else (0, 0)),
+        counted=np.zeros(n_arms if learns else 0, dtype=np.int64),
         centre=np.zeros(n_arms),
         scratch=np.zeros(n_arms),
         work=np.zeros(n_arms),

@@ -1,9 +1,10 @@
 """focus with the goal `anytime`: the lowest error at any time, not the earliest certificate.
 
-Most pulls keep all arms even, which is what the estimates of median and MAD
-need; the others go to the arm whose side of theta is least clear, the one with
-the smallest sqrt(pulls) * |estimate - theta| / sd (the index of APT; Locatelli,
-Gutzeit & Carpentier 2016). Every arm is pulled for ever, so the certificate
+What all arms together say of each (`standout.core.threshold.population`) gives each arm's chance
+to stand out, and so the wrong arms to expect: the sum of min(chance, 1 - chance). Most pulls keep
+all arms even, which is what median and MAD need; the others go to the arm of which that sum
+expects most for its pulls and cost: an arm that is still in doubt after so many pulls takes about
+as many more to become clear. Every arm is pulled for ever, so the certificate
 comes too, only later.
 """
 
@@ -11,22 +12,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.intervals import reward_variance
 from standout.core.jit import part
 from standout.core.rules.base import rule
-from standout.core.state import THRESHOLD, Spec, State
-from standout.core.threshold.best_guess import shrunken
+from standout.core.state import RULED, Spec, State
+from standout.core.threshold.population import rule_chances
 
-EVEN = 0.7
+EVEN = 0.6
 """Part of the pulls that goes to the arm with the fewest."""
 
 
 @rule("interval")
 def anytime(spec: Spec, state: State, rng: np.random.Generator) -> int:
-    """The arm with the fewest pulls, or the least clear one; none if none can be pulled."""
+    """The arm with the fewest pulls, or the most doubtful one; none if none can be pulled."""
     picked = -1
     if rng.random() >= EVEN:
-        picked = _least_clear(spec, state)
+        rule_chances(spec, state)
+        picked = _most_doubtful(spec, state)
     if picked < 0:
         picked = _fewest(spec, state, rng)
     state.chosen[0] = picked
@@ -52,19 +53,18 @@ def _fewest(spec: Spec, state: State, rng: np.random.Generator) -> int:
     return picked
 
 
-@part("interval")
-def _least_clear(spec: Spec, state: State) -> int:
-    """The arm with the smallest pulls * (estimate - theta)^2 / variance (and cost).
+@part()
+def _most_doubtful(spec: Spec, state: State) -> int:
+    """The arm with the largest min(chance, 1 - chance) / (pulls * cost).
 
-    -1 while theta has no estimate, or no arm can be pulled.
+    -1 if no arm that can be pulled is in doubt.
     """
     picked = -1
-    best = np.inf
+    best = 0.0
     for i in range(spec.n_arms):
-        scale = state.pulls[i] * state.costs[i] / max(reward_variance(spec, state, i), 1e-300)
-        for side in range(len(state.signs)):
-            off = shrunken(state, side, i) - state.bounds[side, THRESHOLD]
-            if scale * off * off < best:
-                best = scale * off * off
-                picked = i
+        doubt = min(state.chance[RULED, i], 1.0 - state.chance[RULED, i])
+        score = doubt / (max(state.pulls[i], 1) * state.costs[i])
+        if score > best:
+            best = score
+            picked = i
     return picked

@@ -1,0 +1,96 @@
+"""Wrong arms on a caption contest, replayed from its ratings, after 10, 30 and 100 of them per arm.
+
+Run it as: python benchmarks/contest.py [--runs 3] [--seed 1]
+
+Each of the 2,930 captions has some 375 recorded ratings; a rating counts as 1 where it is
+"somewhat funny" or "funny". A pull draws from the caption's recorded shares, with replacement, and
+these shares are the truth: 10 captions lie above median + 3 * 1.4826 * MAD. The answers are those
+of uniform sampling (by plain estimates, and by chances), of ROAILUCB and of `focus:goal=anytime`
+(by their best guesses, and the latter by chances), with the same number of pulls in all. Naming
+none has 10 wrong arms.
+
+The data (CC BY 4.0; Jain et al. 2020) are no part of this project: it looks for
+`nycc_636_counts.csv` where `populations.py` does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import numpy as np
+from populations import CONTEST, contest, play_to, truth, uniform
+
+from standout.core import robust
+from standout.core.engine import best_guess
+from standout.core.methods import as_method
+from standout.core.problem import Problem
+from standout.core.run import start_state
+from standout.posterior.estimate import estimate
+from standout.posterior.evidence import Evidence, evidence_of
+from standout.simulation import Instance
+
+PER_ARM = (10, 30, 100)
+ADAPTIVE = ("roai-lucb", "focus:goal=anytime")
+
+
+def by_chances(problem: Problem, evidence: Evidence) -> tuple[np.ndarray, float]:
+    """The arms with a chance above one half, and how many wrong ones are expected."""
+    found = estimate(problem, evidence, [str(i) for i in range(len(evidence.pulls))])
+    return found.chance > 0.5, found.expected_wrong
+
+
+def answers(instance: Instance, problem: Problem, rng: np.random.Generator) -> dict:
+    """Each way's answer after each number of ratings per arm, with what it expects."""
+    found: dict[str, list] = {}
+    for evidence in uniform(instance, problem, PER_ARM, rng):
+        plain = robust.outliers(evidence.means, problem.factor)
+        found.setdefault("uniform, plain estimates", []).append((plain, np.nan))
+        found.setdefault("uniform, chances", []).append(by_chances(problem, evidence))
+    for name in ADAPTIVE:
+        method = as_method(name)
+        n = instance.n_arms
+        spec, state = method.spec(problem, n), start_state(problem, method, n, rng)
+        for total in PER_ARM:
+            play_to(instance, spec, state, total * n, rng)
+            guess = np.zeros(n, dtype=np.bool_)
+            best_guess(spec, state, guess)
+            found.setdefault(f"{name}, best guess", []).append((guess, np.nan))
+            if name != ADAPTIVE[0]:
+                chances = by_chances(problem, evidence_of(spec, state))
+                found.setdefault(f"{name}, chances", []).append(chances)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    if not CONTEST.exists():
+        sys.exit(f"there are no data at {CONTEST.name}: see the docstring")
+    instance = contest()
+    problem = Problem(noise=instance.noise, k=3)
+    true = truth(instance, problem)
+    wrong: dict[str, np.ndarray] = {}
+    expected: dict[str, np.ndarray] = {}
+    for run in range(options.runs):
+        rng = np.random.default_rng([options.seed, run])
+        for way, given in answers(instance, problem, rng).items():
+            count = np.array([float((answer != true).sum()) for answer, _ in given])
+            wrong[way] = wrong.get(way, 0.0) + count / options.runs
+            hoped = np.array([each for _, each in given])
+            expected[way] = expected.get(way, 0.0) + hoped / options.runs
+    print(f"\n{true.sum()} of {len(true):,} stand out; mean wrong arms of {options.runs} runs")
+    print("| ratings per arm | " + " | ".join(map(str, PER_ARM)) + " |")
+    print("|---|" + "---|" * len(PER_ARM))
+    for way, counts in wrong.items():
+        cells = [
+            f"{count:.1f}" + ("" if np.isnan(hoped) else f" ({hoped:.1f} expected)")
+            for count, hoped in zip(counts, expected[way], strict=True)
+        ]
+        print(f"| {way} | " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""What all arms say of each, against its slow twin, and what must not disturb it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from standout import Problem
+from standout.core import engine
+from standout.core.intervals import reward_variance
+from standout.core.methods import parse_method
+from standout.core.prior import PriorFacts
+from standout.core.run import Run, start_state
+from standout.core.state import GUESSED, LEARNT_ROWS, RULED, THRESHOLD
+from standout.core.threshold.population import THETA
+from tests.naive import population as naive
+
+METHOD = parse_method("focus:goal=anytime")
+
+
+def told(noise: str, n: int, most: int, seed: int, side: str = "high"):  # type: ignore[no-untyped-def]
+    """Spec and state after 3 to `most` rewards of each arm, a few arms apart from the others."""
+    problem = Problem(noise=noise, k=2, side=side)
+    rng = np.random.default_rng(seed)
+    spec, state = METHOD.spec(problem, n), start_state(problem, METHOD, n, rng)
+    means = np.clip(rng.normal(0.4, 0.08, n), 0.05, 0.95)
+    means[:2] = (0.85, 0.08)
+    for arm in range(n):
+        for _ in range(int(rng.integers(3, most + 1))):
+            reward = rng.normal(means[arm], 0.2)
+            if noise == "bernoulli":
+                reward = float(rng.random() < means[arm])
+            elif noise.startswith("bounded"):
+                reward = min(max(reward, 0.0), 1.0)
+            engine.observe(spec, state, arm, reward)
+    engine.end_round(spec, state)
+    return spec, state
+
+
+@pytest.mark.parametrize("noise", ["bernoulli", "gaussian:0.2", "gaussian", "bounded:0,1"])
+@pytest.mark.parametrize(("side", "most"), [("high", 8), ("both", 60)])
+def test_chances_are_those_of_the_slow_twin(noise: str, side: str, most: int) -> None:
+    n = 12
+    spec, state = told(noise, n, most, 3, side)
+    state.verdict[:] = 0
+    engine.best_guess(spec, state, np.zeros(n, dtype=np.bool_))
+    expected = np.zeros(n)
+    for s, sign in enumerate(state.signs.tolist()):
+        arms = [
+            naive.Arm(
+                int(state.pulls[i]),
+                float(state.estimate[s, i]),
+                float(reward_variance(spec, state, i)),
+                float(state.sums[i]) if noise == "bernoulli" else None,
+            )
+            for i in range(n)
+        ]
+        ends = (spec.low, spec.high) if sign > 0 else (-spec.high, -spec.low)
+        learnt = naive.learn(arms, state.factors[s], sign, ends, state.bounds[s, THRESHOLD])
+        row = 2 * LEARNT_ROWS * s + LEARNT_ROWS
+        assert state.learnt[row, THETA] == pytest.approx(learnt.theta, abs=1e-9)
+        expected += [naive.chance(arm, learnt, sign) for arm in arms]
+    np.testing.assert_allclose(state.chance[GUESSED], np.minimum(expected, 1.0), atol=1e-7)
+
+
+def test_a_guess_leaves_the_rule_alone() -> None:
+    """Looking between the pulls changes none of them."""
+    asked = []
+    for looks in (False, True):
+        problem = Problem(noise="gaussian:0.2", k=2, side="both")
+        rng, rewards = np.random.default_rng(1), np.random.default_rng(2)
+        run = Run(problem, list("abcdefgh"), "focus:goal=anytime", rng, budget=400)
+        arms = []
+        while (arm := run.ask()) is not None:
+            arms.append(arm)
+            run.tell(arm, rewards.normal("abcdefgh".index(arm) // 7, 0.2))
+            if looks:
+                run.identification()
+        asked.append(arms)
+    assert asked[0] == asked[1]
+
+
+@pytest.mark.parametrize(
+    ("sigma", "value"), [(1e-3, 0.0), (1e-3, -9e8), (1e-90, 1e-85), (1e90, -1e95)]
+)
+def test_equal_arms_and_huge_numbers(sigma: float, value: float) -> None:
+    """Nothing stands out where all are alike; nothing breaks."""
+    run = Run(Problem(noise=f"gaussian:{sigma!r}"), list("abcde"), "focus:goal=anytime",
+              np.random.default_rng(0), budget=100)  # fmt: skip
+    while (arm := run.ask()) is not None:
+        run.tell(arm, value)
+    assert run.identification().best_guess == ()
+    assert np.isfinite(run.state.chance).all()
+
+
+def test_known_means_and_costs() -> None:
+    """A known mean is never pulled, and beyond theta or not; dear arms are pulled less."""
+    given = PriorFacts(known={"a": 9.0, "b": 0.0}, costs={"c": 20.0})
+    run = Run(Problem(noise="gaussian:1", k=2), list("abcdefg"), "focus:goal=anytime",
+              np.random.default_rng(0), budget=300, given=given)  # fmt: skip
+    rewards = np.random.default_rng(1)
+    while (arm := run.ask()) is not None:
+        assert arm not in "ab"
+        run.tell(arm, rewards.normal())
+    assert run.identification().best_guess == ("a",)
+    assert run.state.chance[RULED, 0] == pytest.approx(1.0)
+    assert run.state.pulls[2] == run.state.pulls[2:].min()
+
+
+def test_pulls_go_where_the_doubt_is() -> None:
+    """One arm on theta, the others clear: it gets far more than any other."""
+    means = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.1, 3.0]
+    run = Run(Problem(noise="gaussian:0.4", k=2, mad_scale=1.0), [str(m) for m in means],
+              "focus:goal=anytime", np.random.default_rng(0), budget=600)  # fmt: skip
+    rewards = np.random.default_rng(1)
+    while (arm := run.ask()) is not None:
+        run.tell(arm, rewards.normal(float(arm), 0.4))
+    pulls = run.state.pulls
+    assert pulls[9] > 2 * np.delete(pulls, 9).max()
