@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from standout import Problem
@@ -67,3 +68,18 @@ def test_a_text_without_scales_is_older(
         make_or_find(
             str(folder / "x.db"), ARMS, problem, "focus:scales=2", name="main", budget=None, seed=0
         )
+
+
+def test_what_the_goal_anytime_learns_follows_from_the_rewards(tmp_path: Path) -> None:
+    """It is not kept: a study that is opened anew learns it anew, and has nothing to verify."""
+    place, rng = str(tmp_path / "any.db"), np.random.default_rng(1)
+    arms = [str(i) for i in range(6)]
+    problem = Problem(noise="bernoulli", k=2, side="both")
+    Study.create(place, arms, problem, method="focus:goal=anytime", budget=150, seed=1).close()
+    for _ in range(3):
+        with Study.open(place) as study:
+            for ticket in study.ask(50):
+                study.tell(ticket, float(rng.random() < (0.95 if ticket.arm == "3" else 0.3)))
+            assert study.verify().problems == ()
+            guess = study.identification().best_guess
+    assert guess == ("3",)

@@ -63,11 +63,12 @@ def test_chances_are_those_of_the_slow_twin(noise: str, side: str, most: int) ->
     np.testing.assert_allclose(state.chance[GUESSED], np.minimum(expected, 1.0), atol=1e-7)
 
 
-def test_a_guess_leaves_the_rule_alone() -> None:
+@pytest.mark.parametrize("noise", ["gaussian:0.2", "gaussian"])
+def test_a_guess_leaves_the_rule_alone(noise: str) -> None:
     """Looking between the pulls changes none of them."""
     asked = []
     for looks in (False, True):
-        problem = Problem(noise="gaussian:0.2", k=2, side="both")
+        problem = Problem(noise=noise, k=2, side="both")
         rng, rewards = np.random.default_rng(1), np.random.default_rng(2)
         run = Run(problem, list("abcdefgh"), "focus:goal=anytime", rng, budget=400)
         arms = []

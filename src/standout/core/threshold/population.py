@@ -8,8 +8,9 @@ median + factor * MAD of that distribution, which noise has not widened. No guar
 this; `standout.posterior` does the same with more care, for people to look at.
 
 Means are put into cells, fine near the median and wider far out. A row of `State.learnt` holds the
-arms that each cell counts for, and (in `CENTRE` to `DUE`) where the cells are, theta, and
-the pulls from which on to learn anew; the next rows hold the cells' middles and, where rewards
+arms that each cell counts for, and (in `CENTRE` to `NOISE`) where the cells are, theta, the
+pulls from which on to learn anew, the mean variance of a reward and an arm's usual square error;
+the next rows hold the cells' middles and, where rewards
 are 0 or 1, the logarithms of their likelihoods.
 """
 
@@ -37,7 +38,7 @@ from standout.core.state import (
 from standout.core.typing import Floats
 
 # Columns of the first of a side's rows.
-CENTRE, UNIT, FIRST, STEP, THETA, DUE = range(CELLS, CELLS + 6)
+CENTRE, UNIT, FIRST, STEP, THETA, DUE, VARIANCE, NOISE = range(CELLS, CELLS + 8)
 # What the rows of a side hold.
 MASS, MIDDLE, LOG_ONE, LOG_ZERO = range(4)
 # Rows after those of the sides, to work with.
@@ -87,10 +88,9 @@ def learn(spec: Spec, state: State, side: int, row: int) -> None:
 
 @part("interval")
 def _lay_cells(spec: Spec, state: State, side: int, row: int, count: int, stride: int) -> None:
-    """Where the cells are, and into `BASE`'s last columns the spread and a usual error."""
+    """Where the cells are, and how much noise there is."""
     values = state.scratch
     mine = state.learnt[row]
-    facts = state.learnt[len(state.learnt) - LEARNT_ROWS + BASE]
     rank = (count + 1) // 2
     low = values[0]
     high = values[0]
@@ -110,13 +110,12 @@ def _lay_cells(spec: Spec, state: State, side: int, row: int, count: int, stride
             total += variance
             count += 1
     noise = kth_largest(values, count, rank, values[0], state.work)
-    facts[THETA] = total / count
-    facts[DUE] = noise
+    mine[VARIANCE] = total / count
+    mine[NOISE] = noise
     error = math.sqrt(noise)
     spread = max(spread, 0.2 * error, 1e-9 * abs(median))
     if spread <= 0.0:
         spread = max(high - low, 1.0)
-    facts[UNIT] = spread
     reach = REACH * spread
     low = min(low - 2.0 * error, median - reach)
     high = max(high + 2.0 * error, median + reach)
@@ -154,8 +153,8 @@ def _weigh_bell(spec: Spec, state: State, side: int, row: int) -> None:
     """The bell and the tail, as arms per cell: where EM begins, and what it keeps."""
     mine = state.learnt[row]
     base = state.learnt[len(state.learnt) - LEARNT_ROWS + BASE]
-    spread = base[UNIT]
-    scale = math.sqrt(max(spread * spread - base[DUE], (NARROWEST * spread) ** 2))
+    spread = mine[UNIT] / BEND
+    scale = math.sqrt(max(spread * spread - mine[NOISE], (NARROWEST * spread) ** 2))
     total = 0.0
     for g in range(CELLS):
         off = (state.learnt[row + MIDDLE, g] - mine[CENTRE]) / scale
@@ -194,7 +193,7 @@ def _fit(spec: Spec, state: State, side: int, row: int, arm: int, fit: Floats) -
         mean = min(max(state.estimate[side, arm], low), _place(mine, float(CELLS)))
         cell = min(math.floor(_cell(mine, mean)), CELLS - 1.0)
         width = _place(mine, cell + 1.0) - _place(mine, cell)
-        square = _square_error(spec, state, arm) + width * width / 12.0
+        square = _square_error(spec, state, row, arm) + width * width / 12.0
         for g in range(CELLS):
             off = state.learnt[row + MIDDLE, g] - mean
             fit[g] = -0.5 * off * off / square
@@ -204,11 +203,10 @@ def _fit(spec: Spec, state: State, side: int, row: int, arm: int, fit: Floats) -
 
 
 @part("interval")
-def _square_error(spec: Spec, state: State, arm: int) -> float:
+def _square_error(spec: Spec, state: State, row: int, arm: int) -> float:
     """The variance of an arm's estimate, its own drawn towards that of all arms."""
     pulls = state.pulls[arm]
-    shared = state.learnt[len(state.learnt) - LEARNT_ROWS + BASE, THETA]
-    variance = pulls * reward_variance(spec, state, arm) + SHARED * shared
+    variance = pulls * reward_variance(spec, state, arm) + SHARED * state.learnt[row, VARIANCE]
     return float(variance / (pulls + SHARED) / pulls)
 
 
@@ -224,7 +222,7 @@ def _step(state: State, row: int, arms: int) -> None:
         found[g] = 0.0
     for i in range(arms):
         _add_posterior(state.fits[i], mine, found)
-    width = max(1.0, SMOOTHING * math.sqrt(base[DUE]) / (mine[UNIT] * mine[STEP]))
+    width = max(1.0, SMOOTHING * math.sqrt(mine[NOISE]) / (mine[UNIT] * mine[STEP]))
     reach = min(int(2.0 * width) + 1, CELLS - 1)
     for d in range(reach + 1):
         kernel[d] = math.exp(-0.5 * (d / width) ** 2)
@@ -258,7 +256,7 @@ def _find_theta(spec: Spec, state: State, side: int, row: int, arms: int) -> Non
     mine = state.learnt[row]
     bounds = state.bounds[side]
     first = len(state.learnt) - LEARNT_ROWS
-    error = math.sqrt(state.learnt[first + BASE, DUE])
+    error = math.sqrt(mine[NOISE])
     theta = bounds[THRESHOLD]
     if error > mine[UNIT] * mine[STEP]:
         found = state.learnt[first + NEXT]
@@ -304,7 +302,7 @@ def chance_beyond(spec: Spec, state: State, side: int, row: int, arm: int) -> fl
     cell = _cell(mine, theta)
     g = min(int(cell), CELLS - 1)
     if state.pulls[arm] > 0:
-        error = math.sqrt(_square_error(spec, state, arm))
+        error = math.sqrt(_square_error(spec, state, row, arm))
         if error < _place(mine, g + 1.0) - _place(mine, g):
             # Known more finely than the cells are: there the prior changes nothing.
             off = theta - state.estimate[side, arm]

@@ -32,6 +32,7 @@ NOT_KEPT = frozenset(
         "omega", "touched",  # from stage and sampled, and the flag is_touched
         "deviation_lower", "deviation_upper", "sorted_lower", "sorted_upper",  # from the intervals
         "binding", "centre", "scratch", "work", "joint", "boxes", "bends",  # scratch
+        "learnt", "fits", "chance", "counted",  # learnt anew from the rewards
         "is_wanted", "candidates", "chosen", "amount",
     )
 )  # fmt: skip
