@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 
 import numpy as np
@@ -278,3 +279,22 @@ def test_a_note_is_kept_and_changes_nothing(place: str) -> None:
         assert "the freezer was warm &lt;b&gt;" in text
         with pytest.raises(StudyError, match="some text"):
             study.note("  ")
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ("NULL", "settings: "),
+        ("""'{"set": {"tolerance": 9.0}, "void": [3]}'""", "settings: "),
+        ("""'{"set": {"tolerance": 0.5}, "void": []}'""", "void rewards: "),
+    ],
+)
+def test_who_forges_a_change_is_found_out(folder: object, changed: str, words: str) -> None:
+    path = f"{folder}/study.db"
+    with measured(path, 40) as study:
+        study.set(tolerance=0.5)
+        study.void(3)
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"UPDATE standout_runs SET changed = {changed}")
+    with Study.open(path) as study:
+        assert any(problem.startswith(words) for problem in study.verify().problems)

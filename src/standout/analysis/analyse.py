@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from standout.analysis.folders import read_folder
 from standout.analysis.tables import Rewards, Sums, read_table
 from standout.core import engine
 from standout.core.bulk import observe_many
@@ -47,8 +50,9 @@ def analyse(
 ) -> Analysis:
     """What a table of past measurements proves, what is probable, and what to measure next.
 
-    `table` is a CSV or Parquet file, a data frame (pandas, Polars, Arrow), or a mapping of
-    columns; one row per reward (`arm`, `value`), or one per arm (`arm`, `count` and `sum` or
+    `table` is a CSV or Parquet file, a folder of such files (which may be larger than memory:
+    they are added up by arm), a data frame (pandas, Polars, Arrow), or a mapping of columns;
+    one row per reward (`arm`, `value`), or one per arm (`arm`, `count` and `sum` or
     `mean`, and `std` for noise of unknown scale). `arm` and `value` name these columns where
     they are called otherwise.
 
@@ -73,7 +77,7 @@ def analyse(
             "say what is asked: analyse(table, Problem(noise=...)); the noise is how rewards "
             "scatter around an arm's mean"
         )
-    data = read_table(table, arm, value)
+    data = read_data(table, problem, arm, value)
     chosen, notes = _choose_method(as_method(method), problem, data, is_ordered)
     run = replay(data, problem, chosen, seed)
     found = _answer(run, data, is_complete)
@@ -94,6 +98,13 @@ def analyse(
         left=None if outlook is None or not is_complete else outlook.forecast(seed),
         notes=tuple(notes),
     )
+
+
+def read_data(table: Any, problem: Problem, arm: str | None, value: str | None) -> Rewards | Sums:
+    """A table, or a folder of files added up."""
+    if isinstance(table, str | os.PathLike) and Path(table).is_dir():
+        return read_folder(Path(table), problem.noise, arm, value)
+    return read_table(table, arm, value)
 
 
 def replay(data: Rewards | Sums, problem: Problem, method: Method, seed: int = 0) -> Run:
@@ -180,7 +191,7 @@ def _answer(run: Run, data: Rewards | Sums, is_complete: bool) -> Identification
 
 
 def _outlook(run: Run, data: Rewards | Sums) -> Outlook | None:
-    if (run.state.pulls == 0).any():
+    if len(run.arms) > MOST_ARMS or (run.state.pulls == 0).any():
         return None
     if isinstance(data, Rewards):
         pool = pool_of(run.state, data.codes[-RECENT:], data.values[-RECENT:])

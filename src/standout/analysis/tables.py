@@ -22,6 +22,7 @@ from standout.extras import require
 from standout.files import csv_records
 from standout.study.csv_files import ARM_NAMES, REWARD_NAMES, decode, unguarded
 
+ARM_COLUMNS, VALUE_COLUMNS = ARM_NAMES, REWARD_NAMES
 COUNT_NAMES = ("count", "n", "pulls")
 _PARQUET = (".parquet", ".pq")
 _CSV = (".csv", ".tsv", ".txt")
@@ -114,7 +115,9 @@ def columns_of_csv(text: str, label: str) -> dict[str, Any]:
 def _columns_of(table: Any) -> dict[str, Any]:
     """The columns of a data frame, an Arrow table or a mapping."""
     if isinstance(table, Mapping):
-        if _find(table, ARM_NAMES) is None and all(_is_sequence(each) for each in table.values()):
+        if find_column(table, ARM_NAMES) is None and all(
+            _is_sequence(each) for each in table.values()
+        ):
             return _columns_by_arm(table)
         return dict(table)
     names = getattr(table, "column_names", None)
@@ -161,13 +164,13 @@ def _from_columns(
 ) -> Rewards | Sums:
     arm_column = _named(columns, label, arm, ARM_NAMES, "arm")
     names = _texts(columns[arm_column], label, first)
-    value_column = value if value is not None else _find(columns, REWARD_NAMES)
-    counts = None if value is not None else _find(columns, COUNT_NAMES)
+    value_column = value if value is not None else find_column(columns, REWARD_NAMES)
+    counts = None if value is not None else find_column(columns, COUNT_NAMES)
     if value_column is None and counts is not None:
         return _sums(columns, names, counts, label, first)
     if value_column is None or value_column not in columns:
         wanted = value or "value (or count with sum or mean)"
-        raise ProblemError(f"{label}: no column {wanted} among {_listed(columns)}")
+        raise ProblemError(f"{label}: no column {wanted} among {listed_columns(columns)}")
     values = _numbers(columns[value_column], value_column, label, first)
     names, values = _only_counted(columns, names, values)
     arms, codes = _codes(names)
@@ -194,7 +197,7 @@ def _sums(
         raise ProblemError(
             f"{label}, row {row + first}: {counts} is {numbers[row]:g}, not a whole number"
         )
-    given = {name: _find(columns, (name,)) for name in ("sum", "mean", "std")}
+    given = {name: find_column(columns, (name,)) for name in ("sum", "mean", "std")}
     if (given["sum"] is None) == (given["mean"] is None):
         raise ProblemError(f"{label}: beside {counts} there must be a column sum or mean")
     if given["sum"] is not None:
@@ -212,7 +215,7 @@ def _sums(
     return Sums(tuple(names), numbers.astype(np.int64), sums, std)
 
 
-def _find(columns: Iterable[str], names: Sequence[str]) -> str | None:
+def find_column(columns: Iterable[str], names: Sequence[str]) -> str | None:
     """The first column of one of these names, in whatever letters."""
     small = {str(column).strip().lower(): column for column in columns}
     return next((small[name] for name in names if name in small), None)
@@ -221,16 +224,17 @@ def _find(columns: Iterable[str], names: Sequence[str]) -> str | None:
 def _named(
     columns: Mapping[str, Any], label: str, given: str | None, usual: Sequence[str], what: str
 ) -> str:
-    found = given if given is not None else _find(columns, usual)
+    found = given if given is not None else find_column(columns, usual)
     if found is None or found not in columns:
         raise ProblemError(
-            f"{label}: no column {given or what} among {_listed(columns)}; say which one has the "
-            "arms (arm=..., --arm) and which the rewards (value=..., --value)"
+            f"{label}: no column {given or what} among {listed_columns(columns)}; say which has "
+            "the arms (arm=..., --arm) and which the rewards (value=..., --value)"
         )
     return found
 
 
-def _listed(columns: Mapping[str, Any]) -> str:
+def listed_columns(columns: Iterable[str]) -> str:
+    """Names of columns for a message."""
     return ", ".join(str(column) for column in columns) or "none"
 
 

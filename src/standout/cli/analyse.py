@@ -23,8 +23,8 @@ def analyse(
         str,
         typer.Argument(
             metavar="TABLE",
-            help="CSV or Parquet: a row per reward (arm,value), or per arm (arm,count,sum or "
-            "mean[,std]).",
+            help="CSV or Parquet, or a folder of them: a row per reward (arm,value), or per arm "
+            "(arm,count,sum or mean[,std]).",
         ),
     ],
     noise: Annotated[
@@ -70,10 +70,10 @@ def analyse(
     to measure next. The output says what it takes, and what can be said if it is not so.
     """
     from standout.analysis.analyse import analyse as look
-    from standout.analysis.tables import read_table
+    from standout.analysis.analyse import read_data
 
     problem = problem_of(noise, k, delta, side, tolerance, mad_scale)
-    data = read_table(table, arm, value)
+    data = read_data(table, problem, arm, value)
     said = look(
         data,
         problem,
