@@ -64,6 +64,7 @@ __all__ = [
     "TicketError",
     "TokenError",
     "ToldError",
+    "TooLateError",
     "UnavailableError",
     "UncertainError",
     "UndecidableWarning",

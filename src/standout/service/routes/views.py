@@ -128,7 +128,7 @@ async def arm(
     position: Annotated[int, Query(ge=0, le=BIGGEST, description="In the order of the study.")],
 ) -> Response:
     """How an arm came to where it stands: its interval over its pulls, and who measured it."""
-    return answer(await service.queues.slow(_arm, service, name, position))
+    return answer(await service.queues.look(_arm, service, name, position))
 
 
 def _arm(service: Service, name: str, position: int) -> ArmHistory:

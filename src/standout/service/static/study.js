@@ -93,10 +93,12 @@ const refreshChances = seldom(3000, async () => {
   data.takeChances(found);
   showAnswer(data, items);
   arms.show();
+  // One after the other: a browser has few connections, and what takes long must not hold them all.
+  refreshEndings();
 });
 
 const refreshEndings = seldom(15000, async () => {
-  if (data.head.stopped) return;
+  if (data.head.stopped || data.size > MOST_CHANCES) return;
   const found = await get(studyPath(study, "/endings")).catch(() => null);
   if (found === null) return;
   seen.endings = found.endings;
@@ -114,7 +116,6 @@ function refreshRest() {
   if (pulls !== seen.pulls || data.head.stopped) refreshTrace();
   if (pulls !== seen.pulls && pulls > 0) refreshChances();
   if (pulls !== seen.pulls) refreshForecast();
-  if (pulls !== seen.pulls && pulls > 0) refreshEndings();
   // What is changed by hand shows in the settings, or in what was told.
   const settings = JSON.stringify([data.head.budget, data.head.problem.tolerance, data.head.stopped, pulls < seen.pulls]);
   if (settings !== seen.changes || pulls % 1000 === 0) showChanges(study);
