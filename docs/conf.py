@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
 
@@ -12,7 +15,8 @@ author = "the standout developers"
 copyright = author
 release = version = standout.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+extensions = ["flowcharts", "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
 exclude_patterns = ["_build"]
 
 # Links to a heading (`focus.md#what-it-does`) work here as they do on GitHub.
@@ -46,6 +50,5 @@ pygments_dark_style = "monokai"
 
 
 def setup(app: Sphinx) -> None:
-    """Read as text here, what GitHub colours or draws."""
+    """Name what GitHub colours and Pygments does not know."""
     app.add_lexer("csv", TextLexer)
-    app.add_lexer("mermaid", TextLexer)
