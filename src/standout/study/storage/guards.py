@@ -12,8 +12,8 @@ from standout.study.storage.versions import APPEND_ONLY, guard_body, guards
 _TABLES = tuple(table for tables in APPEND_ONLY.values() for table in tables)
 _SQLITE = Statement("SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")
 _POSTGRESQL = Statement(
-    "SELECT t.tgname, c.relname, t.tgenabled, t.tgtype, p.prosrc FROM pg_trigger t "
-    "JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid "
+    "SELECT t.tgname, c.relname, c.relispartition, t.tgenabled, t.tgtype, p.prosrc "
+    "FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid "
     "WHERE NOT t.tgisinternal AND c.relnamespace = "
     "(SELECT relnamespace FROM pg_class WHERE oid = 'standout_rewards'::regclass)"
 )
@@ -69,13 +69,18 @@ def _on_sqlite(connection: Connection) -> dict[str, bool]:
 
 
 def _on_postgresql(connection: Connection) -> dict[str, bool]:
-    return {
-        name: (
-            name == f"{table}_keep"
+    """The same. A table that its owner has partitioned has a copy of its trigger on every part,
+    and each must be as good as the table's own."""
+    found: dict[str, bool] = {}
+    for name, table, is_part, enabled, kind, body in _POSTGRESQL(connection):
+        if not (is_part or table.startswith("standout_")):
+            continue
+        guarded = name.removesuffix("_keep") if is_part else table
+        is_good = (
+            name == f"{guarded}_keep"
             and enabled in ("O", b"O")
             and kind == _BEFORE_CHANGES
-            and body == guard_body(table)
+            and body == guard_body(guarded)
         )
-        for name, table, enabled, kind, body in _POSTGRESQL(connection)
-        if table.startswith("standout_")
-    }
+        found[name] = found.get(name, True) and is_good
+    return found
