@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
+from weakref import WeakValueDictionary
 
 from standout.results import Chances, EndingList, Forecast
 from standout.study import Study
@@ -42,6 +43,7 @@ class Recent(Generic[K, V]):
         self._most = most
         self._lock = threading.Lock()
         self._kept: OrderedDict[K, V] = OrderedDict()
+        self._finding: WeakValueDictionary[K, threading.Lock] = WeakValueDictionary()
 
     def get(self, key: K, default: V | None = None) -> V | None:
         """What is kept under `key`, which counts as a use; else `default`."""
@@ -57,6 +59,11 @@ class Recent(Generic[K, V]):
             self._kept.move_to_end(key)
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
+
+    def finding(self, key: K) -> threading.Lock:
+        """A lock for whoever works out what is to be kept under `key`: others wait for that."""
+        with self._lock:
+            return self._finding.setdefault(key, threading.Lock())
 
     def pop(self, key: K) -> None:
         """Forget what is kept under `key`, if anything."""
@@ -97,15 +104,18 @@ def kept_or_new(
 ) -> V:
     """What is kept of the study as it is or still good; else what `find` gives, kept.
 
+    Of many who ask for the same at once, one works it out and the others wait for it.
+
     `good_for` says for how many seconds, of what was found and the seconds that it took.
     """
-    state, begin = state_of(study), time.monotonic()
-    last = kept.get(key)
-    if last is not None and (last.state == state or begin < last.until):
-        return last.found
-    found = find()
-    now = time.monotonic()
-    kept[key] = Kept(state, found, now + good_for(found, now - begin))
+    with kept.finding(key):
+        state, begin = state_of(study), time.monotonic()
+        last = kept.get(key)
+        if last is not None and (last.state == state or begin < last.until):
+            return last.found
+        found = find()
+        now = time.monotonic()
+        kept[key] = Kept(state, found, now + good_for(found, now - begin))
     return found
 
 
