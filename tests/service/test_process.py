@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import random
 import signal
 import subprocess
@@ -207,6 +208,53 @@ def test_a_process_looks_for_its_parent_before_anything_slow() -> None:
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert found.stdout == b"[]\n"
+
+
+COMING_UP = """
+import sys
+from standout.errors import StorageError, UnavailableError
+from standout.service import server, worker_processes
+from standout.study import warm
+
+tries = []
+
+def make_server(place, settings, level):
+    tries.append(place)
+    if place == "away" and len(tries) < 4:
+        raise UnavailableError("in recovery")
+    if place == "damaged":
+        raise StorageError("restore a copy")
+    return server
+
+server.make_server, warm.warm_up = make_server, lambda: None
+server.run = lambda sockets: print("serving after", len(tries), flush=True)
+worker_processes.serve()
+"""
+
+
+def test_a_process_that_comes_up_amid_an_outage_waits() -> None:
+    """It does not end with a traceback, and so the service with it after a few."""
+    for place, said in (("away", b"serving after 4\n"), ("damaged", b"")):
+        with (
+            open_socket("127.0.0.1", 0) as listener,
+            subprocess.Popen(
+                [sys.executable, "-c", COMING_UP],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=[listener.fileno()],
+            ) as process,
+        ):
+            assert process.stdin is not None
+            assert process.stdout is not None
+            assert process.stderr is not None
+            # Its input stays open: it would end with it.
+            process.stdin.write(pickle.dumps((place, None, "error", listener.fileno())))
+            process.stdin.flush()
+            assert process.stdout.read() == said
+            errors = process.stderr.read()
+            assert errors == (b"" if said else b"standout: error: restore a copy\n")
+            assert process.wait() == (0 if said else 1)
 
 
 def test_what_serve_refuses(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

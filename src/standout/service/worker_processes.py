@@ -17,12 +17,15 @@ import time
 from contextlib import suppress
 from types import FrameType
 
-from standout.errors import StudyError
+from standout.errors import StandoutError, StudyError
 from standout.service.settings import Settings
+from standout.waiting import Patience
 
 EARLY = 5.0
 """A process that ends sooner than this did not come up."""
 MOST_EARLY = 3
+OUTAGE = 60.0
+"""Seconds that a process waits for a database that is away when it comes up."""
 
 
 class Crew:
@@ -103,12 +106,14 @@ def serve() -> None:
     What it needs comes on its standard input, where no list of processes shows
     it. The same pipe ends with the parent.
     """
+    told = sys.stdin.fileno()
     place, settings, level, number = pickle.load(sys.stdin.buffer)
     # Ctrl-C goes to the whole group of processes; the parent then says when to end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
-        sys.stdin.buffer.read()
+        while os.read(told, 1024):  # Not through Python's buffer, which its end would wait for.
+            pass
         os.kill(os.getpid(), signal.SIGTERM)
 
     # Before anything slow is imported or done: a parent may go while its child is still coming up,
@@ -118,4 +123,9 @@ def serve() -> None:
     from standout.study.warm import warm_up
 
     warm_up()
-    make_server(place, settings, level).run(sockets=[socket.socket(fileno=number)])
+    try:
+        # The service is up: a database that is away just now is waited for, as by its requests.
+        server = Patience(OUTAGE).call(lambda: make_server(place, settings, level))
+    except StandoutError as error:
+        sys.exit(f"standout: error: {error}")
+    server.run(sockets=[socket.socket(fileno=number)])
