@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,8 @@ from standout.service.settings import Settings
 from standout.study.storage.tokens import Role
 from tests.service.conftest import BASE, bearer, new_token
 
+_PART = re.compile(r"\{(\w+)(?::\w+)?\}")
+"""What differs from one address to another, by its name."""
 CALLERS = ("nobody", *(str(role) for role in (Role.RATER, Role.WORKER, Role.VIEWER, Role.OWNER)))
 _NOTES = {
     ("POST", "/api/v1/studies/NAME/ask"): {"rater": "one at a time"},
@@ -50,8 +53,9 @@ def measure() -> dict[tuple[str, str], dict[str, bool]]:
         found: dict[tuple[str, str], dict[str, bool]] = {}
         with TestClient(app, base_url=BASE, follow_redirects=False) as client:
             for method, path in routes_of(app):
-                address = path.replace("{name}", "none").replace("{version}", "none")
-                found[method, path.replace("{name}", "NAME").replace("{version}", "VERSION")] = {
+                address = _PART.sub("none", path)
+                shown = _PART.sub(lambda part: part[1].upper(), path)
+                found[method, shown] = {
                     caller: _may(client, method, address, tokens, caller) for caller in CALLERS
                 }
     return found
