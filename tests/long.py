@@ -8,6 +8,7 @@ from __future__ import annotations
 
 APART = (
     "tests/study/test_crowd.py",
+    "tests/study/test_changing.py::test_random_changes",
     "tests/study/measuring/test_run.py::test_goes_on_after_it_was_ended",
     "tests/study/test_random_walks.py",
     "tests/study/test_slow_commands.py",
@@ -34,6 +35,7 @@ APART = (
     "tests/posterior/test_properties.py::test_more_data_never_hurt",
     "tests/posterior/test_until.py::test_the_certificate_is_the_same_bit_for_bit",
     "tests/simulation/test_simulate.py::test_one_process_or_two",
+    "tests/simulation/test_cluster.py",
     "tests/simulation/test_reference.py",
     "tests/study/test_interrupted.py",
     "tests/study/test_same_decisions.py",

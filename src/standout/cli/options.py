@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +13,8 @@ from standout.core.noise import NOISE_FORMS
 from standout.errors import ProblemError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from standout.core.method import Method
     from standout.core.problem import Problem
     from standout.simulation import InstanceFamily
@@ -95,6 +99,10 @@ NoiseText = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Same seed, same numbers.")]
+Dask = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Play on the Dask cluster at this address."),
+]
 Jobs = Annotated[
     int | None, typer.Option(show_default="all cores", help="Processes; results do not change.")
 ]
@@ -180,3 +188,15 @@ def read_jobs(jobs: int | None) -> int:
     from standout.cli.console import cores
 
     return cores() if jobs is None else jobs
+
+
+@contextmanager
+def cluster(dask: str | None, jobs: int | None) -> Iterator[tuple[Executor | None, int]]:
+    """Where runs are played: a Dask cluster, or this machine (None), and how many at a time."""
+    if dask is None:
+        yield None, read_jobs(jobs)
+        return
+    from standout.study.measuring.campaign import dask as connect
+
+    with connect(dask) as (executor, count):
+        yield executor, count if jobs is None else read_jobs(jobs)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from standout.cli.options import Jobs, Json, Seed, read_jobs
+from standout.cli.options import Dask, Jobs, Json, Seed, cluster, read_jobs
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from standout.paper.reproduce import Reproduction
     from standout.paper.settings import Settings
 
@@ -29,6 +32,7 @@ def reproduce(
     ] = None,
     seed: Seed = 0,
     jobs: Jobs = None,
+    dask: Dask = None,
     out: Annotated[Path, typer.Option(help="Folder for figures, data and report.")] = Path("paper"),
     quick: Annotated[
         bool, typer.Option("--quick", help="A miniature with few runs, in about a minute.")
@@ -51,12 +55,14 @@ def reproduce(
     from standout.paper.style import check_matplotlib
 
     settings = Settings(out=out, runs=runs, seed=seed, jobs=read_jobs(jobs), quick=quick)
+    # What is wrong with these is said before a cluster is looked for.
     names = list(check_figures(figures or []))
     # Refused before the kernels are compiled, which may take a while.
     check_matplotlib()
     prepare_folder(out)
     try:
-        found = _with_bars(names, settings)
+        with cluster(dask, jobs) as (executor, count):
+            found = _with_bars(names, replace(settings, jobs=count), executor)
     except KeyboardInterrupt:
         console.messages().print("the same command goes on from what is done")
         raise
@@ -68,7 +74,7 @@ def reproduce(
         _say_claims(found, out)
 
 
-def _with_bars(names: list[str], settings: Settings) -> Reproduction:
+def _with_bars(names: list[str], settings: Settings, executor: Executor | None) -> Reproduction:
     """Make the figures with a bar for each on standard error."""
     from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 
@@ -90,7 +96,7 @@ def _with_bars(names: list[str], settings: Settings) -> Reproduction:
                 bars[figure] = shown.add_task(figure, total=total)
             shown.update(bars[figure], completed=done)
 
-        return make(names, settings, show)
+        return make(names, settings, show, executor)
 
 
 def _say_claims(found: Reproduction, out: Path) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from standout.cli.options import (
+    Dask,
     Delta,
     GoalText,
     InstanceText,
@@ -23,8 +24,8 @@ from standout.cli.options import (
     SideText,
     Tolerance,
     check_seed,
+    cluster,
     read_checkpoints,
-    read_jobs,
     read_methods,
     read_question,
 )
@@ -75,6 +76,7 @@ def simulate(
         ),
     ] = None,
     jobs: Jobs = None,
+    dask: Dask = None,
     as_json: Json = False,
 ) -> None:
     """Play methods against each other on known means.
@@ -104,7 +106,8 @@ def simulate(
     from standout.cli import console
     from standout.simulation import simulate as play
 
-    with console.run_bars([each.label() for each in chosen], runs) as show:
+    bars = console.run_bars([each.label() for each in chosen], runs)
+    with cluster(dask, jobs) as (executor, count), bars as show:
         simulation = play(
             family,
             chosen,
@@ -113,7 +116,8 @@ def simulate(
             seed=seed,
             budget=budget,
             checkpoints=marks,
-            jobs=read_jobs(jobs),
+            jobs=count,
+            executor=executor,
             progress=show.done,
             on_slice=show.within,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,17 +38,21 @@ class Reproduction:
 
 
 def reproduce(
-    figures: Sequence[str], settings: Settings, progress: Progress | None = None
+    figures: Sequence[str],
+    settings: Settings,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> Reproduction:
     """Make the named figures in `settings.out`; none or `all` makes every one.
 
     Runs are kept in the folder `cache` as they finish. Called again after an
-    interrupt, it plays only what is missing.
+    interrupt, it plays only what is missing. With an `executor` (a Dask cluster's) runs are
+    played there, with the same results.
     """
     names = check_figures(figures)
     check_matplotlib()
     prepare_folder(settings.out)
-    shown = [_make(FIGURES[name], settings, progress) for name in names]
+    shown = [_make(FIGURES[name], settings, progress, executor) for name in names]
     files = [path for figure in shown for path in figure.files]
     claims = [claim for figure in shown for claim in figure.claims]
     comparisons = [each for figure in shown for each in figure.comparisons]
@@ -65,7 +70,12 @@ def reproduce(
     return Reproduction(tuple(claims), tuple(comparisons), tuple(files), provisional)
 
 
-def _make(module: FigureModule, settings: Settings, progress: Progress | None) -> Shown:
+def _make(
+    module: FigureModule,
+    settings: Settings,
+    progress: Progress | None,
+    executor: Executor | None,
+) -> Shown:
     runs = settings.runs_of(module.NAME)
     plan = make_plan(module.parts(), runs, Store(settings.out / "cache", settings.seed))
     # Runs from the store do not count: they would make the time left look short.
@@ -79,7 +89,7 @@ def _make(module: FigureModule, settings: Settings, progress: Progress | None) -
             progress(module.NAME, min(done, total), total)
 
     tick(0.0)
-    played = plan.play(settings.jobs, tick)
+    played = plan.play(settings.jobs, tick, executor)
     tables = module.compute(played, Job(runs, settings.seed, tick))
     files = [
         write_file(settings.out / f"{name}.csv", table.to_csv()) for name, table in tables.items()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -226,7 +227,7 @@ class Plan:
         """About how many seconds of work there are."""
         return sum(block.cost for block in self.blocks)
 
-    def play(self, jobs: int, tick: Tick) -> Played:
+    def play(self, jobs: int, tick: Tick, executor: Executor | None = None) -> Played:
         """Play the blocks, saving each as it is done; gives all runs."""
         block_of = {id(block.share): block for block in self.blocks}
 
@@ -237,7 +238,7 @@ class Plan:
             self.store.save(block.part, runs)
             tick(block.cost)
 
-        play_all([block.share for block in self.blocks], jobs, keep)
+        play_all([block.share for block in self.blocks], jobs, keep, executor=executor)
         return {
             key: Runs(tuple(runs[number] for number in range(self.runs)))
             for key, runs in self.known.items()

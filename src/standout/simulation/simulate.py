@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -138,6 +139,7 @@ def simulate(
     jobs: int = 1,
     progress: Progress | None = None,
     on_slice: Progress | None = None,
+    executor: Executor | None = None,
 ) -> Simulation:
     """Play each method `runs` times on `instance`.
 
@@ -147,7 +149,8 @@ def simulate(
     `progress(method, done, runs)` is called after every run, `on_slice(method, pulls,
     undecided)` now and then within a long one, while it is played in this process.
     With `jobs` > 1 call it from under `if __name__ == "__main__":`, as for any
-    use of processes.
+    use of processes. With an `executor` (Dask's `client.get_executor()`) the runs are played
+    there, about `jobs` at a time; the table is the same, whatever breaks and is played again.
 
     >>> found = simulate("fig1:gap=0.6", ["roai-lucb", "random"], runs=2, seed=1)
     >>> [result.wrong for result in found.results]
@@ -179,14 +182,15 @@ def simulate(
         if progress is not None:
             progress(label, len(records[label]), runs)
 
-    for share in shares[:: -(-runs // size)]:  # the first of each method
-        prepare(share)
+    if executor is None:
+        for share in shares[:: -(-runs // size)]:  # the first of each method
+            prepare(share)
 
     def tell(share: Share, pulls: int, undecided: int) -> None:
         if on_slice is not None:
             on_slice(share.method.label(), pulls, undecided)
 
-    play_all(shares, jobs, keep, tell)
+    play_all(shares, jobs, keep, tell, executor)
     results = []
     for label, played in records.items():
         played.sort(key=lambda record: record.index)

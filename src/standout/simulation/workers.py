@@ -6,7 +6,7 @@ import multiprocessing
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing.synchronize import Event
@@ -25,14 +25,21 @@ def play_all(
     jobs: int,
     on_done: Callable[[Share, list[RunRecord]], None],
     on_slice: Callable[[Share, int, int], None] | None = None,
+    executor: Executor | None = None,
 ) -> None:
     """Play every share and hand its records to `on_done`, in any order.
 
     `on_slice(share, pulls, undecided)` is called now and then while a run of this process goes on.
 
     Work begins in this process; a pool is started once the rest is known to be
-    long. Ctrl-C ends the workers and is then raised again.
+    long. Ctrl-C ends the workers and is then raised again. With an `executor` (Dask's
+    `client.get_executor()`, say) all are played there, up to `jobs` at a time and some ahead;
+    a share depends on nothing but itself, so that one that was lost with its worker may be
+    played again elsewhere, with the same result.
     """
+    if executor is not None:
+        _play_elsewhere(shares, jobs, on_done, executor)
+        return
     rest = list(shares)
     begin = time.perf_counter()
     done = 0
@@ -46,6 +53,32 @@ def play_all(
         told = None if on_slice is None else partial(on_slice, share)
         on_done(share, play_share(share, _never, told))
         done += 1
+
+
+def _play_elsewhere(
+    shares: Sequence[Share],
+    jobs: int,
+    on_done: Callable[[Share, list[RunRecord]], None],
+    executor: Executor,
+) -> None:
+    waiting = iter(shares)
+    running: dict[Future[list[RunRecord]], Share] = {}
+    try:
+        while True:
+            while len(running) < 2 * jobs and (share := next(waiting, None)) is not None:
+                running[executor.submit(play_alone, share)] = share
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                on_done(running.pop(future), future.result())
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def play_alone(share: Share) -> list[RunRecord]:
+    """All runs of a share, in a process that nobody calls off."""
+    return play_share(share, _never)
 
 
 def _play_in_pool(
