@@ -27,6 +27,9 @@ MOST_JOINT = 300
 """Arms up to which a joint bet can be looked through in each round."""
 JOINT_SHARE = 0.8
 """See `joint_share`."""
+JOINT_RHO = 2.5
+"""Times the rho of single intervals. What an arm has to learn, about log(pulls / rho) / 2, is paid
+for each arm that moves, so that it is worth more to learn less."""
 MANY_ARMS = 1000
 """Beyond this many, focus pulls more arms per round, and each more often."""
 
@@ -182,6 +185,7 @@ class Method:
         if joins:
             # An arm's interval is what the joint bet leaves of it, wherever the others are.
             alpha = share * delta * (1 - share) ** (n_arms - 1)
+            rho *= JOINT_RHO
         return Spec(
             rule=self._rule(joins).number,
             interval=int(interval),

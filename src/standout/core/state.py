@@ -25,9 +25,10 @@ PULLS, ROUNDS, TOUCHED, UNDECIDED, CURSOR = 0, 1, 2, 3, 4
 
 # Columns of State.alternatives: the median and the MAD of the cheapest alternative that was found
 # for a side and a way, the pulls at which to search anew, its cost, the multipliers of its
-# bound (where a box has them, see `standout.core.joint`), and the arm that it flips.
-AT_MEDIAN, AT_MAD, RESTART, COST, Y, Z, FLIPPED = range(7)
-JOINT_ROWS = 18
+# bound (where a box has them, see `standout.core.joint`), the arm that it flips, and the pulls at
+# which to look around it and to try a proof again.
+AT_MEDIAN, AT_MAD, RESTART, COST, Y, Z, FLIPPED, FOLLOW, PROVE = range(9)
+JOINT_ROWS = 25
 """Numbers per arm that the joint certificate works with."""
 JOINT_BOXES = 130
 """Boxes that it works with: two for each halving, and two more."""
@@ -175,7 +176,7 @@ def new_state(
     bounds[:, MEDIAN] = 0.0
     bounds[:, [MEDIAN_LOWER, MAD_LOWER, THRESHOLD_LOWER]] = -np.inf
     bounds[:, [MEDIAN_UPPER, MAD_UPPER, THRESHOLD_UPPER]] = np.inf
-    alternatives = np.zeros((2 * sides, FLIPPED + 1))
+    alternatives = np.zeros((2 * sides, PROVE + 1))
     alternatives[:, COST] = -np.inf
     return State(
         pulls=np.zeros(n_arms, dtype=np.int64),

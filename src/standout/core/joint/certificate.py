@@ -30,9 +30,11 @@ from standout.core.state import (
     AT_MEDIAN,
     COST,
     FLIPPED,
+    FOLLOW,
     JOINT_BOXES,
     MEDIAN_LOWER,
     MEDIAN_UPPER,
+    PROVE,
     PULLS,
     RESTART,
     THRESHOLD,
@@ -60,6 +62,10 @@ _FINEST = 1e-3
 """Part of the MAD below which steps of the search are not worth their while."""
 _ROUNDING = 1e-7
 """What a sum of costs may be off by."""
+_FOLLOW = 1.01
+"""The surroundings of an alternative are searched again after so many times the pulls."""
+_PROVE = 1.01
+"""After a proof that was given up the next is tried after so many times the pulls."""
 _NORMAL = int(Verdict.NORMAL)
 _OUTLIER = int(Verdict.OUTLIER)
 
@@ -87,12 +93,17 @@ def certify(spec: Spec, state: State) -> None:
         for way in (OUT, IN):
             # What is dearer than the other way can wait, unless both may be certified.
             row = state.alternatives[2 * side + way]
-            if row[COST] == least or least >= _limit(spec):
+            pulls = state.counters[PULLS]
+            may_prove = _limit(spec) <= row[COST] < np.inf and not pulls < row[PROVE]
+            if may_prove or (row[COST] == least and not pulls < row[FOLLOW]):
+                row[FOLLOW] = _FOLLOW * pulls
                 _follow(spec, state, side, way, row, root)
-            is_dear = _limit(spec) <= row[COST] < np.inf
-            if is_dear and _prove(spec, state, side, way, row, root):
-                row[COST] = np.inf
-                _mark(spec, state, side, way)
+            if may_prove and _limit(spec) <= row[COST]:
+                if _prove(spec, state, side, way, row, root):
+                    row[COST] = np.inf
+                    _mark(spec, state, side, way)
+                elif _limit(spec) <= row[COST]:  # Given up.
+                    row[PROVE] = _PROVE * pulls
     _settle(spec, state)
 
 

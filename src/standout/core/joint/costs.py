@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from standout.core.intervals import share_sum
+from standout.core.intervals import reward_variance, share_sum
 from standout.core.intervals.bernoulli import bernoulli_centre, bernoulli_evidence
 from standout.core.intervals.betting import betting_evidence
 from standout.core.intervals.mixture import mixture_evidence
@@ -19,9 +19,15 @@ _LARGE = 30.0
 _ROUNDING = 1e-6
 """What the least cost may be off by."""
 
-# Rows of State.joint: the least cost of an arm, where it is, and the same in the rewards'
-# own orientation with the number of pulls that it belongs to.
-LEAST, CENTRE, FOUND, SEEN = 11, 12, 13, 14
+# Rows of State.joint: the least cost of an arm and where it is, in a side's orientation.
+LEAST, CENTRE = 11, 12
+# The same in the rewards' own orientation, a place far below and one far above with the cost
+# there, and the pulls and sums for which they were found.
+FOUND, FOUND_LEAST, LEFT, LEFT_COST, RIGHT, RIGHT_COST = 13, 14, 18, 19, 20, 21
+SEEN, SEEN_SUM, SEEN_MOMENT = 22, 23, 24
+_FAR = 60.0
+_FAR_ENOUGH = 40.0
+"""Beyond about so many nats, what exactly a place costs does not matter any more."""
 
 
 @part()
@@ -80,12 +86,26 @@ _centre = dispatch(lambda spec: _near_mean if spec.interval == IntervalKind.BERN
 
 @part("interval")
 def cost_at(spec: Spec, state: State, side: int, arm: int, place: float) -> float:
-    """log(1 - q + q M) of an arm at a place in the side's orientation, or less."""
+    """log(1 - q + q M) of an arm at a place in the side's orientation, or less.
+
+    Less far away only, from some `_FAR_ENOUGH` nats on, where it stays what it is. Needs
+    `find_least` first.
+    """
     if state.pulls[arm] == 0:
         return 0.0
     if state.costs[arm] == math.inf:  # Its mean is known.
         return 0.0 if place == state.estimate[side, arm] else MOST
-    evidence: float = _evidence(spec, state, arm, state.signs[side] * place)
+    mean = state.signs[side] * place
+    if mean < state.joint[LEFT, arm]:
+        return float(state.joint[LEFT_COST, arm])
+    if mean > state.joint[RIGHT, arm]:
+        return float(state.joint[RIGHT_COST, arm])
+    return _cost(spec, state, arm, mean)
+
+
+@part("interval")
+def _cost(spec: Spec, state: State, arm: int, mean: float) -> float:
+    evidence: float = _evidence(spec, state, arm, mean)
     if evidence > _LARGE:
         return min(MOST, math.log(spec.share) + evidence)
     return math.log1p(spec.share * math.expm1(evidence))
@@ -100,14 +120,46 @@ def find_least(spec: Spec, state: State, side: int) -> None:
             rows[CENTRE, a] = state.estimate[side, a]
             rows[LEAST, a] = 0.0
             continue
-        sign = state.signs[side]
-        if rows[SEEN, a] != state.pulls[a]:
+        moment = state.moments[a, 0] if state.moments.shape[1] > 0 else 0.0
+        if (
+            rows[SEEN, a] != state.pulls[a]
+            or rows[SEEN_SUM, a] != state.sums[a]
+            or rows[SEEN_MOMENT, a] != moment
+        ):
             rows[SEEN, a] = state.pulls[a]
-            rows[FOUND, a] = _centre(spec, state, a)
-        rows[CENTRE, a] = sign * rows[FOUND, a]
-        rows[LEAST, a] = cost_at(spec, state, side, a, rows[CENTRE, a]) - _ROUNDING
+            rows[SEEN_SUM, a] = state.sums[a]
+            rows[SEEN_MOMENT, a] = moment
+            _find_places(spec, state, a)
+        rows[CENTRE, a] = state.signs[side] * rows[FOUND, a]
+        rows[LEAST, a] = rows[FOUND_LEAST, a]
         if not (math.isfinite(state.estimate[side, a]) and math.isfinite(rows[LEAST, a])):
             raise ValueError("an arm's mean or its evidence is not a number")
+
+
+@part("interval")
+def _find_places(spec: Spec, state: State, arm: int) -> None:
+    """Where an arm's cost is least, and where it is so large that it need not be known.
+
+    It grows away from where it is least, so that beyond a place it is at least what it is
+    there, wherever that place is.
+    """
+    rows = state.joint
+    centre = _centre(spec, state, arm)
+    rows[FOUND, arm] = centre
+    rows[FOUND_LEAST, arm] = _cost(spec, state, arm, centre) - _ROUNDING
+    away = math.sqrt(2.0 * _FAR * reward_variance(spec, state, arm) / state.pulls[arm])
+    rows[LEFT, arm] = -math.inf
+    rows[RIGHT, arm] = math.inf
+    left = centre - away
+    if left > spec.low:
+        rows[LEFT_COST, arm] = _cost(spec, state, arm, left)
+        if rows[LEFT_COST, arm] >= _FAR_ENOUGH:
+            rows[LEFT, arm] = left
+    right = centre + away
+    if right < spec.high:
+        rows[RIGHT_COST, arm] = _cost(spec, state, arm, right)
+        if rows[RIGHT_COST, arm] >= _FAR_ENOUGH:
+            rows[RIGHT, arm] = right
 
 
 @part("interval")
