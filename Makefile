@@ -99,7 +99,7 @@ imports: $(STAMP) ## which layer may import which
 docs: $(STAMP) ## the documentation as a site in build/docs; a warning or a dead link is an error
 	$(call say,sphinx)
 	@rm -rf build/docs
-	$(BIN)/python -m sphinx -W --keep-going -q -j 2 -d build/doctrees docs build/docs
+	$(BIN)/python -m sphinx -W --keep-going -q -E -j 2 -d build/doctrees docs build/docs
 	$(BIN)/python tools/check_site.py build/docs
 
 # To compile, to look through the sources and to install a browser take one core each.

@@ -97,3 +97,14 @@ def test_commands_on_the_pages_exist_with_their_options() -> None:
             wrong += [f"{page.name}: {' '.join(words)}: {o}" for o in given if o not in options]
     assert seen > 60
     assert wrong == []
+
+
+def test_flowcharts_become_rows_of_boxes() -> None:
+    drawn = runpy.run_path(str(ROOT / "docs" / "_ext" / "flowcharts.py"))["drawn"]
+    chart = 'flowchart LR\n  A["x < y<br>z"] -->|"why & how"| b/c --> D{who}\n  D --> A\n'
+    made = drawn(chart)
+    boxes = re.findall(r'<span class="flow-box">(.*?)</span>', made)
+    assert boxes == ["x &lt; y<br>z", "b/c", "who", "who", "x &lt; y<br>z"]
+    assert "why &amp; how" in made
+    with pytest.raises(ValueError, match="not a box"):
+        drawn("flowchart LR\n  A -.-> B\n")

@@ -163,7 +163,7 @@ def _photograph(report: Path, target: Path) -> None:
     options = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=options)
-        page = browser.new_page(viewport={"width": 920, "height": 1100})
+        page = browser.new_page(viewport={"width": 920, "height": 1040})
         page.goto(report.resolve().as_uri())
         write(target, page.screenshot())
         browser.close()
