@@ -214,7 +214,9 @@ def take_many(page: Page) -> None:
 
 def open_report(page: Page, name: str) -> None:
     """The report as it opens from a disk."""
-    answer = page.request.get(f"/api/v1/studies/{quote(name)}/report?download=true")
+    answer = page.request.get(
+        f"/api/v1/studies/{quote(name)}/report?download=true", timeout=300_000
+    )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
         path.write_bytes(answer.body())

@@ -90,7 +90,7 @@ function showLikely(data, items) {
     itemWords(items.of(place)),
     ` ${chance(data.chance[place])}`,
   ]);
-  const wrong = ` Best guess: ${plural(found.probable.length, "arm")} above one half, ${value(found.expected_wrong, 1)} wrong expected.`;
+  const wrong = ` Best guess: ${plural(found.probable.length, "arm")} above one half, ${found.expected_wrong < 0.05 ? "fewer than 0.1" : value(found.expected_wrong, 1)} wrong expected.`;
   const ended = data.head.reason === "estimate" ? ` The study ended on this estimate (until ${data.head.until}), not on the certificate.` : "";
   const note = found.note === null ? "" : ` Take care: ${found.note}.`;
   room.replaceChildren("Highest chances to stand out: ", ...parts, ".", wrong, ended, note);
