@@ -190,7 +190,12 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--peeking", action="store_true", help="intervals that are looked at again")
     parser.add_argument("--picture", type=Path, help="draw that to this file")
+    parser.add_argument("--means", type=Path, help="only write the means, for standout plan")
     given = parser.parse_args()
+    if given.means:
+        rows = [f"arm {place},{mean!r}" for place, mean in enumerate(means().tolist())]
+        given.means.write_text("arm,mean\n" + "\n".join(rows) + "\n", encoding="utf-8")
+        return
     print("$ python benchmarks/alternatives.py", shlex.join(sys.argv[1:]))
     if not given.peeking:
         compare(given.runs, given.seed)
