@@ -33,6 +33,8 @@ LOWER, UPPER = 0.1, 0.07
 EVENTS, FACTOR = 200, 1.5
 """Expected wrong arms must be within a factor where so many events are counted."""
 LARGEST_FALSE_SHARE = 0.06
+PROMISES = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, float("inf"))
+"""Answers are grouped by how many wrong arms they expect, at most: what `--until` goes by."""
 FEWEST = 100
 """Arms in a tenth below which its share is not judged."""
 
@@ -51,6 +53,7 @@ class Tally:
     outliers: int = 0
     covered: int = 0
     answers: int = 0
+    promised: np.ndarray = field(default_factory=lambda: np.zeros((len(PROMISES), 3)))
 
     def add(self, chance: np.ndarray, true: np.ndarray, found, theta: float) -> None:
         """Count one answer; arms are named by their positions."""
@@ -65,6 +68,8 @@ class Tally:
         self.outliers += int(true.sum())
         self.covered += found.likely_threshold.lower <= theta <= found.likely_threshold.upper
         self.answers += 1
+        group = int(np.searchsorted(PROMISES, found.expected_wrong))
+        self.promised[group] += (1, found.expected_wrong, ((chance > 0.5) != true).sum())
 
 
 def play_case(case: Case, runs: int, seed: int, tallies: dict) -> None:
@@ -121,6 +126,15 @@ def print_reliability(title: str, tally: Tally) -> list[str]:
     return missed
 
 
+def print_promises(title: str, tally: Tally) -> None:
+    """Wrong arms per answer, expected and actual, by how many are expected."""
+    print(f"\n{title}\n| expected at most | answers | expected | actual |\n|---|---|---|---|")
+    for most, (count, expected, actual) in zip(PROMISES, tally.promised, strict=True):
+        if count:
+            means = f"{expected / count:.2f} | {actual / count:.2f}"
+            print(f"| {'more' if most == np.inf else most} | {count:,.0f} | {means} |")
+
+
 def print_cases(tallies: dict) -> list[str]:
     """A line per population, way and budget; what is out of bounds."""
     print(
@@ -144,6 +158,24 @@ def print_cases(tallies: dict) -> list[str]:
                 f"{tally.expected:,.0f} wrong arms expected, {tally.actual:,} actual"
             )
     return missed
+
+
+def print_populations(tallies: dict) -> None:
+    """The cases summed over numbers of arms, budgets and ways of sampling."""
+    print(
+        "\n| population | note | stand out | wrong arms of the best guess: expected | actual "
+        "| flagged at 5 % | wrong among them |\n|" + "---|" * 7
+    )
+    for name in sorted({key[1] for key in tallies}):
+        for noted in (False, True):
+            some = {k: t for k, t in tallies.items() if k[1] == name and k[-1] == noted}
+            if some:
+                tally = pooled(some)
+                share = f"{tally.false / tally.flagged:.1%}" if tally.flagged else "-"
+                print(
+                    f"| {name} | {'yes' if noted else 'no'} | {tally.outliers:,} "
+                    f"| {tally.expected:,.0f} | {tally.actual:,} | {tally.flagged:,} | {share} |"
+                )
 
 
 def diagram(tallies: dict) -> str:
@@ -200,6 +232,9 @@ def main() -> None:
     for way in ("uniform", "adaptive"):
         missed += print_reliability(f"{way} sampling, no note", pooled(tallies, way, noted=False))
     print_reliability("answers with a note", pooled(tallies, noted=True))
+    print_promises("wrong arms per answer, no note", pooled(tallies, noted=False))
+    print_promises("wrong arms per answer, with a note", pooled(tallies, noted=True))
+    print_populations(tallies)
     if options.svg is not None:
         options.svg.write_text(diagram(tallies), encoding="utf-8")
     print("\nout of bounds:" if missed else "\nall within bounds")

@@ -243,3 +243,14 @@ def test_they_are_what_they_say(noise: str) -> None:
     assert said == pytest.approx(true, rel=0.4)
     assert flagged > 12
     assert false <= 0.15 * flagged
+
+
+def test_groups_that_noise_hides_are_noted() -> None:
+    """Three of twenty arms apart, by three standard errors: one wide bell explains that as well."""
+    rng = np.random.default_rng(5)
+    means = np.where(np.arange(20) < 3, 0.6, rng.normal(0.25, 0.06, 20))
+    ones = rng.binomial(20, means)
+    found = estimated(evidence(ones / 20, 20), noise="bernoulli")
+    assert found.note is not None
+    many = estimated(evidence(rng.binomial(2000, means) / 2000, 2000), noise="bernoulli")
+    assert many.note is None

@@ -29,7 +29,8 @@ DRAW_EFFORT = 2_500_000
 MOST_ARMS = 100_000
 """They take about a gigabyte of memory and 20 seconds."""
 NOISY = 0.75
-"""A standard error larger than so many standard deviations of the means is noted."""
+"""A standard error larger than so many standard deviations of the means is noted; of as few as
+they may well have, or groups that noise hides would pass for one wide bell."""
 MEMORY_ARMS = 500
 """With fewer arms everything is worked out anew: it is quick, and each arm moves all."""
 MEMORY_SHARE = 0.1
@@ -119,7 +120,7 @@ def _estimate_all(memory: Memory, problem: Problem, readings: Readings, seed: in
     widths = _bumps_of_all_widths(rows, readings, bins, bases)
     n_priors = int(np.clip(PRIOR_EFFORT // n_arms, FEWEST_PRIORS, MOST_PRIORS))
     n_draws = int(np.clip(DRAW_EFFORT // n_arms, FEWEST_DRAWS, MOST_DRAWS)) // n_priors
-    memory.bins, memory.scale = bins, bases.scale
+    memory.bins, memory.scale = bins, bases.least_scale
     memory.priors, memory.thetas = [], {side: [] for side in problem.sides()}
     chance = np.zeros(n_arms)
     for base in rng.choice(len(bases.chance), size=n_priors, p=bases.chance):

@@ -51,6 +51,8 @@ ROUNDS = 40
 """Steps of EM: with the first layer among the arms, later ones change little."""
 BASE_ROUNDS = 20
 """Steps in which the first layer becomes a mixture of bumps."""
+DOUBT = 0.1
+"""The chance that the scale is less than `Bases.least_scale`."""
 MOST_FIRST = 4000
 """The first layer, of few parameters, is found from so many arms."""
 TINY = 1e-300
@@ -68,6 +70,14 @@ class Bases:
     def scale(self) -> float:
         """The scale of the means, as far as it is known."""
         return float(self.scales @ self.chance)
+
+    @property
+    def least_scale(self) -> float:
+        """What the scale of the means exceeds with chance 1 - `DOUBT`."""
+        order = np.argsort(self.scales, kind="stable")
+        below = np.cumsum(self.chance[order])
+        place = min(int(np.searchsorted(below, DOUBT)), len(order) - 1)
+        return float(self.scales[order[place]])
 
 
 def first_layer(rows: Floats, readings: Readings, bins: Bins) -> Bases:
