@@ -106,12 +106,13 @@ def test_words_and_marks_stand_out_from_their_ground(theme: str) -> None:
 
 def test_who_is_asking(connect: Connect, file: str) -> None:
     client = connect(file)
-    assert client.get("/session").json() == {"role": "owner", "study": None, "token": False}
+    nobody = {"role": "owner", "study": None, "token": False, "files": False}
+    assert client.get("/session").json() == nobody
     token = new_token(file, "viewer")
     client = connect(file)
     assert client.get("/session").json()["role"] is None
     known = client.get("/session", headers=bearer(token)).json()
-    assert known == {"role": "viewer", "study": None, "token": True}
+    assert known == {"role": "viewer", "study": None, "token": True, "files": False}
     assert client.post("/arms", json={"text": "a"}, headers=bearer(token)).status_code == 403
 
 
