@@ -37,6 +37,8 @@ PROMISES = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, float("inf"))
 """Answers are grouped by how many wrong arms they expect, at most: what `--until` goes by."""
 FEWEST = 100
 """Arms in a tenth below which its share is not judged."""
+FEWEST_SHOWN = 20
+"""The same for the picture."""
 
 
 @dataclass
@@ -203,7 +205,7 @@ def diagram(tallies: dict) -> str:
     parts.append(f'<text x="{x(0.5)}" y="{size + 44}" text-anchor="middle">chance said</text>')
     for number, (way, colour) in enumerate(colours.items()):
         tally = pooled(tallies, way, noted=False)
-        kept = tally.count >= FEWEST
+        kept = tally.count >= FEWEST_SHOWN
         for said, share in zip(
             tally.said[kept] / tally.count[kept], tally.true[kept] / tally.count[kept], strict=True
         ):
