@@ -17,6 +17,7 @@ import numpy as np
 from standout.core.intervals import arm_interval, count_reward
 from standout.core.jit import dispatch, hot_part, inlined, kernel, part
 from standout.core.joint.certificate import certify
+from standout.core.joint.region import narrow
 from standout.core.kinds import RangeKind, Verdict
 from standout.core.order import replace_value, sort_ends
 from standout.core.rules.base import rule_of
@@ -49,11 +50,14 @@ choose = dispatch(lambda spec: rule_of(spec.rule))
 
 @part()
 def _certify_no_more(spec: Spec, state: State) -> None:
-    """Verdicts come from the intervals alone."""
+    """Verdicts and the threshold come from the intervals alone."""
 
 
 _certify_jointly = dispatch(
     lambda spec: certify if spec.range == RangeKind.JOINT else _certify_no_more
+)
+_narrow_jointly = dispatch(
+    lambda spec: narrow if spec.range == RangeKind.JOINT else _certify_no_more
 )
 
 
@@ -142,6 +146,7 @@ def _refresh(spec: Spec, state: State) -> None:
         state.is_touched[arm] = False
         state.counters[TOUCHED] -= 1
     _update_thresholds(spec, state, spec.sorts and not few)
+    _narrow_jointly(spec, state)
     _update_verdicts(spec, state)
     if state.counters[UNDECIDED] > 0:
         _certify_jointly(spec, state)

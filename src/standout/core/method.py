@@ -116,12 +116,16 @@ class Method:
         return self.refines and self.range != RangeKind.ALGORITHM1 and n_arms >= SAMPLE_FROM
 
     def joins(self, problem: Problem, n_arms: int) -> bool:
-        """Whether one bet on all means together certifies, besides the arms' intervals."""
+        """Whether there is one bet on all means together, besides the arms' intervals."""
         return (
             self.range == RangeKind.JOINT
-            and n_arms <= MOST_JOINT
+            and not self.samples(n_arms)
             and self.interval_for(problem) in EVIDENCE
         )
+
+    def flips(self, problem: Problem, n_arms: int) -> bool:
+        """Whether that bet certifies arms; otherwise it narrows the threshold's interval."""
+        return self.joins(problem, n_arms) and n_arms <= MOST_JOINT
 
     @property
     def learns(self) -> bool:
@@ -182,12 +186,19 @@ class Method:
         rho = mixture_rho(alpha, tuned_pulls(problem.factor))
         joins = self.joins(problem, n_arms)
         share = joint_share(n_arms) if joins else 0.0
-        if joins:
+        flips = self.flips(problem, n_arms)
+        joint_delta = delta
+        joint_rho = JOINT_RHO * rho
+        if flips:
             # An arm's interval is what the joint bet leaves of it, wherever the others are.
             alpha = share * delta * (1 - share) ** (n_arms - 1)
-            rho *= JOINT_RHO
+            rho = joint_rho
+        elif joins:
+            # With so many arms that is too little: half for the arms, half for the bet.
+            joint_delta = delta / 2
+            alpha = joint_delta / n_arms
         return Spec(
-            rule=self._rule(joins).number,
+            rule=self._rule(flips).number,
             interval=int(interval),
             range=int(self.range if joins or self.range != RangeKind.JOINT else RangeKind.EXACT),
             refines=self.refines,
@@ -201,7 +212,7 @@ class Method:
             alpha=float(alpha),
             sigma=float(noise.sigma),
             rho=float(rho),
-            scales=int(self._scales(joins)),
+            scales=int(self._scales(flips)),
             low=float(low),
             high=float(high),
             lattice=1.0 if isinstance(noise, Bernoulli) else 0.0,
@@ -213,16 +224,20 @@ class Method:
             nearly_best=_nearly_best(n_arms),
             slack=float(slack),
             share=float(share),
+            joint_delta=float(joint_delta),
+            joint_rho=float(joint_rho),
+            joint_scales=int(self.scales),
+            flips=flips,
         )
 
-    def _rule(self, joins: bool) -> Rule:
-        """The rule in use: where nothing is joined, the fallback of the method's own."""
+    def _rule(self, flips: bool) -> Rule:
+        """The rule in use: where no flips are looked for, the fallback of the method's own."""
         is_own = self.rule == self.plain.rule
-        return self.fallback if self.fallback is not None and is_own and not joins else self.rule
+        return self.fallback if self.fallback is not None and is_own and not flips else self.rule
 
-    def _scales(self, joins: bool) -> int:
+    def _scales(self, flips: bool) -> int:
         """One scale is for joint bets, where each arm that moves would pay for several."""
-        return self.scales if joins or self.scales != self.plain.scales else SCALES
+        return self.scales if flips or self.scales != self.plain.scales else SCALES
 
     def _growth(self, n_arms: int) -> float:
         """A round looks at every arm, so with very many of them it pays to pull more in each."""

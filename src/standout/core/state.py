@@ -25,13 +25,14 @@ PULLS, ROUNDS, TOUCHED, UNDECIDED, CURSOR = 0, 1, 2, 3, 4
 
 # Columns of State.alternatives: the median and the MAD of the cheapest alternative that was found
 # for a side and a way, the pulls at which to search anew, its cost, the multipliers of its
-# bound (where a box has them, see `standout.core.joint`), the arm that it flips, and the pulls at
-# which to look around it and to try a proof again.
-AT_MEDIAN, AT_MAD, RESTART, COST, Y, Z, FLIPPED, FOLLOW, PROVE = range(9)
+# bound (where a box has them, see `standout.core.joint`), the arm that it flips, the pulls at which
+# to look around it, to try a proof and to narrow the threshold again, and the threshold's
+# end that the joint region leaves (the upper one for the first way, the lower one for the other).
+AT_MEDIAN, AT_MAD, RESTART, COST, Y, Z, FLIPPED, FOLLOW, PROVE, NARROW, BEYOND = range(11)
 JOINT_ROWS = 25
 """Numbers per arm that the joint certificate works with."""
-JOINT_BOXES = 130
-"""Boxes that it works with: two for each halving, and two more."""
+JOINT_BOXES = 514
+"""Boxes that it works with; two are the whole range and the one that is looked at."""
 
 CELLS = 64
 """Cells that a learnt distribution of the means has (`standout.core.threshold.population`)."""
@@ -80,6 +81,10 @@ class Spec(Struct):
     nearly_best: float
     slack: float
     share: float
+    joint_delta: float
+    joint_rho: float
+    joint_scales: int
+    flips: bool
 
     @property
     def samples(self) -> bool:
@@ -176,8 +181,10 @@ def new_state(
     bounds[:, MEDIAN] = 0.0
     bounds[:, [MEDIAN_LOWER, MAD_LOWER, THRESHOLD_LOWER]] = -np.inf
     bounds[:, [MEDIAN_UPPER, MAD_UPPER, THRESHOLD_UPPER]] = np.inf
-    alternatives = np.zeros((2 * sides, PROVE + 1))
+    alternatives = np.zeros((2 * sides, BEYOND + 1))
     alternatives[:, COST] = -np.inf
+    alternatives[0::2, BEYOND] = np.inf
+    alternatives[1::2, BEYOND] = -np.inf
     return State(
         pulls=np.zeros(n_arms, dtype=np.int64),
         origin=np.zeros(n_arms),

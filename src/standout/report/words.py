@@ -183,7 +183,7 @@ def caption(facts: Facts) -> str:
     )
     tolerance = facts.seen.problem.tolerance
     words += f", up to the tolerance of {tolerance:g}." if tolerance else "."
-    if facts.method.joins(facts.seen.problem, len(facts.seen.names)):
+    if facts.method.flips(facts.seen.problem, len(facts.seen.names)):
         words += (
             " All means together may say more than each by itself: then an arm is decided while "
             "its own interval still touches the band."

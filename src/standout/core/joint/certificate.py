@@ -8,8 +8,6 @@ either proves that there is none, and certifies the arms, or gives a better star
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from standout.core.jit import part
@@ -23,8 +21,8 @@ from standout.core.joint.bounds import (
     sharpen,
 )
 from standout.core.joint.costs import find_least
+from standout.core.joint.region import find_root, joint_limit
 from standout.core.kinds import Verdict
-from standout.core.order import kth_largest
 from standout.core.state import (
     AT_MAD,
     AT_MEDIAN,
@@ -32,8 +30,6 @@ from standout.core.state import (
     FLIPPED,
     FOLLOW,
     JOINT_BOXES,
-    MEDIAN_LOWER,
-    MEDIAN_UPPER,
     PROVE,
     PULLS,
     RESTART,
@@ -60,8 +56,6 @@ _FIRST_STEP = 24.0
 """Its first steps are this part of the range."""
 _FINEST = 1e-3
 """Part of the MAD below which steps of the search are not worth their while."""
-_ROUNDING = 1e-7
-"""What a sum of costs may be off by."""
 _FOLLOW = 1.01
 """The surroundings of an alternative are searched again after so many times the pulls."""
 _PROVE = 1.01
@@ -73,13 +67,15 @@ _OUTLIER = int(Verdict.OUTLIER)
 @part("interval")
 def certify(spec: Spec, state: State) -> None:
     """Certify what the joint bet proves, and bring the cheapest alternatives up to date."""
+    if not spec.flips:
+        return
     sides = len(state.signs)
     for side in range(sides):
         find_least(spec, state, side)
         for a in range(spec.n_arms):
             state.joint[NORMAL + side, a] = 0.0
         root = state.boxes[DEPTH]
-        if not _find_root(spec, state, side, root):
+        if not find_root(spec, state, side, root):
             state.alternatives[2 * side + OUT, COST] = -np.inf
             state.alternatives[2 * side + IN, COST] = -np.inf
             continue
@@ -94,22 +90,17 @@ def certify(spec: Spec, state: State) -> None:
             # What is dearer than the other way can wait, unless both may be certified.
             row = state.alternatives[2 * side + way]
             pulls = state.counters[PULLS]
-            may_prove = _limit(spec) <= row[COST] < np.inf and not pulls < row[PROVE]
+            may_prove = joint_limit(spec) <= row[COST] < np.inf and not pulls < row[PROVE]
             if may_prove or (row[COST] == least and not pulls < row[FOLLOW]):
                 row[FOLLOW] = _FOLLOW * pulls
                 _follow(spec, state, side, way, row, root)
-            if may_prove and _limit(spec) <= row[COST]:
+            if may_prove and joint_limit(spec) <= row[COST]:
                 if _prove(spec, state, side, way, row, root):
                     row[COST] = np.inf
                     _mark(spec, state, side, way)
-                elif _limit(spec) <= row[COST]:  # Given up.
+                elif joint_limit(spec) <= row[COST]:  # Given up.
                     row[PROVE] = _PROVE * pulls
     _settle(spec, state)
-
-
-@part()
-def _limit(spec: Spec) -> float:
-    return math.log(1.0 / spec.delta) + _ROUNDING
 
 
 @part()
@@ -118,26 +109,6 @@ def _has_flippable(spec: Spec, state: State, side: int, way: int) -> bool:
         if is_flippable(state, side, way, a, state.bounds[side, THRESHOLD]):
             return True
     return False
-
-
-@part()
-def _find_root(spec: Spec, state: State, side: int, root: Floats) -> bool:
-    """The box of all (median, MAD) of means in the arms' intervals; whether it is finite."""
-    low = state.bounds[side, MEDIAN_LOWER]
-    high = state.bounds[side, MEDIAN_UPPER]
-    if not (np.isfinite(low) and np.isfinite(high)):
-        return False
-    rank = (spec.n_arms + 1) // 2
-    for a in range(spec.n_arms):
-        lower = state.lower[side, a]
-        upper = state.upper[side, a]
-        state.scratch[a] = max(0.0, lower - high, low - upper)
-        state.centre[a] = max(upper - low, high - lower)
-    root[0] = low
-    root[1] = high
-    root[2] = kth_largest(state.scratch, spec.n_arms, rank, 0.0, state.work)
-    root[3] = kth_largest(state.centre, spec.n_arms, rank, 0.0, state.work)
-    return bool(np.isfinite(root[3]))
 
 
 @part("interval")
@@ -223,7 +194,7 @@ def _prove(spec: Spec, state: State, side: int, way: int, row: Floats, root: Flo
     boxes[0, Z] = row[Z]
     box = boxes[DEPTH + 1]
     theta = state.bounds[side, THRESHOLD]
-    limit = _limit(spec)
+    limit = joint_limit(spec)
     waiting = 1
     for _ in range(_MOST_BOXES):
         if waiting == 0:

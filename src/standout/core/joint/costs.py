@@ -33,21 +33,23 @@ _FAR_ENOUGH = 40.0
 @part()
 def _mixture(spec: Spec, state: State, arm: int, mean: float) -> float:
     off = state.origin[arm] + state.sums[arm] / state.pulls[arm] - mean
-    return mixture_evidence(state.pulls[arm], abs(off), spec.sigma, spec.rho, spec.scales)
+    return mixture_evidence(
+        state.pulls[arm], abs(off), spec.sigma, spec.joint_rho, spec.joint_scales
+    )
 
 
 @part()
 def _student(spec: Spec, state: State, arm: int, mean: float) -> float:
     off = state.origin[arm] + state.sums[arm] / state.pulls[arm] - mean
     squares = state.moments[arm, 0]
-    return student_evidence(state.pulls[arm], squares, abs(off), spec.rho, spec.scales)
+    return student_evidence(state.pulls[arm], squares, abs(off), spec.joint_rho, spec.joint_scales)
 
 
 @part()
 def _bernoulli(spec: Spec, state: State, arm: int, mean: float) -> float:
     share = (mean - spec.low) / (spec.high - spec.low)
     successes = share_sum(spec, state, arm)
-    return bernoulli_evidence(state.pulls[arm], successes, share, spec.rho, spec.scales)
+    return bernoulli_evidence(state.pulls[arm], successes, share, spec.joint_rho, spec.joint_scales)
 
 
 @part()
@@ -76,7 +78,7 @@ def _at_mean(spec: Spec, state: State, arm: int) -> float:
 @part()
 def _near_mean(spec: Spec, state: State, arm: int) -> float:
     successes = share_sum(spec, state, arm)
-    share = bernoulli_centre(state.pulls[arm], successes, spec.rho, spec.scales)
+    share = bernoulli_centre(state.pulls[arm], successes, spec.joint_rho, spec.joint_scales)
     return float(spec.low + (spec.high - spec.low) * share)
 
 

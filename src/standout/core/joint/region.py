@@ -1,0 +1,157 @@
+"""What the joint region leaves of the threshold: its least and its largest value.
+
+Any means with median m and MAD d have a threshold of m + F d. The boxes of (m, d) are looked at in
+the order of the threshold at their lower (upper) corner; one whose bound proves that none of
+its means are kept is left out, others are halved. The first that is small and cannot be left
+out gives the end: everything beyond it is proved to be rejected, whenever the search is given up.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from standout.core.jit import part
+from standout.core.joint.bounds import IN, OUT, bound_of, price, tune
+from standout.core.joint.costs import find_least
+from standout.core.order import kth_largest
+from standout.core.state import (
+    BEYOND,
+    JOINT_BOXES,
+    MEDIAN_LOWER,
+    MEDIAN_UPPER,
+    NARROW,
+    PULLS,
+    THRESHOLD_LOWER,
+    THRESHOLD_UPPER,
+    Spec,
+    State,
+    Y,
+    Z,
+)
+from standout.core.typing import Floats
+
+ROUNDING = 1e-7
+"""What a sum of costs may be off by."""
+_NARROW = 1.05
+"""The ends are found anew after so many times the pulls."""
+_FINE = 0.003
+"""Part of the threshold's interval up to which an end is found."""
+_MOST_BOXES = 400
+
+
+@part()
+def joint_limit(spec: Spec) -> float:
+    """What the joint bet reaches where means are rejected."""
+    return math.log(1.0 / spec.joint_delta) + ROUNDING
+
+
+@part()
+def find_root(spec: Spec, state: State, side: int, root: Floats) -> bool:
+    """The box of all (median, MAD) of means in the arms' intervals; whether it is finite."""
+    low = state.bounds[side, MEDIAN_LOWER]
+    high = state.bounds[side, MEDIAN_UPPER]
+    if not (np.isfinite(low) and np.isfinite(high)):
+        return False
+    rank = (spec.n_arms + 1) // 2
+    for a in range(spec.n_arms):
+        lower = state.lower[side, a]
+        upper = state.upper[side, a]
+        state.scratch[a] = max(0.0, lower - high, low - upper)
+        state.centre[a] = max(upper - low, high - lower)
+    root[0] = low
+    root[1] = high
+    root[2] = kth_largest(state.scratch, spec.n_arms, rank, 0.0, state.work)
+    root[3] = kth_largest(state.centre, spec.n_arms, rank, 0.0, state.work)
+    return bool(np.isfinite(root[3]))
+
+
+@part("interval")
+def narrow(spec: Spec, state: State) -> None:
+    """Narrow each side's interval of the threshold to what the joint region leaves of it."""
+    if spec.flips:
+        return
+    pulls = state.counters[PULLS]
+    for side in range(len(state.signs)):
+        bounds = state.bounds[side]
+        inner = state.alternatives[2 * side + IN]
+        outer = state.alternatives[2 * side + OUT]
+        root = state.boxes[JOINT_BOXES - 2]
+        if not pulls < inner[NARROW] and find_root(spec, state, side, root):
+            inner[NARROW] = _NARROW * pulls
+            find_least(spec, state, side)
+            fine = _FINE * (bounds[THRESHOLD_UPPER] - bounds[THRESHOLD_LOWER])
+            inner[BEYOND] = max(inner[BEYOND], _find_end(spec, state, side, IN, root, fine))
+            outer[BEYOND] = min(outer[BEYOND], -_find_end(spec, state, side, OUT, root, fine))
+        lower = max(bounds[THRESHOLD_LOWER], inner[BEYOND])
+        upper = min(bounds[THRESHOLD_UPPER], outer[BEYOND])
+        # They cross only if the means have left the region, with probability delta.
+        if lower <= upper:
+            bounds[THRESHOLD_LOWER] = lower
+            bounds[THRESHOLD_UPPER] = upper
+
+
+@part()
+def _key(box: Floats, factor: float, way: int) -> float:
+    """The box's least threshold, or its largest with the other sign."""
+    if way == IN:
+        return float(box[0] + factor * box[2])
+    return float(-(box[1] + factor * box[3]))
+
+
+@part("interval")
+def _find_end(spec: Spec, state: State, side: int, way: int, root: Floats, fine: float) -> float:
+    """The least key of what is left of the root; a lower bound of it if that takes too long."""
+    factor = state.factors[side]
+    boxes = state.boxes
+    limit = joint_limit(spec)
+    room = JOINT_BOXES - 2
+    for i in range(len(root)):
+        boxes[0, i] = root[i]
+    boxes[0, Y] = boxes[0, Z] = 0.0
+    waiting = 1
+    box = boxes[JOINT_BOXES - 1]
+    least = _key(root, factor, way)
+    for _ in range(_MOST_BOXES):
+        if waiting == 0:
+            return least
+        best = 0
+        for i in range(1, waiting):
+            if _key(boxes[i], factor, way) < _key(boxes[best], factor, way):
+                best = i
+        least = _key(boxes[best], factor, way)
+        if waiting + 1 > room:
+            return least
+        waiting -= 1
+        for i in range(len(box)):
+            box[i] = boxes[best, i]
+            boxes[best, i] = boxes[waiting, i]
+        if _is_rejected(spec, state, side, way, box, limit):
+            continue
+        wide = box[1] - box[0]
+        high = factor * (box[3] - box[2])
+        if wide + high <= fine:
+            return least
+        for half in range(2):
+            for i in range(len(box)):
+                boxes[waiting, i] = box[i]
+            if wide > high:
+                boxes[waiting, 1 - half] = 0.5 * (box[0] + box[1])
+            else:
+                boxes[waiting, 3 - half] = 0.5 * (box[2] + box[3])
+            waiting += 1
+    return least
+
+
+@part("interval")
+def _is_rejected(spec: Spec, state: State, side: int, way: int, box: Floats, limit: float) -> bool:
+    """Whether no means with median and MAD in the box are kept; leaves good multipliers in it."""
+    n = spec.n_arms
+    price(spec, state, side, way, box[0], box[1], box[2], box[3])
+    if bound_of(state, n, way, -1, box[Y], box[Z]) >= limit:
+        return True
+    y, z = tune(state, n, way, -1, box[Y], box[Z])
+    box[Y] = y
+    box[Z] = z
+    return bool(bound_of(state, n, way, -1, y, z) >= limit)
