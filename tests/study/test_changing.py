@@ -9,6 +9,10 @@ import numpy as np
 import pytest
 
 from standout import Problem, Run
+from standout.core.joint.bounds import IN, OUT
+from standout.core.methods import parse_method
+from standout.core.run import start_state
+from standout.core.state import BEYOND, forget
 from standout.errors import KeyUsedError, NoStudyError, StandoutError, StudyError
 from standout.report.page import render_report
 from standout.results import StopReason
@@ -298,3 +302,16 @@ def test_who_forges_a_change_is_found_out(folder: object, changed: str, words: s
         connection.execute(f"UPDATE standout_runs SET changed = {changed}")
     with Study.open(path) as study:
         assert any(problem.startswith(words) for problem in study.verify().problems)
+
+
+def test_nothing_that_is_void_is_left_in_what_joint_remembers() -> None:
+    """Ends of the threshold that the joint region left were once set to 0: to known ones."""
+    problem, method = Problem(noise="gaussian:1", side="both"), parse_method("joint")
+    state = start_state(problem, method, 5, np.random.default_rng(0))
+    known = start_state(problem, method, 5, np.random.default_rng(0))
+    known.alternatives[...] = 7.0
+    forget(known.alternatives)
+    assert known.alternatives.tolist() == state.alternatives.tolist()
+    lower, upper = state.alternatives[IN::2, BEYOND], state.alternatives[OUT::2, BEYOND]
+    assert (lower == -np.inf).all()
+    assert (upper == np.inf).all()

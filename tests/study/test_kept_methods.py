@@ -11,7 +11,7 @@ import pytest
 from standout import Problem
 from standout.core.kinds import IntervalKind
 from standout.core.methods import parse_method
-from standout.errors import StudyError
+from standout.errors import StandoutError, StudyError
 from standout.study import Study
 from standout.study.measuring.campaign import make_or_find
 from standout.study.storage import catalogue
@@ -68,6 +68,22 @@ def test_a_text_without_scales_is_older(
         make_or_find(
             str(folder / "x.db"), ARMS, problem, "focus:scales=2", name="main", budget=None, seed=0
         )
+
+
+def test_a_bet_on_all_means_is_kept_and_no_other_goes_on(folder: Path) -> None:
+    """To certify with two bets, each at delta, would spend delta twice."""
+    path, problem = folder / "x.db", Problem(noise="gaussian:1")
+    with Study.create(path, ARMS, problem, "joint:batch=2") as study:
+        assert study.method == parse_method("joint:batch=2")
+    assert kept(path) == "joint:batch=2,scales=1,bet=2"
+    with Study.open(path) as study:
+        assert study.method == parse_method("joint:batch=2")
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE standout_studies SET method = 'joint:batch=2,scales=1'")
+    connection.commit()
+    connection.close()
+    with pytest.raises(StandoutError, match="would spend delta twice"):
+        Study.open(path)
 
 
 def test_what_the_goal_anytime_learns_follows_from_the_rewards(tmp_path: Path) -> None:

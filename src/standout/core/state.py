@@ -147,6 +147,14 @@ class State(Struct):
     work: Floats
 
 
+def forget(alternatives: FloatRows) -> None:
+    """Let the joint certificate know nothing of alternatives, nor of the threshold's ends."""
+    alternatives[...] = 0.0
+    alternatives[:, COST] = -np.inf
+    alternatives[0::2, BEYOND] = np.inf
+    alternatives[1::2, BEYOND] = -np.inf
+
+
 def new_state(
     n_arms: int,
     signs: tuple[float, ...],
@@ -182,9 +190,7 @@ def new_state(
     bounds[:, [MEDIAN_LOWER, MAD_LOWER, THRESHOLD_LOWER]] = -np.inf
     bounds[:, [MEDIAN_UPPER, MAD_UPPER, THRESHOLD_UPPER]] = np.inf
     alternatives = np.zeros((2 * sides, BEYOND + 1))
-    alternatives[:, COST] = -np.inf
-    alternatives[0::2, BEYOND] = np.inf
-    alternatives[1::2, BEYOND] = -np.inf
+    forget(alternatives)
     return State(
         pulls=np.zeros(n_arms, dtype=np.int64),
         origin=np.zeros(n_arms),

@@ -17,13 +17,13 @@ from standout.core.prior import PriorFacts
 from standout.core.problem import Problem
 from standout.core.run import NO_LIMIT, start_state
 from standout.core.state import (
-    COST,
     PULLS,
     ROUNDS,
     THRESHOLD_LOWER,
     THRESHOLD_UPPER,
     UNDECIDED,
     State,
+    forget,
     means_of,
 )
 from standout.core.typing import Codes, Flags, Ints
@@ -156,10 +156,8 @@ class Progress:
 
     def _forget_alternatives(self) -> None:
         """What the joint certificate remembers is of another tolerance, or of other rewards."""
-        state = self.state
-        state.joint[...] = 0.0
-        state.alternatives[...] = 0.0
-        state.alternatives[:, COST] = -np.inf
+        self.state.joint[...] = 0.0
+        forget(self.state.alternatives)
 
     @property
     def is_stopped(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from standout.core.kinds import IntervalKind, Verdict
+from standout.core.kinds import IntervalKind, RangeKind, Verdict
 from standout.core.method import Method
 from standout.core.methods import as_method, parse_method
 from standout.core.noise import Bounded
@@ -263,19 +263,27 @@ def _written_question(progress: Progress) -> str:
 
 
 _SCALES = "scales="
+_BET = ",bet=2"
+"""Which bet on all means together it was, behind the text of a method that makes one."""
 
 
 def _written(method: Method) -> str:
     """A method as it is kept: with the number of scales also where it is the usual one."""
     label = method.label()
-    if _SCALES in label:
-        return label
-    return f"{label}{',' if ':' in label else ':'}{_SCALES}{method.scales}"
+    if _SCALES not in label:
+        label += f"{',' if ':' in label else ':'}{_SCALES}{method.scales}"
+    return label + _BET if method.range == RangeKind.JOINT else label
 
 
 def _read_method(text: str, problem: Problem) -> Method:
     """A method as it was kept. A study keeps the intervals that it began with."""
-    method = parse_method(text)
+    method = parse_method(text.removesuffix(_BET))
+    if method.range == RangeKind.JOINT and not text.endswith(_BET):
+        raise StudyError(
+            f"this study was begun by {method.name} in an earlier form, and to go on with today's "
+            "would spend delta twice; export it with the standout that made it, and begin anew "
+            "from there with standout analyse --to"
+        )
     return method if _SCALES in text else before_scales(method, problem)
 
 
