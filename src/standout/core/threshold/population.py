@@ -77,6 +77,7 @@ def learn(spec: Spec, state: State, side: int, row: int) -> None:
             state.scratch[count] = state.estimate[side, i]
             count += 1
     if count == 0:
+        state.learnt[row, THETA] = np.nan
         return
     _lay_cells(spec, state, side, row, count, stride)
     _weigh_bell(spec, state, side, row)
@@ -282,7 +283,9 @@ def _find_theta(spec: Spec, state: State, side: int, row: int, arms: int) -> Non
             else:
                 low = mad
         theta = median + state.factors[side] * high
-    mine[THETA] = min(max(theta, bounds[THRESHOLD_LOWER]), bounds[THRESHOLD_UPPER])
+    if not math.isnan(theta):
+        theta = min(max(theta, bounds[THRESHOLD_LOWER]), bounds[THRESHOLD_UPPER])
+    mine[THETA] = theta
 
 
 @part()
@@ -295,9 +298,14 @@ def _below(mine: Floats, below: Floats, mean: float) -> float:
 
 @part("interval")
 def chance_beyond(spec: Spec, state: State, side: int, row: int, arm: int) -> float:
-    """The chance that an arm's mean lies beyond theta, by what was learnt."""
+    """The chance that an arm's mean lies beyond theta, by what was learnt; 0 before there is one.
+
+    There is none before the first round, nor without a single reward.
+    """
     mine = state.learnt[row]
     theta = mine[THETA]
+    if math.isnan(theta):
+        return 0.0
     fit = state.learnt[len(state.learnt) - LEARNT_ROWS + NEXT]
     cell = _cell(mine, theta)
     g = min(int(cell), CELLS - 1)
