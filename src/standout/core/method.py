@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from standout.core.intervals.betting import BERNSTEIN_SHARE
 from standout.core.intervals.choice import INTERVALS, RANGES, best_interval, check_interval
 from standout.core.intervals.mixture import MOST_SCALES, SCALES, mixture_rho, tuned_pulls
 from standout.core.joint.costs import EVIDENCE
@@ -191,7 +192,11 @@ class Method:
         joint_rho = JOINT_RHO * rho
         if flips:
             # An arm's interval is what the joint bet leaves of it, wherever the others are.
-            alpha = share * delta * (1 - share) ** (n_arms - 1)
+            left = share * (1 - share) ** (n_arms - 1)
+            if interval == IntervalKind.BETTING:
+                # A part of each interval is Bernstein's, of which the joint bet knows nothing.
+                joint_delta /= 1 + BERNSTEIN_SHARE * n_arms * left
+            alpha = left * joint_delta
             rho = joint_rho
         elif joins:
             # With so many arms that is too little: half for the arms, half for the bet.

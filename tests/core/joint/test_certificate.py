@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from standout import Problem
+from standout import METHODS, Problem
 from standout.core import robust
+from standout.core.intervals.betting import BERNSTEIN_SHARE
 from standout.core.jit import IS_COMPILED
 from standout.core.joint import bounds
 from standout.core.joint.costs import CENTRE, LEAST, _cost, cost_at, find_least
@@ -76,6 +77,18 @@ def test_costs_are_those_of_the_definition(noise: str) -> None:
             assert found <= wanted + 1e-9
         else:
             assert found == pytest.approx(wanted, abs=1e-6)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("n_arms", [3, 4, 17, 300])
+def test_what_the_bet_does_not_know_is_paid_for(noise: str, n_arms: int) -> None:
+    # An arm's interval follows from the joint bet, but for Bernstein's part of it.
+    problem = Problem(noise=noise, delta=0.1)
+    spec = METHODS["joint"].spec(problem, n_arms)
+    beside = BERNSTEIN_SHARE * spec.alpha * n_arms if noise.startswith("bounded") else 0.0
+    assert spec.joint_delta + beside <= problem.delta * (1 + 1e-12)
+    left = spec.share * spec.joint_delta * (1 - spec.share) ** (n_arms - 1)
+    assert spec.alpha == pytest.approx(left)
 
 
 @as_python
