@@ -28,7 +28,7 @@ def example(
     monkeypatch.chdir(folder)
     with ExitStack() as stack:
         folder_name = request.node.path.parent.name
-        if folder_name in ("study", "client", "results") or request.node.path.stem == "verbs":
+        if folder_name in ("study", "client", "results") or request.node.path.stem == "study_interface":
             from standout import Client, Problem, Study
 
             problem = Problem(noise="bernoulli", k=2)

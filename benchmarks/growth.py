@@ -36,15 +36,15 @@ def median(call: Callable[[], object], calls: int = CALLS) -> float:
 def add_expired(study: Study, count: int) -> None:
     """Tickets whose leases have run out, as a rating page leaves them; without asking for each."""
     with study._writing(count) as (connection, _):
-        mirror = study._mirror
-        first = mirror.progress.totals.tickets
+        stored = study._stored
+        first = stored.progress.totals.tickets
         numbers = _NUMBERS[connection.dialect].format(count=count)
         connection.execute(
             "INSERT INTO standout_tickets (study, id, arm, slot, round, status, worker, asked, "
-            f"expires) SELECT {mirror.key}, {first} + i, i - (i / {len(study.arms)}) * "
+            f"expires) SELECT {stored.key}, {first} + i, i - (i / {len(study.arms)}) * "
             f"{len(study.arms)}, {first} + i, 0, {_EXPIRED}, 'gone', 0, 0 FROM ({numbers}) AS m"
         )
-        mirror.progress.totals.tickets += count
+        stored.progress.totals.tickets += count
 
 
 def measure(study: Study) -> dict[str, float]:

@@ -21,7 +21,15 @@ RUN = runpy.run_path(str(ROOT / "tools" / "run_pages.py"))["PAGES"]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CLASSES = (standout.Study, standout.Client, RemoteStudy, standout.Run)
 # For servers, reports and whoever writes a method; they say what they do without an example.
-PLAIN = {"together", "export_parts", "forecast_range", "choose", "update", "doubt", "close"}
+PLAIN = {
+    "in_one_transaction",
+    "export_parts",
+    "forecast_range",
+    "choose",
+    "update",
+    "doubt",
+    "close",
+}
 
 
 def public_names() -> list[tuple[str, Any]]:

@@ -12,7 +12,7 @@ import pytest
 
 from standout.errors import UnavailableError
 from standout.interruption import put_off
-from standout.waiting import Patience
+from standout.retries import Patience
 from tests.patience import HANGS
 
 

@@ -33,7 +33,7 @@ from standout.errors import (
     UncertainError,
 )
 from standout.study import Study
-from standout.verbs import StudyVerbs
+from standout.study_interface import StudyInterface
 from tests.patience import HANGS
 from tests.service.conftest import ARMS, new_token
 from tests.service.live import serving
@@ -393,7 +393,7 @@ def test_what_is_too_large_is_said(client: Client) -> None:
 
 def test_the_examples_of_every_verb_hold_over_http(client: Client) -> None:
     """They run with a study of this process, too."""
-    examples = [each for each in DocTestFinder().find(StudyVerbs, "verb") if each.examples]
+    examples = [each for each in DocTestFinder().find(StudyInterface, "verb") if each.examples]
     assert len(examples) >= 12
     for example in examples:
         study = client.create(example.name, ["ash", "elm", "fir"], "bernoulli", k=2.0)

@@ -9,10 +9,10 @@ import pytest
 
 from standout import Problem, Run, identify
 from standout.core import engine
-from standout.core.bulk import observe_many
 from standout.core.endings import least_tolerance, rounded_up
+from standout.core.forecast import Forecaster, pool_like, pool_of
 from standout.core.kinds import Verdict
-from standout.core.outlook import Outlook, pool_like, pool_of
+from standout.core.many_rewards import observe_many
 from standout.core.robust import threshold
 from standout.core.state import THRESHOLD_LOWER, THRESHOLD_UPPER, UNDECIDED, copy_state
 from tests.naive import endings as naive
@@ -86,7 +86,7 @@ def test_smaller_tolerances_take_more_pulls(noise: str) -> None:
     arms = np.repeat(np.arange(len(run.arms)), 50)
     pools = [pool_like(run.spec, run.state), pool_of(run.state, arms, rng.random(len(arms)))]
     for pool in pools:
-        found = Outlook(run.spec, run.state, pool).endings()
+        found = Forecaster(run.spec, run.state, pool).endings()
         assert found[0].pulls == 0
         pulls = [one.pulls for one in found if one.pulls is not None]
         assert pulls == sorted(pulls)

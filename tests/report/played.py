@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from standout.core.bulk import observe_many
 from standout.core.engine import begin_round, end_round
+from standout.core.many_rewards import observe_many
 from standout.core.methods import as_method
 from standout.core.problem import Problem
 from standout.core.run import start_state

@@ -31,7 +31,7 @@ from standout.results import (
     Trace,
     Verification,
 )
-from standout.results.plain import shapes_of
+from standout.results.serialisation import shapes_of
 from standout.service.answers import model_of, to_json
 from standout.study import Study
 from standout.study.view import view

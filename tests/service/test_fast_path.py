@@ -226,7 +226,9 @@ def test_requests_that_are_here_already_go_together() -> None:
     groups: list[int] = []
 
     class Counting:
-        def together(self, requests: list[Any], size: int, tickets: list[int]) -> list[int]:
+        def in_one_transaction(
+            self, requests: list[Any], size: int, tickets: list[int]
+        ) -> list[int]:
             groups.append(len(requests))
             return [request(None) for request in requests]
 

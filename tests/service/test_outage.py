@@ -22,8 +22,8 @@ import pytest
 
 from standout import Client, Problem
 from standout.errors import StorageError, UnavailableError, UncertainError
+from standout.retries import Patience
 from standout.study import Study
-from standout.waiting import Patience
 from tests.patience import HANGS, until
 from tests.service.conftest import ARMS, Connect, begin
 from tests.service.live import program, serving
@@ -76,7 +76,7 @@ class Flaky:
 
 
 def test_patience_says_two_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("standout.waiting.QUIET", 0.0)
+    monkeypatch.setattr("standout.retries.QUIET", 0.0)
     said: list[str] = []
     patience = Patience(30.0, said.append)
     assert patience.call(Flaky(6, UnavailableError("the sea is rough"))) == "done"

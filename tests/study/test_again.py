@@ -96,7 +96,7 @@ def test_together_is_one_after_the_other(place: str) -> None:
         rewards = {name: rng.normal(MEANS[held[name][0].arm], SIGMA) for name in names}
         requests = [request(name, rewards[name]) for name in names]
         requests.insert(1, lambda turn: turn.tell_many([(10**6, 0.0)]))  # type: ignore[arg-type]
-        found = one.together(requests, 8)
+        found = one.in_one_transaction(requests, 8)
         assert isinstance(found.pop(1), BatchError)
         for name, tickets in zip(names, found, strict=True):
             assert not isinstance(tickets, StandoutError)
@@ -114,7 +114,9 @@ def test_a_broken_request_undoes_them_all(place: str) -> None:
     study = make(place)
     tickets = study.ask(2)
     with pytest.raises(ZeroDivisionError):
-        study.together([lambda turn: turn.tell_many([(tickets[0], 0.0)]), lambda _: 1 / 0], 2)
+        study.in_one_transaction(
+            [lambda turn: turn.tell_many([(tickets[0], 0.0)]), lambda _: 1 / 0], 2
+        )
     assert study.status().pulls == 0
     study.tell(tickets[0], 1.0)
     assert study.verify().problems == ()

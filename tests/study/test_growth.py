@@ -181,7 +181,7 @@ def test_a_group_takes_two_trips_to_postgresql(
 
     monkeypatch.setattr(Watched, "exchange", counted)
     # As many as a request may write, however many they are.
-    found = study.together(
+    found = study.in_one_transaction(
         [lambda turn, one=one: turn.tell_and_ask([(one, 1.0)], 1) for one in tickets],
         2,
         [ticket.id for ticket in tickets],

@@ -15,9 +15,9 @@ import pytest
 
 from standout import Problem
 from standout.errors import NoStudyError
+from standout.retries import Patience
 from standout.study import Study
 from standout.study.measuring.worker import EndedError, Worker
-from standout.waiting import Patience
 from tests.patience import HANGS
 from tests.study.processes import in_child
 

@@ -12,13 +12,13 @@ import numpy as np
 from standout.analysis.folders import read_folder
 from standout.analysis.tables import Rewards, Sums, read_table
 from standout.core import engine
-from standout.core.bulk import observe_many
+from standout.core.forecast import Forecaster, pool_like, pool_of
 from standout.core.intervals.choice import INTERVALS
 from standout.core.kinds import IntervalKind, Verdict
+from standout.core.many_rewards import observe_many
 from standout.core.method import Method
 from standout.core.methods import DEFAULT_METHOD, as_method
 from standout.core.noise import Bernoulli, Bounded, HeavyTailed, Noise
-from standout.core.outlook import Outlook, pool_like, pool_of
 from standout.core.prior import PriorFacts
 from standout.core.problem import Problem
 from standout.core.run import NO_LIMIT, Run
@@ -82,9 +82,9 @@ def analyse(
     run = replay(data, problem, chosen, seed)
     found = _answer(run, data, is_complete)
     interval = chosen.interval_for(problem)
-    outlook = _outlook(run, data) if found.undecided else None
-    if outlook is not None:
-        found = replace(found, endings=outlook.endings(seed) if is_complete else ())
+    forecaster = _forecaster(run, data) if found.undecided else None
+    if forecaster is not None:
+        found = replace(found, endings=forecaster.endings(seed) if is_complete else ())
     return Analysis(
         found=found,
         problem=problem.question(),
@@ -95,7 +95,7 @@ def analyse(
         assumptions=assumptions(problem.noise, interval, data),
         otherwise=OTHERWISE,
         next=_next(run) if found.undecided else (),
-        left=None if outlook is None or not is_complete else outlook.forecast(seed),
+        left=None if forecaster is None or not is_complete else forecaster.forecast(seed),
         notes=tuple(notes),
     )
 
@@ -190,14 +190,14 @@ def _answer(run: Run, data: Rewards | Sums, is_complete: bool) -> Identification
     return found
 
 
-def _outlook(run: Run, data: Rewards | Sums) -> Outlook | None:
+def _forecaster(run: Run, data: Rewards | Sums) -> Forecaster | None:
     if len(run.arms) > MOST_ARMS or (run.state.pulls == 0).any():
         return None
     if isinstance(data, Rewards):
         pool = pool_of(run.state, data.codes[-RECENT:], data.values[-RECENT:])
     else:
         pool = pool_like(run.spec, run.state)
-    return Outlook(run.spec, run.state, pool)
+    return Forecaster(run.spec, run.state, pool)
 
 
 def _next(run: Run) -> tuple[Next, ...]:

@@ -50,7 +50,7 @@ def print_json(data: Mapping[str, Any]) -> None:
 
     In ASCII: a terminal or a pipe with another encoding loses nothing.
     """
-    from standout.results.plain import to_plain
+    from standout.results.serialisation import to_plain
 
     print(json.dumps(to_plain(data), indent=2, allow_nan=False))
 

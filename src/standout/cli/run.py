@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from standout.client import RemoteStudy
     from standout.results import Status
     from standout.study.measuring.worker import Worker
-    from standout.verbs import StudyVerbs
+    from standout.study_interface import StudyInterface
 
 TOKEN = "STANDOUT_TOKEN"
 GRACE = 15.0
@@ -109,11 +109,11 @@ def run(
     """
     from standout.core.methods import DEFAULT_METHOD
     from standout.errors import StudyError
+    from standout.retries import Patience
     from standout.study import Study
     from standout.study.csv_files import read_arms
     from standout.study.measuring.campaign import default_place, make_or_find
     from standout.study.measuring.worker import PATIENCE, Worker
-    from standout.waiting import Patience
 
     function = _measure_of(measure, measure_python, timeout, is_remote=dask is not None)
     study: Study | RemoteStudy
@@ -276,11 +276,11 @@ def _carry_out(call: Callable[[], Status], work: Future[Status]) -> None:
         work.set_exception(error)
 
 
-def _progress() -> Callable[[StudyVerbs], None]:
+def _progress() -> Callable[[StudyInterface], None]:
     """One line that is written over, at most twice a second."""
     last = 0.0
 
-    def show(study: StudyVerbs) -> None:
+    def show(study: StudyInterface) -> None:
         nonlocal last
         if time.monotonic() - last < 0.5:
             return

@@ -9,7 +9,7 @@ from typing import Any
 
 from standout.errors import BatchError, RewardError, TicketError
 from standout.results import Receipt, Ticket, Told
-from standout.verbs import Key
+from standout.study_interface import Key
 
 MOST_REWARDS = 20_000
 """Rewards of one request: a server takes 50,000, and others wait while it does."""

@@ -29,7 +29,7 @@ from standout.results import (
     Tickets,
     Told,
 )
-from standout.verbs import Key, StudyVerbs, Wanted
+from standout.study_interface import Key, StudyInterface, Wanted
 
 
 class _Hand:
@@ -46,7 +46,7 @@ class _Hand:
         return list(found.tickets)
 
 
-class RemoteStudy(StudyVerbs):
+class RemoteStudy(StudyInterface):
     """Ask, tell and look; a method returns when the server has it on disk.
 
     An answer that gets lost is asked for again: every telling has a key and

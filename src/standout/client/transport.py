@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from standout import errors
-from standout.waiting import Patience
+from standout.retries import Patience
 
 PATIENCE = 180.0
 """Seconds for which a server that does not answer is tried again."""

@@ -28,8 +28,8 @@ from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
-from standout.core.linking import PartCompiler, PartFiles
-from standout.core.loading import put_off_linear_algebra, tell_of_waiting
+from standout.core.kernel_linking import PartCompiler, PartFiles
+from standout.core.kernel_loading import put_off_linear_algebra, tell_of_waiting
 from standout.core.structs import StructType
 from standout.interruption import put_off
 

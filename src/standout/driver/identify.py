@@ -11,9 +11,9 @@ from functools import partial
 
 import numpy as np
 
+from standout.core.forecast import Forecaster, pool_like
 from standout.core.method import Method
 from standout.core.methods import DEFAULT_METHOD
-from standout.core.outlook import Outlook, pool_like
 from standout.core.prior import Earlier, PriorFacts
 from standout.core.problem import Problem
 from standout.core.run import Run
@@ -134,9 +134,9 @@ def _is_promised(run: Run, promise: Until, before: int) -> bool:
 def _answer(run: Run, promise: Until | None, reason: StopReason | None) -> Identification:
     """What was found; with chances where not all of it is certain."""
     found = run.identification(reason)
-    if found.endings and run.pulls >= WORTH_PLAYING and not Outlook.is_early(run.state):
+    if found.endings and run.pulls >= WORTH_PLAYING and not Forecaster.is_early(run.state):
         pool = pool_like(run.spec, run.state)
-        found = replace(found, endings=Outlook(run.spec, run.state, pool).endings())
+        found = replace(found, endings=Forecaster(run.spec, run.state, pool).endings())
     asked = None if promise is None else str(promise)
     if not found.undecided or len(run.arms) > MOST_ARMS:
         return replace(found, until=asked)

@@ -22,7 +22,7 @@ from standout.report.words import answer
 from standout.results import Chances, Forecast, Interval, StudyView
 from standout.study import Study
 from standout.study.log.reward_table import RewardTable
-from standout.study.moment import Moment, read_moment
+from standout.study.snapshot import Snapshot, read_snapshot
 from standout.text import iso
 
 PAPER = (
@@ -38,7 +38,7 @@ CITATIONS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Facts(Moment):
+class Facts(Snapshot):
     """A study at one moment, with what was found in its log."""
 
     deviations: Floats
@@ -140,7 +140,7 @@ def gather(study: Study, *, seed: int = 0, files: str | None = None) -> Facts:
 
     `files` is the folder in which the pictures of items are (`standout serve --files`).
     """
-    now = read_moment(study)
+    now = read_snapshot(study)
     seen, log = now.seen, now.log
     findings = [
         *statistical_findings(log, seen.names, seen.problem.noise),
@@ -153,7 +153,7 @@ def gather(study: Study, *, seed: int = 0, files: str | None = None) -> Facts:
     return Facts(
         **vars(now),
         deviations=arm_deviations(log, len(seen.names)),
-        left=None if seen.stopped else now.outlook.forecast(seed),
+        left=None if seen.stopped else now.forecaster.forecast(seed),
         uniform=uniform,
         findings=tuple(findings),
         texts=read_texts(study),

@@ -26,7 +26,7 @@ from standout.results.pages import (
     PendingList,
     StudyList,
 )
-from standout.results.plain import Result
+from standout.results.serialisation import Result
 from standout.results.study import (
     Change,
     CopiedStudy,

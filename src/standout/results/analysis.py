@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from standout.results.answer import Identification, Question
-from standout.results.plain import Result
-from standout.results.shown import ShownArms, some
+from standout.results.display import DisplayedArms, some
+from standout.results.serialisation import Result
 from standout.results.study import Forecast
 from standout.results.view import Next
 
 
 @dataclass(frozen=True)
-class Analysis(ShownArms, Result):
+class Analysis(DisplayedArms, Result):
     """A table of past measurements: what is certain, what is probable, what to measure next.
 
     `found` has the verdicts with the guarantee, the threshold, best guesses and, where not

@@ -7,9 +7,9 @@ from enum import StrEnum
 from typing import Any
 
 from standout.results.chances import Chances
+from standout.results.display import DisplayedArms, between, some
 from standout.results.interval import Interval
-from standout.results.plain import Ints, LowerEnds, Maybe, Maybes, Result, UpperEnds
-from standout.results.shown import ShownArms, between, some
+from standout.results.serialisation import Ints, LowerEnds, Maybe, Maybes, Result, UpperEnds
 
 
 class StopReason(StrEnum):
@@ -89,7 +89,7 @@ def _none() -> Any:
 
 
 @dataclass(frozen=True)
-class Identification(ShownArms, Result):
+class Identification(DisplayedArms, Result):
     """Which arms stand out, which do not, which are undecided, and how it was found.
 
     What stands in `outliers` and `normal` is certain at the problem's level;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from standout.results.answer import Scale
-from standout.results.plain import Floats, Ints, LowerEnds, Result, UpperEnds
+from standout.results.serialisation import Floats, Ints, LowerEnds, Result, UpperEnds
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from standout.results.interval import Threshold
-from standout.results.plain import Floats, Maybe, Result
+from standout.results.serialisation import Floats, Maybe, Result
 
 
 @dataclass(frozen=True)

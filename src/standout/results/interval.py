@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from standout.results.plain import Lower, Maybe, Result, Upper
+from standout.results.serialisation import Lower, Maybe, Result, Upper
 
 
 @dataclass(frozen=True)

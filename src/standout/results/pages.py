@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from standout.results.answer import Ending
-from standout.results.plain import Result
+from standout.results.serialisation import Result
 from standout.results.study import Change, Failure, Pending, StudyRow
 from standout.results.view import ArmRow, Next
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from standout.results.answer import Question, Scale, StopReason
+from standout.results.display import Displayed, between, some
 from standout.results.interval import Interval
-from standout.results.plain import (
+from standout.results.serialisation import (
     Floats,
     Ints,
     LowerEnds,
@@ -21,7 +22,6 @@ from standout.results.plain import (
     Upper,
     UpperEnds,
 )
-from standout.results.shown import Shown, between, some
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Waiting(Result):
 
 
 @dataclass(frozen=True)
-class Status(Shown, Result):
+class Status(Displayed, Result):
     """How a study stands at one moment; arms by name, `arms` is how many.
 
     `pulls` are the rewards counted, `pending` the pulls handed out and owed a

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from standout.results.answer import Question, Scale, StopReason
 from standout.results.interval import Threshold
-from standout.results.plain import (
+from standout.results.serialisation import (
     Codes,
     Ints,
     Lower,

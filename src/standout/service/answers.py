@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, create_model
 from starlette.responses import Response
 
 from standout.results import Result
-from standout.results.plain import shapes_of
+from standout.results.serialisation import shapes_of
 
 PIECE = 1_000
 """Entries of a list that are written in one go: meanwhile no other thread can do anything."""

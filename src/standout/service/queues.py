@@ -66,7 +66,7 @@ def _carry_out(find: Callable[[], Study], chosen: list[_Waiting]) -> list[Any]:
         study = find()
         requests = [partial(one.request, study) for one in chosen]
         tickets = [number for one in chosen for number in one.tickets]
-        found = study.together(requests, max(one.size for one in chosen), tickets)
+        found = study.in_one_transaction(requests, max(one.size for one in chosen), tickets)
         return [one if isinstance(one, StandoutError) else (study, one) for one in found]
     except StandoutError as error:
         return [error] * len(chosen)

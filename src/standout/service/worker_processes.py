@@ -18,8 +18,8 @@ from contextlib import suppress
 from types import FrameType
 
 from standout.errors import StandoutError, StudyError
+from standout.retries import Patience
 from standout.service.settings import Settings
-from standout.waiting import Patience
 
 EARLY = 5.0
 """A process that ends sooner than this did not come up."""

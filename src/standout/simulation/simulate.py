@@ -15,7 +15,7 @@ from standout.core.problem import Problem
 from standout.core.run import check_budget
 from standout.core.typing import Floats
 from standout.errors import ProblemError
-from standout.results.shown import Shown
+from standout.results.display import Displayed
 from standout.simulation.instances import InstanceFamily, parse_instance
 from standout.simulation.runs import RunRecord, Share, budget_or_none, prepare
 from standout.simulation.workers import play_all
@@ -82,7 +82,7 @@ class MethodResult:
 
 
 @dataclass(frozen=True)
-class Simulation(Shown):
+class Simulation(Displayed):
     """The results of all methods, with what they were run on.
 
     >>> simulation = simulate("fig4", "focus", runs=2, budget=30)

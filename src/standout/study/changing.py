@@ -22,7 +22,7 @@ from standout.study.log.counted_order import counted_sequences
 from standout.study.settings import change_words
 from standout.study.storage.database import Connection
 from standout.study.storage.log import audit, reward_log, steps
-from standout.study.storage.mirror import Mirror
+from standout.study.storage.stored_study import StoredStudy
 from standout.study.tickets import clean, ticket_id
 from standout.study.transaction import Mark
 from standout.text import plural, printable
@@ -40,13 +40,13 @@ class Hand(NamedTuple):
 
 
 def change_settings(
-    connection: Connection, mirror: Mirror, values: Mapping[str, Any], hand: Hand, now: float
+    connection: Connection, stored: StoredStudy, values: Mapping[str, Any], hand: Hand, now: float
 ) -> None:
     """Set what is given; the same again with the same key changes nothing."""
     request = _digest(values)
-    if _was_done(connection, mirror, hand, request):
+    if _was_done(connection, stored, hand, request):
         return
-    progress = mirror.progress
+    progress = stored.progress
     settings = progress.settings.with_values(values, len(progress.arms))
     least = progress.totals.pulls + progress.out
     if settings.budget is not None and settings.budget < least:
@@ -59,17 +59,17 @@ def change_settings(
         return
     before = progress.settings
     progress.adopt(settings)
-    step = _step(Kind.SET, mirror, hand, request, now, {"set": changed})
+    step = _step(Kind.SET, stored, hand, request, now, {"set": changed})
     step.is_due = "tolerance" in changed
     if settings != before:
         progress.settle(step)
     progress.changes.is_wide = True
-    steps.write(connection, mirror, step)
+    steps.write(connection, stored, step)
 
 
 def void(
     connection: Connection,
-    mirror: Mirror,
+    stored: StoredStudy,
     place: int,
     value: float | None,
     hand: Hand,
@@ -77,13 +77,13 @@ def void(
 ) -> None:
     """Take the reward at a place of the log out of the totals, or put `value` in its place."""
     request = _digest({"void": place, "value": value})
-    if _was_done(connection, mirror, hand, request):
+    if _was_done(connection, stored, hand, request):
         return
-    progress, key = mirror.progress, mirror.key
-    arm = _arm_to_void(connection, mirror, place)
+    progress, key = stored.progress, stored.key
+    arm = _arm_to_void(connection, stored, place)
     new = 0 if value is None else progress.totals.log + 1
     note = {"void": [[place, new]], "arms": [arm]}
-    step = _step(Kind.VOID, mirror, hand, request, now, note)
+    step = _step(Kind.VOID, stored, hand, request, now, note)
     if value is not None:
         step.rewards.append(Logged(arm, value + 0.0, None, None, True))
         step.detail = hand.worker
@@ -96,35 +96,35 @@ def void(
     progress.revise({arm: [each for _, each in sequences[arm]]}, [place])
     step.is_due = True
     progress.settle(step)
-    steps.write(connection, mirror, step)
+    steps.write(connection, stored, step)
 
 
-def place_of(connection: Connection, mirror: Mirror, ticket: Ticket | int) -> int:
+def place_of(connection: Connection, stored: StoredStudy, ticket: Ticket | int) -> int:
     """The place in the log of a ticket's reward; raises `StudyError` if it has none."""
     number = ticket_id(ticket)
-    found = reward_log.place_of(connection, mirror.key, number)
+    found = reward_log.place_of(connection, stored.key, number)
     if found is None:
         raise StudyError(f"ticket {number} has no reward in this study")
     return found
 
 
-def _arm_to_void(connection: Connection, mirror: Mirror, place: int) -> int:
+def _arm_to_void(connection: Connection, stored: StoredStudy, place: int) -> int:
     """Whose reward stands at a place of the log; raises `StudyError` if it cannot be made void."""
-    if audit.read_base(connection, mirror.key) is not None:
+    if audit.read_base(connection, stored.key) is not None:
         raise StudyError(
             "this study was begun by a version of standout that kept no steps, so that its rewards "
             "cannot be counted anew; export it, mend the file and begin a study with "
             "`standout analyse FILE --to PATH`"
         )
-    found = reward_log.reward_at(connection, mirror.key, place)
+    found = reward_log.reward_at(connection, stored.key, place)
     if found is None:
         raise StudyError(f"there is no reward at place {place} of the log; `study export` has all")
     arm, _, is_counted = found
     if not is_counted:
         raise StudyError(f"the reward at place {place} came beyond the budget: it is in no total")
-    if place in mirror.progress.voided:
+    if place in stored.progress.voided:
         raise StudyError(f"the reward at place {place} is void already")
-    if place in reward_log.waiting_places(connection, mirror.key):
+    if place in reward_log.waiting_places(connection, stored.key):
         raise StudyError(
             f"the reward at place {place} waits for an earlier pull of its arm and is not counted "
             "yet; tell that pull or give it back first (`study status` says which)"
@@ -132,11 +132,11 @@ def _arm_to_void(connection: Connection, mirror: Mirror, place: int) -> int:
     return arm
 
 
-def read_changes(connection: Connection, mirror: Mirror) -> list[Change]:
+def read_changes(connection: Connection, stored: StoredStudy) -> list[Change]:
     """All that was changed by hand, oldest first."""
-    settings, n_arms = mirror.progress.begun, len(mirror.progress.arms)
+    settings, n_arms = stored.progress.begun, len(stored.progress.arms)
     changes = []
-    for number, time, kind, text in steps.read_by_hand(connection, mirror.key):
+    for number, time, kind, text in steps.read_by_hand(connection, stored.key):
         note = json.loads(text)
         if kind == Kind.SET:
             after = settings.with_values(note["set"], n_arms)
@@ -145,34 +145,34 @@ def read_changes(connection: Connection, mirror: Mirror) -> list[Change]:
                 changes.append(Change(number, time, NOTE, note["by"], note["why"], NOTE))
                 continue
         else:
-            words = "; ".join(_void_words(connection, mirror, *pair) for pair in note["void"])
+            words = "; ".join(_void_words(connection, stored, *pair) for pair in note["void"])
         name = Kind(kind).name.lower()
         changes.append(Change(number, time, name, note["by"], note["why"], words))
     return changes
 
 
-def _void_words(connection: Connection, mirror: Mirror, place: int, new: int) -> str:
-    old = reward_log.reward_at(connection, mirror.key, place)
+def _void_words(connection: Connection, stored: StoredStudy, place: int, new: int) -> str:
+    old = reward_log.reward_at(connection, stored.key, place)
     if old is None:
         return f"reward {place} void"
-    words = f"reward {place} of {printable(mirror.progress.arms[old[0]])}, {old[1]:g}, void"
-    instead = reward_log.reward_at(connection, mirror.key, new) if new else None
+    words = f"reward {place} of {printable(stored.progress.arms[old[0]])}, {old[1]:g}, void"
+    instead = reward_log.reward_at(connection, stored.key, new) if new else None
     return words if instead is None else f"{words}; {instead[1]:g} in its place (reward {new})"
 
 
 def _step(
-    kind: Kind, mirror: Mirror, hand: Hand, request: bytes, now: float, note: Mapping[str, Any]
+    kind: Kind, stored: StoredStudy, hand: Hand, request: bytes, now: float, note: Mapping[str, Any]
 ) -> Step:
     text = json.dumps({**note, "by": hand.worker, "why": clean(hand.reason)})
-    first = mirror.progress.totals.log + 1
+    first = stored.progress.totals.log + 1
     asked = request if hand.mark.is_given else None
     return Step(kind, now, key=hand.mark.key, request=asked, first=first, note=text)
 
 
-def _was_done(connection: Connection, mirror: Mirror, hand: Hand, request: bytes) -> bool:
+def _was_done(connection: Connection, stored: StoredStudy, hand: Hand, request: bytes) -> bool:
     """Whether the same was asked with this key before; raises `KeyUsedError` if it was other."""
     asked = request if hand.mark.is_given else None
-    return not hand.mark.is_new and steps.find(connection, mirror, hand.mark.key, asked) is not None
+    return not hand.mark.is_new and steps.find(connection, stored, hand.mark.key, asked) is not None
 
 
 def _digest(asked: Mapping[str, Any]) -> bytes:

@@ -6,51 +6,51 @@ import math
 
 import numpy as np
 
-from standout.core.outlook import SECONDS, Outlook, pool_of
+from standout.core.forecast import SECONDS, Forecaster, pool_of
 from standout.core.state import copy_state
 from standout.results import Ending, Forecast
 from standout.study.storage.database import Connection
 from standout.study.storage.log import reward_log
-from standout.study.storage.mirror import Mirror
+from standout.study.storage.stored_study import StoredStudy
 
 RECENT = 20_000
 """Rewards that stand for what is to come."""
 
 
-class StudyOutlook:
+class StudyForecaster:
     """A study at one moment, to be played on while others use it.
 
     Each arm's rewards are drawn from its recent ones, moved so that their mean is the
     arm's. An arm that happens to lie on the threshold takes for ever: no forecast then.
     """
 
-    def __init__(self, connection: Connection, mirror: Mirror) -> None:
-        progress = mirror.progress
+    def __init__(self, connection: Connection, stored: StoredStudy) -> None:
+        progress = stored.progress
         self.is_stopped = progress.is_stopped
-        self._outlook: Outlook | None = None
-        if Outlook.is_early(progress.state):
+        self._forecaster: Forecaster | None = None
+        if Forecaster.is_early(progress.state):
             return
-        rows = reward_log.latest(connection, mirror.key, progress.totals.log - RECENT)
+        rows = reward_log.latest(connection, stored.key, progress.totals.log - RECENT)
         rows = [row for row in rows if row[0] not in progress.voided]
         state = copy_state(progress.state)
         arms = np.array([row[1] for row in rows], dtype=np.int64)
         values = np.array([row[2] for row in rows], dtype=np.float64)
         budget = progress.budget
         room = math.inf if budget is None else budget - progress.totals.pulls
-        self._outlook = Outlook(progress.spec, state, pool_of(state, arms, values), room)
+        self._forecaster = Forecaster(progress.spec, state, pool_of(state, arms, values), room)
 
     def pulls_left(self) -> int | None:
         """Pulls left, roughly; None when it cannot be told (yet)."""
         if self.is_stopped:
             return 0
-        return None if self._outlook is None else self._outlook.play(0, SECONDS)
+        return None if self._forecaster is None else self._forecaster.play(0, SECONDS)
 
     def forecast(self, seed: int = 0) -> Forecast | None:
         """Pulls left, and between which numbers they probably are; None as in `pulls_left`."""
         if self.is_stopped:
             return Forecast(0, 0, 0)
-        return None if self._outlook is None else self._outlook.forecast(seed)
+        return None if self._forecaster is None else self._forecaster.forecast(seed)
 
     def endings(self, seed: int = 0) -> tuple[Ending, ...]:
         """Tolerances that would end the study; empty where nothing is undecided, or known."""
-        return () if self._outlook is None else self._outlook.endings(seed)
+        return () if self._forecaster is None else self._forecaster.endings(seed)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from standout.core import engine
-from standout.core.bulk import observe_many
+from standout.core.many_rewards import observe_many
 from standout.core.state import CURSOR, ROUNDS, UNDECIDED, State, copy_state, means_of
 from standout.core.typing import Ints
 from standout.study.progress import Progress

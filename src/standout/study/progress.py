@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from standout.core import engine
-from standout.core.bulk import observe_many
 from standout.core.identification import identification
 from standout.core.kinds import Verdict
+from standout.core.many_rewards import observe_many
 from standout.core.method import Method
 from standout.core.prior import PriorFacts
 from standout.core.problem import Problem

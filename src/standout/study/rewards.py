@@ -14,11 +14,11 @@ from standout.core.noise import Noise
 from standout.errors import BatchError, RewardError, TicketError, ToldError
 from standout.results import Ticket
 from standout.study.progress import Progress
-from standout.study.storage.mirror import Mirror
 from standout.study.storage.open_tickets import HELD, OpenTicket
 from standout.study.storage.statements import FEW
+from standout.study.storage.stored_study import StoredStudy
 from standout.study.tickets import ticket_id
-from standout.verbs import Key
+from standout.study_interface import Key
 
 
 class Item(NamedTuple):
@@ -35,10 +35,13 @@ def may_be_told(row: OpenTicket | None) -> bool:
 
 
 def check_told(
-    mirror: Mirror, items: Sequence[Item], rows: Mapping[int, OpenTicket], told: Mapping[int, float]
+    stored: StoredStudy,
+    items: Sequence[Item],
+    rows: Mapping[int, OpenTicket],
+    told: Mapping[int, float],
 ) -> list[Item]:
     """The items that are new; an error for the first bad one."""
-    arms = mirror.progress.arms
+    arms = stored.progress.arms
     fresh: list[Item] = []
     seen = dict(told)
     for place, item in enumerate(items):

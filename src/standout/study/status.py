@@ -13,16 +13,16 @@ from standout.study.storage.database import Connection
 
 if TYPE_CHECKING:
     from standout.study.progress import Progress
-    from standout.study.storage.mirror import Mirror
+    from standout.study.storage.stored_study import StoredStudy
 
 
 def read_status(
-    connection: Connection, mirror: Mirror, name: str, created: float, lease: float, now: float
+    connection: Connection, stored: StoredStudy, name: str, created: float, lease: float, now: float
 ) -> Status:
     """The status at a moment; costs O(arms), whatever the number of rewards."""
-    progress = mirror.progress
+    progress = stored.progress
     found = progress.identification()
-    expired = ticket_list.count_overdue(connection, mirror.key, now)
+    expired = ticket_list.count_overdue(connection, stored.key, now)
     return Status(
         name=name,
         created=created,
@@ -41,7 +41,7 @@ def read_status(
         threshold_low=found.threshold_low,
         note=found.note,
         rounds=int(progress.state.counters[ROUNDS]),
-        waiting=_waiting(connection, mirror, now),
+        waiting=_waiting(connection, stored, now),
         head=progress.head.hex(),
         voided=len(progress.voided),
         enough_tolerance=found.endings[0].tolerance if found.endings else None,
@@ -63,14 +63,14 @@ def stated_alike(progress: Progress) -> dict[str, Any]:
     }
 
 
-def _waiting(connection: Connection, mirror: Mirror, now: float) -> tuple[Waiting, ...]:
+def _waiting(connection: Connection, stored: StoredStudy, now: float) -> tuple[Waiting, ...]:
     """What waits for what; arms with the most waiting rewards first."""
-    progress = mirror.progress
+    progress = stored.progress
     arms = set(np.flatnonzero(progress.held).tolist())
     if not arms:
         return ()
     first: dict[int, tuple[int, str, float]] = {}
-    for arm, *ticket in ticket_list.pending_by_slot(connection, mirror.key):
+    for arm, *ticket in ticket_list.pending_by_slot(connection, stored.key):
         if arm in arms:
             first.setdefault(arm, tuple(ticket))
     order = sorted(first, key=lambda arm: (-int(progress.held[arm]), arm))

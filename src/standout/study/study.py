@@ -32,7 +32,7 @@ from standout.study import arguments, lost_answers, tickets
 from standout.study.changing import Hand, change_settings, place_of, read_changes, void
 from standout.study.inbox.lock import Inbox
 from standout.study.inbox.requests import Answer, Request
-from standout.study.inbox.together import Together
+from standout.study.inbox.shared_transactions import SharedTransactions
 from standout.study.rating.page import Parts
 from standout.study.rewards import make_items
 from standout.study.settings import DAY
@@ -40,9 +40,9 @@ from standout.study.status import read_status
 from standout.study.storage import catalogue, open_tickets
 from standout.study.storage.database import PATIENCE, Connection, Storage
 from standout.study.storage.log.trace import read_trace
-from standout.study.storage.mirror import Mirror
 from standout.study.storage.rating_items import read_items
 from standout.study.storage.statements import FEW, without_collector
+from standout.study.storage.stored_study import StoredStudy
 from standout.study.tickets import MOST, read_failures, read_pending, ticket_id
 from standout.study.transaction import (
     Mark,
@@ -52,19 +52,19 @@ from standout.study.transaction import (
     insist,
     worker_of,
 )
-from standout.verbs import StudyVerbs, Wanted
+from standout.study_interface import StudyInterface, Wanted
 
 if TYPE_CHECKING:
     from standout.posterior.until import Until
     from standout.results import Ending, Forecast, Verification
-    from standout.study.forecast import StudyOutlook
+    from standout.study.forecast import StudyForecaster
     from standout.study.log.history import History
 
 Clock = Callable[[], float]
 T = TypeVar("T")
 
 
-class Study(StudyVerbs):
+class Study(StudyInterface):
     """One study in a database; make it with `Study.create`, find it with `Study.open`.
 
     Any number of processes and threads may use the same study at once. A
@@ -85,47 +85,47 @@ class Study(StudyVerbs):
     _noted: tuple[int, str | None] | None = None
     _inbox: tuple[str, Inbox | None] | None = None
 
-    def __init__(self, storage: Storage, mirror: Mirror, name: str) -> None:
+    def __init__(self, storage: Storage, stored: StoredStudy, name: str) -> None:
         self.name = name
         self._storage = storage
-        self._mirror = mirror
+        self._stored = stored
         self._lock = threading.RLock()
         self._reader: Connection | None = None
 
     @property
     def arms(self) -> tuple[str, ...]:
         """The arms' names."""
-        return self._mirror.progress.arms
+        return self._stored.progress.arms
 
     @property
     def problem(self) -> Problem:
         """What is asked."""
-        return self._mirror.progress.problem
+        return self._stored.progress.problem
 
     @property
     def budget(self) -> int | None:
         """The largest number of pulls, if there is one."""
-        return self._mirror.progress.budget
+        return self._stored.progress.budget
 
     @property
     def until(self) -> Until | None:
         """What the chances have to promise for the study to end, if that was asked."""
-        return self._mirror.progress.until
+        return self._stored.progress.until
 
     @property
     def lease(self) -> float:
         """Seconds after which a ticket is handed out again, unless asked for otherwise."""
-        return self._mirror.progress.settings.lease
+        return self._stored.progress.settings.lease
 
     @property
     def ordered(self) -> bool:
         """Whether an arm's rewards are counted in the order of asking."""
-        return self._mirror.progress.ordered
+        return self._stored.progress.ordered
 
     @property
     def method(self) -> Method:
         """How pulls are chosen."""
-        return self._mirror.progress.method
+        return self._stored.progress.method
 
     @property
     def remark(self) -> str | None:
@@ -189,8 +189,8 @@ class Study(StudyVerbs):
         )  # fmt: skip
         storage = Storage(place, create=True, patience=patience, clock=clock)
         with storage.closed_on_error(), storage.write() as connection:
-            mirror = catalogue.create(connection, storage, plan)
-        return cls(storage, mirror, name)
+            stored = catalogue.create(connection, storage, plan)
+        return cls(storage, stored, name)
 
     @classmethod
     def open(
@@ -211,12 +211,12 @@ class Study(StudyVerbs):
         """
         storage = Storage(place, patience=patience, clock=clock)
         with storage.closed_on_error(), storage.read() as connection:
-            mirror, name = catalogue.find(connection, storage, name)
-        study = cls(storage, mirror, name)
-        is_old = mirror.fields != mirror.layout.fields(mirror.progress.state)
+            stored, name = catalogue.find(connection, storage, name)
+        study = cls(storage, stored, name)
+        is_old = stored.fields != stored.layout.fields(stored.progress.state)
         if is_old and not storage.is_read_only:
             with study._writing() as (connection, _):
-                mirror.renew_fields(connection)
+                stored.renew_fields(connection)
         return study
 
     def _tell_and_ask(self, wanted: Wanted) -> tuple[Receipt, list[Ticket]]:
@@ -224,7 +224,7 @@ class Study(StudyVerbs):
         mark, who = Mark.of(wanted.key), worker_of(wanted.worker)
         with without_collector(len(wanted.rewards)):
             # Looked at before others have to wait for it.
-            told = make_items(wanted.rewards, self._mirror.progress)
+            told = make_items(wanted.rewards, self._stored.progress)
             if not told and not count:
                 return Receipt(), []
             request = Request(told, count, who, mark, wanted.lease, wanted.known)
@@ -238,8 +238,8 @@ class Study(StudyVerbs):
         """Tell and ask: alone, or in one transaction with others who want to at this moment."""
         with self._lock, without_collector(request.size):
             inbox, patience = self._find_inbox(), self._storage.patience
-            together = Together(self._writing, self._mirror, self.lease, inbox, patience)
-            return together.carry_out(request)
+            writer = SharedTransactions(self._writing, self._stored, self.lease, inbox, patience)
+            return writer.carry_out(request)
 
     def _find_inbox(self) -> Inbox | None:
         """Where processes of this user leave what they want done here; None if there can be none.
@@ -250,7 +250,7 @@ class Study(StudyVerbs):
         if storage.clock is not None or storage.is_read_only:
             return None
         try:
-            identity = storage.identity(self._mirror.key)
+            identity = storage.identity(self._stored.key)
         except StorageError:
             return None  # It will be said by whoever writes.
         if self._inbox is None or self._inbox[0] != identity:
@@ -263,7 +263,7 @@ class Study(StudyVerbs):
         if found is not None and found[1] is not None:
             found[1].close()
 
-    def together(
+    def in_one_transaction(
         self,
         requests: Sequence[Callable[[Transaction], T]],
         size: int,
@@ -276,7 +276,7 @@ class Study(StudyVerbs):
         writes about `size` rows; they tell of `tickets`, as far as that is known.
         """
         with self._writing(size, tickets) as (connection, now):
-            return carry_out(connection, self._mirror, self.lease, now, requests)
+            return carry_out(connection, self._stored, self.lease, now, requests)
 
     def holder(self, ticket: Ticket | int) -> str | None:
         """Who was given a ticket (or told it, once it is told); None if there is no such ticket.
@@ -285,28 +285,28 @@ class Study(StudyVerbs):
         'lab 3'
         """
         with self._reading() as (connection, _):
-            return lost_answers.holder(connection, self._mirror, ticket_id(ticket))
+            return lost_answers.holder(connection, self._stored, ticket_id(ticket))
 
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
         with self._writing() as (connection, now):
-            one = Transaction(connection, self._mirror, self.lease, now)
+            one = Transaction(connection, self._stored, self.lease, now)
             one.fail(ticket, reason, worker=worker)
 
     def status(self) -> Status:
         created = self.created
         with self._reading() as (connection, now):
-            return read_status(connection, self._mirror, self.name, created, self.lease, now)
+            return read_status(connection, self._stored, self.name, created, self.lease, now)
 
     def identification(self) -> Identification:
         with self._reading():
-            return self._mirror.progress.identification()
+            return self._stored.progress.identification()
 
     def chances(self, *, false_share: float = 0.05, seed: int = 0) -> Chances:
         from standout.posterior.estimate import estimate
         from standout.posterior.evidence import evidence_of
 
         with self._reading():
-            progress = self._mirror.progress
+            progress = self._stored.progress
             evidence = evidence_of(progress.spec, progress.state)
         # Others may use the study meanwhile.
         return estimate(
@@ -328,19 +328,19 @@ class Study(StudyVerbs):
             return
         with self._writing() as (connection, now):
             until = now + seconds
-            self._mirror.first_due = min(self._mirror.first_due, until)
-            open_tickets.set_expiry(connection, self._mirror.key, numbers, until)
+            self._stored.first_due = min(self._stored.first_due, until)
+            open_tickets.set_expiry(connection, self._stored.key, numbers, until)
 
     def pause(self, arm: str, reason: str = "paused by hand") -> None:
         position = self._position(arm)
         why = tickets.clean(reason)
         with self._writing() as (connection, now):
-            tickets.pause(connection, self._mirror, position, why, now)
+            tickets.pause(connection, self._stored, position, why, now)
 
     def resume(self, arm: str) -> None:
         position = self._position(arm)
         with self._writing() as (connection, now):
-            tickets.resume(connection, self._mirror, position, now)
+            tickets.resume(connection, self._stored, position, now)
 
     # Changing one's mind ---------------------------------------------------------
 
@@ -349,7 +349,7 @@ class Study(StudyVerbs):
     ) -> Status:
         def attempt(hand: Hand) -> None:
             with self._writing() as (connection, now):
-                change_settings(connection, self._mirror, values, hand, now)
+                change_settings(connection, self._stored, values, hand, now)
 
         self._by_hand(attempt, reason, worker, key)
         return self.status()
@@ -368,8 +368,8 @@ class Study(StudyVerbs):
 
         def attempt(hand: Hand) -> None:
             with self._writing() as (connection, now):
-                found = number if ticket is None else place_of(connection, self._mirror, ticket)
-                void(connection, self._mirror, found, checked, hand, now)
+                found = number if ticket is None else place_of(connection, self._stored, ticket)
+                void(connection, self._stored, found, checked, hand, now)
 
         self._by_hand(attempt, reason, worker, key)
         return self.status()
@@ -393,15 +393,15 @@ class Study(StudyVerbs):
         with self._lock:
             try:
                 with self._storage.write(is_small=False) as connection:
-                    moment = self._mirror.sync(connection, lock=True)
+                    moment = self._stored.sync(connection, lock=True)
                     now = self._storage.clock() if self._storage.clock else moment
-                    catalogue.delete(connection, self._mirror, name, who, why, now)
+                    catalogue.delete(connection, self._stored, name, who, why, now)
             finally:
-                self._mirror.forget()
+                self._stored.forget()
 
     def changes(self) -> list[Change]:
         with self._reading() as (connection, _):
-            return read_changes(connection, self._mirror)
+            return read_changes(connection, self._stored)
 
     # Looking ---------------------------------------------------------------------
 
@@ -424,7 +424,7 @@ class Study(StudyVerbs):
     def _read_row(self) -> None:
         """What never changes is read once."""
         with self._reading() as (connection, _):
-            page, self._created = catalogue.read_page(connection, self._mirror.key)
+            page, self._created = catalogue.read_page(connection, self._stored.key)
         self._page = (page,)
 
     def _note(self) -> str | None:
@@ -433,7 +433,7 @@ class Study(StudyVerbs):
         To look into it takes a while with many arms: so it is said again until
         the pulls have grown by a fiftieth. Called inside a transaction.
         """
-        progress = self._mirror.progress
+        progress = self._stored.progress
         if progress.is_stopped:
             return None
         pulls = progress.totals.pulls
@@ -450,10 +450,10 @@ class Study(StudyVerbs):
         >>> study.items(["ash"])
         {}
         """
-        progress = self._mirror.progress
+        progress = self._stored.progress
         positions = None if arms is None else [self._position(arm) for arm in arms]
         with self._reading() as (connection, _):
-            found = read_items(connection, self._mirror.key, positions)
+            found = read_items(connection, self._stored.key, positions)
         return {progress.arms[place]: parts for place, parts in found.items()}
 
     def trace(self) -> Trace:
@@ -465,7 +465,7 @@ class Study(StudyVerbs):
         0
         """
         with self._reading() as (connection, _):
-            return read_trace(connection, self._mirror.key)
+            return read_trace(connection, self._stored.key)
 
     def failures(self, limit: int = 100, before: int | None = None) -> list[Failure]:
         """Up to `limit` tickets that were given back, newest first, from before a `seq` on.
@@ -478,12 +478,12 @@ class Study(StudyVerbs):
         if before is not None:
             before = arguments.whole("before", before, 0, MOST)
         with self._reading() as (connection, _):
-            return read_failures(connection, self._mirror, limit, before)
+            return read_failures(connection, self._stored, limit, before)
 
     @property
     def is_stopped(self) -> bool:
         """Whether the study had stopped when this handle last looked."""
-        return self._mirror.progress.is_stopped
+        return self._stored.progress.is_stopped
 
     def pulse(self) -> Pulse:
         """The little that shows whether anything has changed, as cheap as can be.
@@ -494,7 +494,7 @@ class Study(StudyVerbs):
         True
         """
         with self._reading():
-            progress = self._mirror.progress
+            progress = self._stored.progress
             undecided = np.count_nonzero((progress.certified == 0) & (progress.state.verdict == 0))
             return Pulse(
                 progress.totals.seq, progress.totals.pulls, int(undecided), progress.is_stopped
@@ -502,7 +502,7 @@ class Study(StudyVerbs):
 
     def pending(self) -> list[Pending]:
         with self._reading() as (connection, _):
-            return read_pending(connection, self._mirror)
+            return read_pending(connection, self._stored)
 
     def forecast(self) -> int | None:
         """How many pulls are left, roughly; None when that cannot be told (too early, no end).
@@ -513,24 +513,24 @@ class Study(StudyVerbs):
         >>> print(study.forecast())
         None
         """
-        return self._outlook().pulls_left()
+        return self._forecaster().pulls_left()
 
     def forecast_range(self, seed: int = 0) -> Forecast | None:
         """How many pulls are left, and between which numbers probably; None as in `forecast`.
 
         Played on several times, with random choices that `seed` drives.
         """
-        return self._outlook().forecast(seed)
+        return self._forecaster().forecast(seed)
 
     def endings(self) -> tuple[Ending, ...]:
-        return self._outlook().endings()
+        return self._forecaster().endings()
 
-    def _outlook(self) -> StudyOutlook:
+    def _forecaster(self) -> StudyForecaster:
         """What to play on from; others may use the study meanwhile."""
-        from standout.study.forecast import StudyOutlook
+        from standout.study.forecast import StudyForecaster
 
         with self._reading() as (connection, _):
-            return StudyOutlook(connection, self._mirror)
+            return StudyForecaster(connection, self._stored)
 
     def history(self) -> History:
         """Every reward ever told, in the order of telling; one array per column.
@@ -543,7 +543,7 @@ class Study(StudyVerbs):
         from standout.study.log.history import read_history
 
         with self._reading() as (connection, _):
-            return read_history(connection, self._mirror)
+            return read_history(connection, self._stored)
 
     def export(self, file: IO[Any], form: str = "csv", *, raw: bool = False) -> int:
         """Write the history as `csv`, `json` (text files) or `parquet` (a binary one); its length.
@@ -563,7 +563,7 @@ class Study(StudyVerbs):
         if form not in FORMS:
             raise StudyError(f"no format {shown(form)}; there are {', '.join(FORMS)}")
         with self._reading() as (connection, _):
-            return write_history(connection, self._mirror, file, form, raw)
+            return write_history(connection, self._stored, file, form, raw)
 
     def verify(self, head: str | None = None) -> Verification:
         """Work everything out anew from the log, and compare with what is stored.
@@ -581,9 +581,9 @@ class Study(StudyVerbs):
         if head is not None:
             arguments.text("head", head)
         with self._lock:
-            self._mirror.forget()
+            self._stored.forget()
             with self._reading(is_long=True) as (connection, _):
-                found = verify(connection, self._mirror, head)
+                found = verify(connection, self._stored, head)
         if self.remark is None:
             return found
         return replace(found, problems=(*found.problems, self.remark))
@@ -602,20 +602,20 @@ class Study(StudyVerbs):
         if form not in TEXTS:
             raise StudyError(f"no format {shown(form)}; there are {', '.join(TEXTS)}")
         with self._reading():
-            last, voided = self._mirror.progress.totals.log, self._mirror.progress.voided
+            last, voided = self._stored.progress.totals.log, self._stored.progress.voided
 
         def batches() -> Iterator[list[Any]]:
             done = 0
             while done < last:
                 with self._reading() as (connection, _):
-                    rows = read_part(connection, self._mirror.key, done, last)
+                    rows = read_part(connection, self._stored.key, done, last)
                 done = rows[-1][0] if rows else last
                 yield rows
 
         yield from TEXTS[form](without_void(batches(), voided), self.arms, raw)
 
     def _position(self, arm: str) -> int:
-        position = self._mirror.progress.index.get(arguments.text("an arm", arm))
+        position = self._stored.progress.index.get(arguments.text("an arm", arm))
         if position is None:
             raise StudyError(f"no arm {shown(arm)} in this study")
         return position
@@ -633,11 +633,11 @@ class Study(StudyVerbs):
         with self._lock:
             try:
                 with self._storage.write(is_small=size <= FEW) as connection:
-                    now = self._mirror.sync(connection, lock=True, tickets=tickets)
+                    now = self._stored.sync(connection, lock=True, tickets=tickets)
                     yield connection, self._storage.clock() if self._storage.clock else now
-                    self._mirror.flush(connection)
+                    self._stored.flush(connection)
             except BaseException:
-                self._mirror.forget()
+                self._stored.forget()
                 raise
 
     @contextmanager
@@ -649,10 +649,10 @@ class Study(StudyVerbs):
         with self._lock:
             try:
                 with self._snapshot(is_long) as connection:
-                    now = self._mirror.sync(connection, lock=False)
+                    now = self._stored.sync(connection, lock=False)
                     yield connection, self._storage.clock() if self._storage.clock else now
             except BaseException:
-                self._mirror.forget()
+                self._stored.forget()
                 raise
 
     @contextmanager

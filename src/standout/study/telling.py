@@ -30,28 +30,28 @@ from standout.study.rewards import Item, check_told, may_be_told
 from standout.study.storage import open_tickets
 from standout.study.storage.database import Connection
 from standout.study.storage.log import reward_log, steps
-from standout.study.storage.mirror import Mirror
 from standout.study.storage.open_tickets import HELD, PENDING, OpenTicket
 from standout.study.storage.schema import TicketStatus
 from standout.study.storage.statements import FEW
+from standout.study.storage.stored_study import StoredStudy
 from standout.study.waiting_rewards import Waiting, first_blocks, order_of, read_held
 
 
 def tell(
-    connection: Connection, mirror: Mirror, items: Sequence[Item], worker: str, step: Step
+    connection: Connection, stored: StoredStudy, items: Sequence[Item], worker: str, step: Step
 ) -> Receipt:
     """Count all items or, with one bad one among them, none; keeps the `step`."""
     asked = [item.ticket for item in items if item.ticket is not None]
-    rows = open_tickets.find(connection, mirror.key, asked, mirror.tickets)
+    rows = open_tickets.find(connection, stored.key, asked, stored.tickets)
     told = reward_log.values_told(
-        connection, mirror.key, [t for t in asked if may_be_told(rows.get(t))]
+        connection, stored.key, [t for t in asked if may_be_told(rows.get(t))]
     )
-    fresh = check_told(mirror, items, rows, told)
-    step.first, step.repeated = mirror.progress.totals.log + 1, len(items) - len(fresh)
+    fresh = check_told(stored, items, rows, told)
+    step.first, step.repeated = stored.progress.totals.log + 1, len(items) - len(fresh)
     receipt = Receipt(repeated=step.repeated)
     if fresh:
-        _Telling(connection, mirror, rows, worker, step).run(fresh, receipt)
-    steps.write(connection, mirror, step)
+        _Telling(connection, stored, rows, worker, step).run(fresh, receipt)
+    steps.write(connection, stored, step)
     return receipt
 
 
@@ -61,12 +61,12 @@ class _Telling:
     def __init__(
         self,
         connection: Connection,
-        mirror: Mirror,
+        stored: StoredStudy,
         rows: dict[int, OpenTicket],
         worker: str,
         step: Step,
     ) -> None:
-        self.connection, self.mirror, self.progress = connection, mirror, mirror.progress
+        self.connection, self.stored, self.progress = connection, stored, stored.progress
         self.rows, self.worker, self.step = rows, worker, step
         self.out: dict[int, int] = {}
         """Slot to pending ticket, as far as this batch tells of the slots."""
@@ -96,9 +96,9 @@ class _Telling:
             self._count_all()
         self.progress.changes.arms.update(arms)
         if len(items) > 1 or self.cancelled or self.released:
-            self.mirror.tickets.forget()
+            self.stored.tickets.forget()
         else:
-            self.mirror.tickets.fill(self.filled)
+            self.stored.tickets.fill(self.filled)
         self._write()
         self.progress.settle(self.step)
 
@@ -111,7 +111,7 @@ class _Telling:
                 self.out[row.slot] = row.id
             elif row is not None:
                 late.append((row.arm, row.slot))
-        self.out.update(open_tickets.pending_in(self.connection, self.mirror.key, late))
+        self.out.update(open_tickets.pending_in(self.connection, self.stored.key, late))
 
     def _fill(self, items: Sequence[Item]) -> list[Item]:
         """Take the rewards of pulls that have none yet; the items that are left."""
@@ -181,8 +181,8 @@ class _Telling:
         ready: list[tuple[int, Waiting]] = []
         waits: list[tuple[int, Waiting]] = []
         is_sorted = True
-        blocks = first_blocks(self.connection, self.mirror, self._told_slots())
-        held = read_held(self.connection, self.mirror, blocks)
+        blocks = first_blocks(self.connection, self.stored, self._told_slots())
+        held = read_held(self.connection, self.stored, blocks)
         for arm, block in blocks.items():
             before, fresh = held.get(arm, []), self.fresh[arm]
             found = sorted(one for one in (*before, *fresh) if one.order < 2 * block)
@@ -210,7 +210,7 @@ class _Telling:
 
     def _hold(self, waits: Sequence[tuple[int, Waiting]]) -> None:
         """Keep what has to wait."""
-        key, now = self.mirror.key, self.step.time
+        key, now = self.stored.key, self.step.time
         filled = [(one.value, one.logged, one.ticket) for _, one in waits if one.ticket > 0]
         open_tickets.hold(self.connection, key, filled)
         rows = [
@@ -223,7 +223,7 @@ class _Telling:
             open_tickets.add_waiting(self.connection, rows)
 
     def _write(self) -> None:
-        key, step = self.mirror.key, self.step
+        key, step = self.stored.key, self.step
         rows = [
             (key, place, step.time, arm, value, ticket, asked, self.worker, counted)
             for place, (arm, value, ticket, asked, counted) in enumerate(step.rewards, step.first)

@@ -19,10 +19,10 @@ from standout.study.progress import Progress
 from standout.study.storage import open_tickets, ticket_list
 from standout.study.storage.database import Connection
 from standout.study.storage.log import reward_log, steps
-from standout.study.storage.mirror import Mirror
-from standout.study.storage.mirror_statements import FIRST_DUE
 from standout.study.storage.open_tickets import set_status
 from standout.study.storage.schema import TicketStatus
+from standout.study.storage.stored_study import StoredStudy
+from standout.study.storage.study_statements import FIRST_DUE
 from standout.study.waiting_rewards import release_held
 
 _PENDING = int(TicketStatus.PENDING)
@@ -30,22 +30,22 @@ MOST = 2**62
 """No study gets so far; databases hold no larger numbers."""
 
 
-def read_pending(connection: Connection, mirror: Mirror) -> list[Pending]:
+def read_pending(connection: Connection, stored: StoredStudy) -> list[Pending]:
     """The tickets that are owed a reward, oldest first."""
-    names = mirror.progress.arms
+    names = stored.progress.arms
     return [
         Pending(number, names[arm], worker, asked, expires)
-        for number, arm, worker, asked, expires in ticket_list.pending(connection, mirror.key)
+        for number, arm, worker, asked, expires in ticket_list.pending(connection, stored.key)
     ]
 
 
 def read_failures(
-    connection: Connection, mirror: Mirror, limit: int, before: int | None
+    connection: Connection, stored: StoredStudy, limit: int, before: int | None
 ) -> list[Failure]:
     """The newest failures, or those before a `seq`, newest first."""
-    names = mirror.progress.arms
+    names = stored.progress.arms
     rows = reward_log.newest_failures(
-        connection, mirror.key, limit, MOST if before is None else before
+        connection, stored.key, limit, MOST if before is None else before
     )
     return [
         Failure(seq, time, names[arm], ticket, worker, reason)
@@ -84,72 +84,74 @@ def clean(text: str) -> str:
 
 
 def hand_out(
-    connection: Connection, mirror: Mirror, count: int, worker: str, lease: float, now: float
+    connection: Connection, stored: StoredStudy, count: int, worker: str, lease: float, now: float
 ) -> list[Ticket]:
     """Expired pulls first, then what the method wants."""
-    progress = mirror.progress
+    progress = stored.progress
     if progress.is_stopped:
         return []
-    pulls = _take_expired(connection, mirror, count, now) if mirror.first_due <= now else []
+    pulls = _take_expired(connection, stored, count, now) if stored.first_due <= now else []
     if not progress.is_stopped:
         taken = take_pulls(progress, count - len(pulls))
         pulls += [(arm, None, live.id) for live, arm in taken]
     first = progress.totals.tickets + 1
     progress.totals.tickets += len(pulls)
     expires = now + lease
-    mirror.first_due = min(mirror.first_due, expires)
+    stored.first_due = min(stored.first_due, expires)
     made = []
     rows = []
     for number, (arm, slot, live_id) in enumerate(pulls, start=first):
         made.append(Ticket(number, progress.arms[arm], expires))
         slot = number if slot is None else slot
-        mirror.tickets.hand_out(arm, slot)
-        rows.append((mirror.key, number, arm, slot, live_id, _PENDING, worker, now, expires))
+        stored.tickets.hand_out(arm, slot)
+        rows.append((stored.key, number, arm, slot, live_id, _PENDING, worker, now, expires))
     if rows:
         open_tickets.add(connection, rows)
     return made
 
 
 def _take_expired(
-    connection: Connection, mirror: Mirror, count: int, now: float
+    connection: Connection, stored: StoredStudy, count: int, now: float
 ) -> list[tuple[int, int | None, int]]:
     """Pulls whose lease has run out; those of a paused arm are given up."""
-    progress = mirror.progress
-    found = ticket_list.first_overdue(connection, mirror.key, now, count)
-    mirror.tickets.forget()
-    set_status(connection, mirror.key, [row[0] for row in found], TicketStatus.EXPIRED)
-    due = FIRST_DUE(connection, mirror.key)
-    mirror.first_due = due[0][0] if due else math.inf
+    progress = stored.progress
+    found = ticket_list.first_overdue(connection, stored.key, now, count)
+    stored.tickets.forget()
+    set_status(connection, stored.key, [row[0] for row in found], TicketStatus.EXPIRED)
+    due = FIRST_DUE(connection, stored.key)
+    stored.first_due = due[0][0] if due else math.inf
     again: list[tuple[int, int | None, int]] = []
     step = Step(Kind.ASK, now, first=progress.totals.log + 1)
     for _, arm, slot, live in found:
         if arm in progress.paused:
-            close_slot(connection, mirror, arm, live, step)
+            close_slot(connection, stored, arm, live, step)
         else:
             again.append((arm, slot, live))
     if len(again) < len(found):
         progress.settle(step)
-        steps.write(connection, mirror, step)
+        steps.write(connection, stored, step)
     return again
 
 
-def close_slot(connection: Connection, mirror: Mirror, arm: int, number: int, step: Step) -> None:
+def close_slot(
+    connection: Connection, stored: StoredStudy, arm: int, number: int, step: Step
+) -> None:
     """A pull of round `number` will bring no reward: what waited behind it is counted now."""
-    progress = mirror.progress
+    progress = stored.progress
     progress.pending[arm] -= 1
     progress.changes.arms.add(arm)
     live = progress.live_round(number)
     if live is not None:
         live.out -= 1
-    release_held(connection, mirror, arm, step)
+    release_held(connection, stored, arm, step)
 
 
 def fail(
-    connection: Connection, mirror: Mirror, number: int, reason: str, worker: str, now: float
+    connection: Connection, stored: StoredStudy, number: int, reason: str, worker: str, now: float
 ) -> None:
     """Give a ticket back. Giving it back twice is harmless."""
-    progress = mirror.progress
-    row = open_tickets.find(connection, mirror.key, [number]).get(number)
+    progress = stored.progress
+    row = open_tickets.find(connection, stored.key, [number]).get(number)
     if row is None or row.status == TicketStatus.HELD:
         known = 1 <= number <= progress.totals.tickets
         if known:
@@ -157,10 +159,10 @@ def fail(
         raise TicketError(f"no ticket {number}")
     if row.status == TicketStatus.FAILED:
         return
-    mirror.tickets.forget()
-    set_status(connection, mirror.key, [number], TicketStatus.FAILED)
+    stored.tickets.forget()
+    set_status(connection, stored.key, [number], TicketStatus.FAILED)
     progress.totals.failed += 1
-    values = (mirror.key, progress.totals.failed, now, row.arm, number, worker, clean(reason))
+    values = (stored.key, progress.totals.failed, now, row.arm, number, worker, clean(reason))
     reward_log.add_failure(connection, values)
     step = Step(Kind.FAIL, now, detail=list(values[1:]), first=progress.totals.log + 1)
     progress.failures[row.arm] += 1
@@ -172,27 +174,27 @@ def fail(
         live = progress.live_round(row.round)
         if live is not None and row.arm not in progress.paused and not progress.is_stopped:
             live.returned.append(row.arm)
-        close_slot(connection, mirror, row.arm, row.round, step)
+        close_slot(connection, stored, row.arm, row.round, step)
         progress.settle(step)
-    steps.write(connection, mirror, step)
+    steps.write(connection, stored, step)
 
 
-def pause(connection: Connection, mirror: Mirror, arm: int, why: str, now: float) -> None:
+def pause(connection: Connection, stored: StoredStudy, arm: int, why: str, now: float) -> None:
     """Hand out no more pulls of an arm."""
-    progress = mirror.progress
+    progress = stored.progress
     step = Step(Kind.PAUSE, now, first=progress.totals.log + 1)
     step.note = json.dumps([arm, why])
     progress.pause(arm, why)
     progress.settle(step)
-    steps.write(connection, mirror, step)
+    steps.write(connection, stored, step)
 
 
-def resume(connection: Connection, mirror: Mirror, arm: int, now: float) -> None:
+def resume(connection: Connection, stored: StoredStudy, arm: int, now: float) -> None:
     """Hand out pulls of a paused arm again."""
-    progress = mirror.progress
+    progress = stored.progress
     step = Step(Kind.RESUME, now, first=progress.totals.log + 1)
     step.note = json.dumps([arm])
-    steps.write(connection, mirror, step)
+    steps.write(connection, stored, step)
     progress.paused.pop(arm, None)
     progress.streak[arm] = 0
     progress.changes.arms.add(arm)

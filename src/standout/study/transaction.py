@@ -17,9 +17,9 @@ from standout.study.rewards import Item, make_items
 from standout.study.storage import catalogue, open_tickets
 from standout.study.storage.database import Connection
 from standout.study.storage.log import steps
-from standout.study.storage.mirror import Mirror
+from standout.study.storage.stored_study import StoredStudy
 from standout.study.tickets import ticket_id, worker_name
-from standout.verbs import Key
+from standout.study_interface import Key
 
 T = TypeVar("T")
 MOMENT = 1e-6
@@ -56,8 +56,10 @@ class Mark(NamedTuple):
 class Transaction:
     """One request's part of a transaction; `now` is its moment."""
 
-    def __init__(self, connection: Connection, mirror: Mirror, lease: float, now: float) -> None:
-        self._connection, self._mirror = connection, mirror
+    def __init__(
+        self, connection: Connection, stored: StoredStudy, lease: float, now: float
+    ) -> None:
+        self._connection, self._stored = connection, stored
         self._lease, self._now = lease, now
 
     @property
@@ -67,7 +69,7 @@ class Transaction:
 
     def given_at(self, moment: float, who: str, n: int) -> list[Ticket]:
         """Up to `n` tickets that a worker was given at a moment and that are still pending."""
-        return lost_answers.given_at(self._connection, self._mirror, moment, who, n)
+        return lost_answers.given_at(self._connection, self._stored, moment, who, n)
 
     def ask(
         self,
@@ -84,7 +86,7 @@ class Transaction:
         count, who, seconds = check_count(n), worker_of(worker), self._seconds(lease)
         found: list[Ticket] = []
         if known is not None:
-            found = lost_answers.lost(self._connection, self._mirror, who, known, count, self._now)
+            found = lost_answers.lost(self._connection, self._stored, who, known, count, self._now)
         return found + self._hand_out(count - len(found), who, seconds)
 
     def tell_many(
@@ -95,7 +97,7 @@ class Transaction:
         mark: Mark | None = None,
     ) -> Receipt:
         """Count rewards, all or (with a `BatchError`) none; `mark` is the key they came with."""
-        items = make_items(list(rewards), self._mirror.progress)
+        items = make_items(list(rewards), self._stored.progress)
         return self.tell_items(items, worker_of(worker), mark or Mark.of(None))
 
     def tell_items(self, items: Sequence[Item], who: str, mark: Mark) -> Receipt:
@@ -108,13 +110,13 @@ class Transaction:
             return Receipt(), self._now
         request = chain.digest_request(items) if mark.is_given else None
         if not mark.is_new:
-            found = steps.find(self._connection, self._mirror, mark.key, request)
+            found = steps.find(self._connection, self._stored, mark.key, request)
             if found is not None:
                 counted = found.logged - found.surplus
                 receipt = Receipt(counted, found.repeated, found.surplus, True, found.time)
                 return receipt, found.time
         step = chain.Step(chain.Kind.TELL, self._now, key=mark.key, request=request)
-        return telling.tell(self._connection, self._mirror, items, who, step), self._now
+        return telling.tell(self._connection, self._stored, items, who, step), self._now
 
     def tell_and_ask(
         self,
@@ -130,7 +132,7 @@ class Transaction:
 
         Told again with the same key, it gives the same tickets again.
         """
-        items = make_items(list(rewards), self._mirror.progress)
+        items = make_items(list(rewards), self._stored.progress)
         who = worker_of(worker)
         return self.tell_items_and_ask(items, n, who, lease, known, mark or Mark.of(None))
 
@@ -147,45 +149,45 @@ class Transaction:
         count, seconds = check_count(n), self._seconds(lease)
         receipt, moment = self._tell(items, who, mark)
         if receipt.again:
-            found = lost_answers.given_at(self._connection, self._mirror, moment, who, count)
+            found = lost_answers.given_at(self._connection, self._stored, moment, who, count)
             return receipt, found or self._hand_out(count, who, seconds)
         if items and receipt.repeated == len(items):
             # What was told again brings no more than it brought the first time.
-            found = lost_answers.same(self._connection, self._mirror, items, who, count)
+            found = lost_answers.same(self._connection, self._stored, items, who, count)
             return receipt, found or self._hand_out(count, who, seconds)
         found = []
         if known is not None:
-            found = lost_answers.lost(self._connection, self._mirror, who, known, count, self._now)
+            found = lost_answers.lost(self._connection, self._stored, who, known, count, self._now)
         return receipt, found + self._hand_out(count - len(found), who, seconds)
 
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
         """Take a ticket back without a reward; raises `TicketError` if it cannot be."""
         who = worker_of(worker)
-        tickets.fail(self._connection, self._mirror, ticket_id(ticket), reason, who, self._now)
+        tickets.fail(self._connection, self._stored, ticket_id(ticket), reason, who, self._now)
 
     def release(self, given: Sequence[Ticket | int]) -> None:
         """End the leases of pending tickets now: the next to ask gets their pulls."""
         numbers = [ticket_id(ticket) for ticket in given]
         if numbers:
-            self._mirror.first_due = min(self._mirror.first_due, self._now)
-            open_tickets.set_expiry(self._connection, self._mirror.key, numbers, self._now)
+            self._stored.first_due = min(self._stored.first_due, self._now)
+            open_tickets.set_expiry(self._connection, self._stored.key, numbers, self._now)
 
     def holder(self, ticket: Ticket | int) -> str | None:
         """Who was given a ticket, or told it; None if there is no such ticket."""
-        return lost_answers.holder(self._connection, self._mirror, ticket_id(ticket))
+        return lost_answers.holder(self._connection, self._stored, ticket_id(ticket))
 
     def held(self, worker: str) -> list[Ticket]:
         """The first ticket that a worker has and has not answered, if there is one."""
-        return lost_answers.lost(self._connection, self._mirror, worker, (), 1, self._now)
+        return lost_answers.lost(self._connection, self._stored, worker, (), 1, self._now)
 
     def pending_of(self, prefix: str) -> int:
         """How many tickets are out with workers whose names begin with `prefix`."""
-        return lost_answers.pending_of(self._connection, self._mirror, prefix, self._now)
+        return lost_answers.pending_of(self._connection, self._stored, prefix, self._now)
 
     @property
     def left(self) -> int | None:
         """Pulls that the budget allows and that are not told yet; None without a budget."""
-        progress = self._mirror.progress
+        progress = self._stored.progress
         return None if progress.budget is None else progress.budget - progress.totals.pulls
 
     def _seconds(self, lease: float | None) -> float:
@@ -194,7 +196,7 @@ class Transaction:
     def _hand_out(self, count: int, who: str, seconds: float) -> list[Ticket]:
         if count < 1:
             return []
-        return tickets.hand_out(self._connection, self._mirror, count, who, seconds, self._now)
+        return tickets.hand_out(self._connection, self._stored, count, who, seconds, self._now)
 
 
 def insist(attempt: Callable[[Mark], T], mark: Mark) -> T:
@@ -219,7 +221,7 @@ def insist(attempt: Callable[[Mark], T], mark: Mark) -> T:
 
 def carry_out(
     connection: Connection,
-    mirror: Mirror,
+    stored: StoredStudy,
     lease: float,
     now: float,
     requests: Sequence[Callable[[Transaction], T]],
@@ -228,7 +230,7 @@ def carry_out(
     done: list[T | StandoutError] = []
     for number, request in enumerate(requests):
         try:
-            done.append(request(Transaction(connection, mirror, lease, now + number * MOMENT)))
+            done.append(request(Transaction(connection, stored, lease, now + number * MOMENT)))
         except StorageError:
             raise
         except StandoutError as error:

@@ -24,8 +24,8 @@ from standout.study.progress import Changes, Progress
 from standout.study.status import stated_alike
 from standout.study.storage import ticket_list
 from standout.study.storage.database import Connection
-from standout.study.storage.mirror import Mirror
-from standout.study.storage.mirror_statements import changed_since
+from standout.study.storage.stored_study import StoredStudy
+from standout.study.storage.study_statements import changed_since
 from standout.study.study import Study
 
 NEXT = 10
@@ -41,9 +41,9 @@ def view(study: Study, since: int | None = None) -> StudyView:
     """Look at a study; costs O(arms), whatever the number of rewards."""
     created = study.created
     with study._reading() as (connection, now):
-        mirror = study._mirror
-        progress = mirror.progress
-        expired = ticket_list.count_overdue(connection, mirror.key, now)
+        stored = study._stored
+        progress = stored.progress
+        expired = ticket_list.count_overdue(connection, stored.key, now)
         verdict = np.where(progress.certified != 0, progress.certified, progress.state.verdict)
         return StudyView(
             name=study.name,
@@ -58,8 +58,8 @@ def view(study: Study, since: int | None = None) -> StudyView:
             counts=_counts(progress, verdict, expired),
             stopped_at=progress.stopped_at,
             note=study._note(),
-            next=_next(connection, mirror, now, expired),
-            positions=_changed(connection, mirror, since),
+            next=_next(connection, stored, now, expired),
+            positions=_changed(connection, stored, since),
         )
 
 
@@ -113,21 +113,23 @@ def _counts(progress: Progress, verdict: Codes, expired: int) -> Counts:
     )
 
 
-def _changed(connection: Connection, mirror: Mirror, since: int | None) -> Ints | None:
+def _changed(connection: Connection, stored: StoredStudy, since: int | None) -> Ints | None:
     # A `since` from the future belongs to another copy of the database.
-    if since is None or since > mirror.progress.totals.seq:
+    if since is None or since > stored.progress.totals.seq:
         return None
-    return np.sort(np.array(changed_since(connection, mirror.key, since), dtype=np.int64))
+    return np.sort(np.array(changed_since(connection, stored.key, since), dtype=np.int64))
 
 
-def _next(connection: Connection, mirror: Mirror, now: float, expired: int) -> tuple[Next, ...]:
+def _next(
+    connection: Connection, stored: StoredStudy, now: float, expired: int
+) -> tuple[Next, ...]:
     """What asking for the next pulls would give now: asked of a copy, so that nothing moves."""
-    progress = mirror.progress
+    progress = stored.progress
     if progress.is_stopped:
         return ()
     wanted: Counter[tuple[int, str]] = Counter()
     if expired:
-        rows = ticket_list.first_overdue(connection, mirror.key, now, NEXT)
+        rows = ticket_list.first_overdue(connection, stored.key, now, NEXT)
         wanted.update((arm, OVERDUE) for _, arm, *_ in rows if arm not in progress.paused)
     for _, arm in take_pulls(_twin(progress), NEXT - wanted.total()):
         wanted[arm, _why(progress, arm)] += 1

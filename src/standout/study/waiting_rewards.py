@@ -26,8 +26,8 @@ from typing import NamedTuple
 from standout.study.log.chain import Step
 from standout.study.storage import open_tickets
 from standout.study.storage.database import Connection
-from standout.study.storage.mirror import Mirror
 from standout.study.storage.open_tickets import NO_SLOT
+from standout.study.storage.stored_study import StoredStudy
 
 
 class Waiting(NamedTuple):
@@ -54,16 +54,16 @@ def order_of(slot: int, ticket: int) -> int:
 
 
 def first_blocks(
-    connection: Connection, mirror: Mirror, filled: Mapping[int, Collection[int]]
+    connection: Connection, stored: StoredStudy, filled: Mapping[int, Collection[int]]
 ) -> dict[int, int]:
     """Per arm of `filled`, the first pull that is out; `NO_SLOT` where there is none.
 
     The pulls in `filled` count as told, though their tickets are still there.
     """
-    pending = mirror.progress.pending
+    pending = stored.progress.pending
     # Of one more than were told, one at least is still out.
     wanted = [(arm, len(slots) + 1) for arm, slots in filled.items() if pending[arm]]
-    found = open_tickets.first_pending(connection, mirror.key, wanted, mirror.tickets)
+    found = open_tickets.first_pending(connection, stored.key, wanted, stored.tickets)
     return {
         arm: next((slot for slot in found.get(arm, ()) if slot not in slots), NO_SLOT)
         for arm, slots in filled.items()
@@ -71,27 +71,27 @@ def first_blocks(
 
 
 def read_held(
-    connection: Connection, mirror: Mirror, blocks: Mapping[int, int]
+    connection: Connection, stored: StoredStudy, blocks: Mapping[int, int]
 ) -> dict[int, list[Waiting]]:
     """Per arm, the told rewards that wait and come before its first pull that is out."""
-    wanted = [(arm, slot) for arm, slot in blocks.items() if mirror.progress.held[arm]]
+    wanted = [(arm, slot) for arm, slot in blocks.items() if stored.progress.held[arm]]
     found: dict[int, list[Waiting]] = {}
     for arm, ticket, slot, value, logged in open_tickets.held_before(
-        connection, mirror.key, wanted
+        connection, stored.key, wanted
     ):
         found.setdefault(arm, []).append(Waiting(order_of(slot, ticket), logged, ticket, value))
     return found
 
 
-def release_held(connection: Connection, mirror: Mirror, arm: int, step: Step) -> None:
+def release_held(connection: Connection, stored: StoredStudy, arm: int, step: Step) -> None:
     """After a pull of `arm` was given up: count what had waited for it."""
-    if not mirror.progress.held[arm]:
+    if not stored.progress.held[arm]:
         return
-    blocks = first_blocks(connection, mirror, {arm: ()})
-    released = sorted(read_held(connection, mirror, blocks).get(arm, ()))
+    blocks = first_blocks(connection, stored, {arm: ()})
+    released = sorted(read_held(connection, stored, blocks).get(arm, ()))
     if released:
-        mirror.progress.observe([arm] * len(released), [one.value for one in released])
-        mirror.progress.held[arm] -= len(released)
+        stored.progress.observe([arm] * len(released), [one.value for one in released])
+        stored.progress.held[arm] -= len(released)
         step.counted.extend(one.logged for one in released)
         step.is_due |= any(one.is_extra for one in released)
-        open_tickets.drop(connection, mirror.key, [one.ticket for one in released])
+        open_tickets.drop(connection, stored.key, [one.ticket for one in released])

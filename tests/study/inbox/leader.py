@@ -10,8 +10,9 @@ from typing import Any
 
 from standout import Problem
 from standout.study import Study
-from standout.study.inbox import letters, lock
-from standout.study.storage.mirror import Mirror
+from standout.study.inbox import lock
+from standout.study.inbox.request_sockets import DONE, ReceivedRequest
+from standout.study.storage.stored_study import StoredStudy
 from tests.patience import until
 
 ARMS = ["ash", "elm", "fir", "oak", "yew"]
@@ -62,7 +63,7 @@ class Leader:
         self._set_trap()
         gather = lock.Turn.gather
 
-        def wait_for_one(turn: lock.Turn, seconds: float = 0.0) -> list[letters.Received]:
+        def wait_for_one(turn: lock.Turn, seconds: float = 0.0) -> list[ReceivedRequest]:
             found = gather(turn, seconds)
             if turn.most == 0:
                 os.write(writer, b"!")
@@ -79,26 +80,30 @@ class Leader:
         self._act("answered")
 
     def _set_trap(self) -> None:
-        looked, flush, say = letters.Received.is_taken_back.fget, Mirror.flush, letters.Received.say
+        looked, flush, say = (
+            ReceivedRequest.is_taken_back.fget,
+            StoredStudy.flush,
+            ReceivedRequest.say,
+        )
 
-        def look(one: letters.Received) -> bool:
+        def look(one: ReceivedRequest) -> bool:
             assert looked is not None
             found: bool = looked(one)
             self._act("begun")
             return found
 
-        def flush_slowly(mirror: Mirror, connection: Any) -> None:
+        def flush_slowly(stored: StoredStudy, connection: Any) -> None:
             self._act("worked")
-            flush(mirror, connection)
+            flush(stored, connection)
 
-        def say_slowly(one: letters.Received, line: bytes) -> None:
-            if line == letters.DONE:
+        def say_slowly(one: ReceivedRequest, line: bytes) -> None:
+            if line == DONE:
                 self._act("committed")
             say(one, line)
 
-        letters.Received.is_taken_back = property(look)  # type: ignore[assignment]
-        Mirror.flush = flush_slowly  # type: ignore[method-assign]
-        letters.Received.say = say_slowly  # type: ignore[method-assign]
+        ReceivedRequest.is_taken_back = property(look)  # type: ignore[assignment]
+        StoredStudy.flush = flush_slowly  # type: ignore[method-assign]
+        ReceivedRequest.say = say_slowly  # type: ignore[method-assign]
 
     def _act(self, point: str) -> None:
         if point == self._point:

@@ -12,10 +12,11 @@ import pytest
 
 from standout.errors import UncertainError
 from standout.study import Study
-from standout.study.inbox import together
-from standout.study.inbox.letters import Letter, Received
+from standout.study.inbox import shared_transactions
 from standout.study.inbox.lock import Inbox
+from standout.study.inbox.request_sockets import ReceivedRequest, SentRequest
 from standout.study.inbox.requests import Request
+from standout.study.inbox.shared_transactions import SharedTransactions
 from standout.study.transaction import Mark
 from tests.patience import HANGS, until
 from tests.study.inbox.leader import POINTS, Leader, make, want
@@ -45,7 +46,7 @@ def check(study: Study, what: str, answer: Any, leaders: set[int]) -> None:
 @pytest.mark.parametrize("what", list(REQUESTS))
 @pytest.mark.parametrize("point", POINTS)
 def test_killed(place: str, what: str, point: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(together, "GIVE_UP", HANGS)
+    monkeypatch.setattr(shared_transactions, "GIVE_UP", HANGS)
     study = make(place)
     leader = Leader(place, point)
     answer = REQUESTS[what](study)
@@ -57,12 +58,12 @@ def test_killed(place: str, what: str, point: str, monkeypatch: pytest.MonkeyPat
 def wait_until_frozen(leader: Leader, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let whoever waits for an answer give up then, and not after some seconds."""
 
-    def wait(_inbox: Inbox, letter: Letter, _until: float) -> None:
+    def wait(_inbox: Inbox, sent: SentRequest, _until: float) -> None:
         leader.wait_until_stopped()
-        letter.look()
+        sent.look()
 
-    monkeypatch.setattr(together, "GIVE_UP", HANGS)
-    monkeypatch.setattr(together, "_wait", wait)
+    monkeypatch.setattr(shared_transactions, "GIVE_UP", HANGS)
+    monkeypatch.setattr(shared_transactions, "_wait", wait)
 
 
 @pytest.mark.parametrize("what", list(REQUESTS))
@@ -71,15 +72,15 @@ def test_frozen(place: str, what: str, point: str, monkeypatch: pytest.MonkeyPat
     """One takes one's request back; when the other goes on, it does not do it again."""
     study = make(place)
     leader = Leader(place, point, signal.SIGSTOP)
-    take_back = Letter.take_back
+    take_back = SentRequest.take_back
     goes_on = threading.Thread(target=leader.go_on)
 
-    def take_back_and_thaw(letter: Letter) -> None:
-        take_back(letter)
+    def take_back_and_thaw(sent: SentRequest) -> None:
+        take_back(sent)
         if point in ("begun", "worked"):
             goes_on.start()  # It has the database's lock: only then can anybody go on.
 
-    monkeypatch.setattr(Letter, "take_back", take_back_and_thaw)
+    monkeypatch.setattr(SentRequest, "take_back", take_back_and_thaw)
     wait_until_frozen(leader, monkeypatch)
     answer = REQUESTS[what](study)
     if goes_on.ident is None:
@@ -117,14 +118,14 @@ def test_who_sent_it_dies(place: str) -> None:
         assert turn is not None
         pid = os.fork()
         if pid == 0:
-            Letter.send(inbox._place, line)
+            SentRequest.send(inbox._place, line)
             os.kill(os.getpid(), signal.SIGKILL)
         os.waitpid(pid, 0)
-        letters: list[Received] = until(turn.gather, "nothing comes")
-        alone = together.Together(study._writing, study._mirror, study.lease, None, 60.0)
-        assert alone._in_one(None, letters) is None
-        for letter in letters:
-            letter.close()
+        received: list[ReceivedRequest] = until(turn.gather, "nothing comes")
+        alone = SharedTransactions(study._writing, study._stored, study.lease, None, 60.0)
+        assert alone._in_one(None, received) is None
+        for one in received:
+            one.close()
     assert study.pending() == []
     assert study.verify().problems == ()
     study.close()

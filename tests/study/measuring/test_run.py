@@ -16,10 +16,10 @@ import pytest
 
 from standout import Problem
 from standout.errors import StudyError, UncertainError
+from standout.retries import Patience
 from standout.study import Study
 from standout.study.measuring.command import Command, MeasurementFailed, parse_command
 from standout.study.measuring.worker import Worker, is_gone, worker_name
-from standout.waiting import Patience
 from tests.cli.test_study import NASTY, write_arms
 from tests.patience import HANGS
 from tests.study.cli import standout

@@ -11,7 +11,7 @@ from standout import Problem
 from standout.core.state import ROUNDS, TOUCHED
 from standout.errors import StorageError
 from standout.study import Study
-from standout.study.storage.mirror import Mirror
+from standout.study.storage.stored_study import StoredStudy
 from tests.study.test_conformance import ARMS
 
 TELLINGS = 4 * len(ARMS)
@@ -21,24 +21,24 @@ class Broken:
     """Every write fails as it ends, when all of it has been worked out (and `is_written`)."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, is_written: bool = True) -> None:
-        self._patch, self._flush, self._is_written = monkeypatch, Mirror.flush, is_written
+        self._patch, self._flush, self._is_written = monkeypatch, StoredStudy.flush, is_written
 
     def __enter__(self) -> None:
-        def flush(mirror: Mirror, connection: Any) -> None:
+        def flush(stored: StoredStudy, connection: Any) -> None:
             if self._is_written:
-                self._flush(mirror, connection)
+                self._flush(stored, connection)
             raise StorageError("the disk is full")
 
-        self._patch.setattr(Mirror, "flush", flush)
+        self._patch.setattr(StoredStudy, "flush", flush)
 
     def __exit__(self, *_: object) -> None:
-        self._patch.setattr(Mirror, "flush", self._flush)
+        self._patch.setattr(StoredStudy, "flush", self._flush)
 
 
 def check_sorted(study: Study) -> None:
     """A value that is taken out of its order where it is not would be written beside the array."""
     study.status()
-    state = study._mirror.progress.state
+    state = study._stored.progress.state
     assert (np.sort(state.lower, axis=1) == state.sorted_lower).all()
     assert (np.sort(state.upper, axis=1) == state.sorted_upper).all()
     assert state.counters[TOUCHED] == state.is_touched.sum()
@@ -53,10 +53,10 @@ def test_a_telling_that_fails_at_its_end(
     with Study.create(place, ARMS, Problem(noise="gaussian:30", k=2), method) as study:
         for number in range(TELLINGS):
             arm, reward = ARMS[number % len(ARMS)], float(number % 7)
-            before = study._mirror.progress.state.counters[ROUNDS]
+            before = study._stored.progress.state.counters[ROUNDS]
             with broken, pytest.raises(StorageError):
                 study.tell(arm=arm, reward=reward + 100)
-            ended += before == 0 and study._mirror.progress.state.counters[ROUNDS] == 1
+            ended += before == 0 and study._stored.progress.state.counters[ROUNDS] == 1
             check_sorted(study)
             study.tell(arm=arm, reward=reward)
             check_sorted(study)

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response, StreamingResponse
 
-from standout.report.marks import SAVE_MARK
+from standout.report import SAVE_MARK
 from standout.service.cache import kept_or_new
 from standout.service.errors import ApiError
 from standout.service.events import MOST_LISTENERS

@@ -17,8 +17,8 @@ try:
 except ImportError:  # Windows: there everybody takes the database's lock.
     fcntl = None  # type: ignore[assignment]
 
-from standout.study.inbox.folder import private_folder
-from standout.study.inbox.letters import Letter, Received
+from standout.study.inbox.private_folder import private_folder
+from standout.study.inbox.request_sockets import ReceivedRequest, SentRequest
 
 FORM = 1
 """Goes up with every change of what is sent: those of different forms do not meet."""
@@ -39,7 +39,7 @@ class Turn:
     def __init__(self, place: Path | None, expected: int) -> None:
         self._place, self._expected = place, expected
         self._listener: socket.socket | None = None
-        self._coming: list[Received] = []
+        self._coming: list[ReceivedRequest] = []
         self.most = 0
         """How many came at once."""
         if place is not None:
@@ -58,7 +58,7 @@ class Turn:
             raise
         self._listener = listener
 
-    def gather(self, seconds: float = 0.0) -> list[Received]:
+    def gather(self, seconds: float = 0.0) -> list[ReceivedRequest]:
         """The requests that have come in since, as far as they fit into one transaction.
 
         As many as came last time are waited for, `seconds` at most.
@@ -77,10 +77,10 @@ class Turn:
     def _accept(self, listener: socket.socket) -> None:
         with suppress(OSError):  # Nobody is there, or no more files can be opened.
             while len(self._coming) < MOST:
-                self._coming.append(Received(listener.accept()[0]))
+                self._coming.append(ReceivedRequest(listener.accept()[0]))
 
-    def _complete(self) -> list[Received]:
-        found: list[Received] = []
+    def _complete(self) -> list[ReceivedRequest]:
+        found: list[ReceivedRequest] = []
         coming, self._coming = self._coming, []
         for one in coming:
             if not one.look():
@@ -165,9 +165,9 @@ class Inbox:
         with suppress(OSError):  # A full disk: then nobody listens.
             os.pwrite(number, _NOTE.pack(time.time(), count), 0)
 
-    def send(self, line: bytes) -> Letter | None:
+    def send(self, line: bytes) -> SentRequest | None:
         """Send a request to whoever has the turn; None if that one does not listen."""
-        found = Letter.send(self._place, line)
+        found = SentRequest.send(self._place, line)
         if found is None:
             self._expect(self._open(), 1)
         return found

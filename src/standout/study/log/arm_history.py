@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from standout.core.bulk import interval_path
 from standout.core.intervals import MOMENTS
+from standout.core.many_rewards import interval_path
 from standout.core.state import State, new_state
 from standout.core.typing import Floats, Ints
 from standout.results import ArmHistory, ArmReward, ArmWorker
@@ -30,9 +30,9 @@ def arm_history(study: Study, position: int) -> ArmHistory:
     Raises `IndexError` for a position that no arm has.
     """
     with study._reading() as (connection, _):
-        progress = study._mirror.progress
+        progress = study._stored.progress
         name = progress.arms[position]
-        rows = reward_log.of_arm(connection, study._mirror.key, position)
+        rows = reward_log.of_arm(connection, study._stored.key, position)
         voided = progress.voided
     told = [
         ArmReward(seq, time, value, worker, ticket, bool(counted))

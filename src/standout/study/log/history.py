@@ -13,8 +13,8 @@ from standout.extras import require
 from standout.study.csv_files import guarded, quoted
 from standout.study.storage.database import Connection
 from standout.study.storage.log.reward_log import batches
-from standout.study.storage.mirror import Mirror
 from standout.study.storage.statements import without_collector
+from standout.study.storage.stored_study import StoredStudy
 
 COLUMNS = ("seq", "time", "arm", "reward", "ticket", "asked", "worker", "counted")
 
@@ -54,12 +54,12 @@ class History:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
 
-def read_columns(connection: Connection, mirror: Mirror) -> dict[str, Any]:
+def read_columns(connection: Connection, stored: StoredStudy) -> dict[str, Any]:
     """The whole log, an array for each of `COLUMNS`; arms by their positions."""
     kinds = (np.int64, np.float64, np.int64, np.float64, np.float64, np.float64, object, np.bool_)
     parts: list[list[Any]] = [[] for _ in COLUMNS]
-    with without_collector(mirror.progress.totals.log):
-        for rows in without_void(batches(connection, mirror.key), mirror.progress.voided):
+    with without_collector(stored.progress.totals.log):
+        for rows in without_void(batches(connection, stored.key), stored.progress.voided):
             for part, values, kind in zip(parts, zip(*rows, strict=True), kinds, strict=True):
                 part.append(np.array(values, dtype=kind))
     columns = [
@@ -70,15 +70,15 @@ def read_columns(connection: Connection, mirror: Mirror) -> dict[str, Any]:
     return named | {"ticket": np.nan_to_num(named["ticket"]).astype(np.int64)}
 
 
-def read_history(connection: Connection, mirror: Mirror) -> History:
+def read_history(connection: Connection, stored: StoredStudy) -> History:
     """Read the whole log, with the arms' names."""
-    columns = read_columns(connection, mirror)
-    names = np.array(mirror.progress.arms, dtype=object)
+    columns = read_columns(connection, stored)
+    names = np.array(stored.progress.arms, dtype=object)
     return History(columns | {"arm": names[columns["arm"]]})
 
 
 def write_history(
-    connection: Connection, mirror: Mirror, file: IO[Any], form: str, raw: bool = False
+    connection: Connection, stored: StoredStudy, file: IO[Any], form: str, raw: bool = False
 ) -> int:
     """Write the log as `csv`, `json` (text files) or `parquet` (a binary file); its length.
 
@@ -88,12 +88,12 @@ def write_history(
         require("parquet", "Parquet")
         import pyarrow.parquet
 
-        pyarrow.parquet.write_table(read_history(connection, mirror).to_arrow(), file)
+        pyarrow.parquet.write_table(read_history(connection, stored).to_arrow(), file)
     else:
-        log = without_void(batches(connection, mirror.key), mirror.progress.voided)
-        for part in TEXTS[form](log, mirror.progress.arms, raw):
+        log = without_void(batches(connection, stored.key), stored.progress.voided)
+        for part in TEXTS[form](log, stored.progress.arms, raw):
             file.write(part)
-    return mirror.progress.totals.log
+    return stored.progress.totals.log
 
 
 Batches = Iterable[Sequence[Any]]

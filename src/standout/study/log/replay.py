@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from standout.core import engine
-from standout.core.bulk import observe_many
+from standout.core.many_rewards import observe_many
 from standout.core.run import start_state
 from standout.core.state import PULLS, UNDECIDED, State
 from standout.core.typing import Floats
@@ -30,8 +30,8 @@ from standout.study.storage.log.chain_start import drawn_bytes, settings_digest
 from standout.study.storage.log.reward_log import read_part
 from standout.study.storage.log.steps import Log, read_steps
 from standout.study.storage.log.trace import is_due
-from standout.study.storage.mirror import REASONS, Mirror
 from standout.study.storage.packing import restore_derived
+from standout.study.storage.stored_study import REASONS, StoredStudy
 from standout.study.tickets import pause_if_often
 
 RULE_MEMORY = ("guesses", "quota", "active")
@@ -47,10 +47,10 @@ class Replay:
     that are not counted yet, `trace` the rows that a trace must have.
     """
 
-    def __init__(self, connection: Connection, mirror: Mirror) -> None:
-        self.connection, self.mirror = connection, mirror
+    def __init__(self, connection: Connection, stored: StoredStudy) -> None:
+        self.connection, self.stored = connection, stored
         self.problems: list[str] = []
-        self.progress = _twin(mirror)
+        self.progress = _twin(stored)
         self.waiting: dict[int, tuple[int, float]] = {}
         self.taken: dict[int, tuple[int, float]] = {}
         """Rewards from before the steps that were counted in one of them."""
@@ -59,7 +59,7 @@ class Replay:
         self.begun: list[tuple[int, float]] = []
         """Per arm, pulls and sum of rewards when the steps began."""
         self.is_exact = True
-        self.base = audit.read_base(connection, mirror.key)
+        self.base = audit.read_base(connection, stored.key)
         self._last_trace = 0
         self._rewards: list[tuple[int, float]] = []
         if self.base is not None:
@@ -68,7 +68,7 @@ class Replay:
     def _begin_from(self, base: audit.Base) -> None:
         """Stand as the study stood when its steps began to be kept."""
         progress = self.progress
-        rows = audit.read_base_arms(self.connection, self.mirror.key)
+        rows = audit.read_base_arms(self.connection, self.stored.key)
         if len(rows) != len(progress.arms):
             self.problems.append("how the study stood when its steps began is incomplete")
             return
@@ -78,7 +78,7 @@ class Replay:
         progress.failures[:] = [row.failures for row in rows]
         progress.streak[:] = [row.streak for row in rows]
         progress.paused = {row.position: row.paused for row in rows if row.paused is not None}
-        layout, everyone = self.mirror.layout, np.arange(len(rows))
+        layout, everyone = self.stored.layout, np.arange(len(rows))
         fields = json.loads(base.fields)
         layout.unpack_arms(progress.state, everyone, [row.memory for row in rows], fields)
         found = layout.unpack_run(progress.state, base.scalars)
@@ -89,15 +89,15 @@ class Replay:
         progress.totals.pulls, progress.totals.surplus = base.pulls, base.surplus
         progress.totals.log, progress.totals.failed = base.log, base.failed
         progress.reason, progress.stopped_at = REASONS[base.reason], base.stopped
-        self._last_trace = audit.last_trace(self.connection, self.mirror.key, base.pulls)
+        self._last_trace = audit.last_trace(self.connection, self.stored.key, base.pulls)
 
     def run(self) -> None:
         """Go through all steps."""
-        drawn = b"" if self.base is not None else drawn_bytes(self.mirror.progress.state)
-        digest = settings_digest(self.connection, self.mirror.key, drawn)
-        log = Log(self.connection, self.mirror.key, self.progress.totals.log)
+        drawn = b"" if self.base is not None else drawn_bytes(self.stored.progress.state)
+        digest = settings_digest(self.connection, self.stored.key, drawn)
+        log = Log(self.connection, self.stored.key, self.progress.totals.log)
         number = 0
-        for row in read_steps(self.connection, self.mirror.key):
+        for row in read_steps(self.connection, self.stored.key):
             if row["number"] != number:
                 self._complain(f"step {number} is missing")
                 number = row["number"]
@@ -123,7 +123,7 @@ class Replay:
         """What a step's digest covers besides its row and its rewards."""
         if row["kind"] == Kind.FAIL:
             return audit.read_failure(
-                self.connection, self.mirror.key, self.progress.totals.failed + 1
+                self.connection, self.stored.key, self.progress.totals.failed + 1
             )
         for place, reward in enumerate(rewards, row["first"]):
             alike = reward[1] == row["time"] and reward[6] == rewards[0][6]
@@ -199,7 +199,7 @@ class Replay:
             progress.adopt(progress.settings.with_values(note["set"], len(progress.arms)))
             return
         sequences = counted_sequences(
-            self.connection, self.mirror.key, note["arms"], row["number"], note["void"]
+            self.connection, self.stored.key, note["arms"], row["number"], note["void"]
         )
         for place, new in note["void"]:
             self.waiting.pop(new, None)
@@ -226,7 +226,7 @@ class Replay:
         """A reward of the time before the steps that had waited until now."""
         if self.base is None or place > self.base.log or place in self.taken:
             return None
-        rows = read_part(self.connection, self.mirror.key, place - 1, place)
+        rows = read_part(self.connection, self.stored.key, place - 1, place)
         if not rows or not rows[0][7]:
             return None
         self.taken[place] = (rows[0][2], rows[0][3])
@@ -289,9 +289,9 @@ class Replay:
         return StopReason.STOPPED if self.progress.settings.stopped else None
 
 
-def _twin(mirror: Mirror) -> Progress:
+def _twin(stored: StoredStudy) -> Progress:
     """The progress of the same study before its first reward."""
-    progress, begun = mirror.progress, mirror.progress.begun
+    progress, begun = stored.progress, stored.progress.begun
     rng = np.random.default_rng(0)
     twin = Progress(
         replace(progress.problem, tolerance=begun.tolerance),

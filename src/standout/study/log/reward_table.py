@@ -43,10 +43,10 @@ class RewardTable:
 
 def read_reward_table(study: Study) -> RewardTable:
     """Read the whole log."""
-    mirror = study._mirror
+    stored = study._stored
     with study._reading() as (connection, _):
-        log = read_columns(connection, mirror)
-        by_status = ticket_list.count_by_status(connection, mirror.key)
+        log = read_columns(connection, stored)
+        by_status = ticket_list.count_by_status(connection, stored.key)
     codes = {name: code for code, name in enumerate(dict.fromkeys(log["worker"]))}
     worker: Ints = np.fromiter(
         (codes[name] for name in log["worker"]), np.int64, len(log["worker"])
@@ -62,7 +62,7 @@ def read_reward_table(study: Study) -> RewardTable:
         workers=tuple(codes),
         surplus=int(np.count_nonzero(~counted)),
         closed={status.name.lower(): by_status.get(int(status), 0) for status in lost},
-        is_ordered=mirror.progress.ordered,
+        is_ordered=stored.progress.ordered,
         lease=study.lease,
         file=Path(study._storage.shown).name if study._storage.is_sqlite else None,
     )

@@ -11,11 +11,11 @@ import numpy as np
 from standout.core.state import PULLS, ROUNDS, UNDECIDED
 from standout.results import Verification
 from standout.study.log.replay import RULE_MEMORY, Replay, sums_of
+from standout.study.storage.append_only import check_append_only
 from standout.study.storage.database import Connection
-from standout.study.storage.guards import check_guards
 from standout.study.storage.log import audit
 from standout.study.storage.log.trace import read_trace
-from standout.study.storage.mirror import Mirror
+from standout.study.storage.stored_study import StoredStudy
 from standout.study.storage.ticket_checks import check_tickets
 
 _NEAR = 1e-9
@@ -23,40 +23,40 @@ _NEAR = 1e-9
 _COUNTERS = {"pulls of all arms": PULLS, "rounds": ROUNDS, "undecided arms": UNDECIDED}
 
 
-def verify(connection: Connection, mirror: Mirror, head: str | None = None) -> Verification:
+def verify(connection: Connection, stored: StoredStudy, head: str | None = None) -> Verification:
     """Check settings, log, totals, verdicts, tickets, rounds and budget.
 
     With `head`, a digest noted earlier, it must be that of one of the steps.
     """
-    checks = _Checks(connection, mirror)
+    checks = _Checks(connection, stored)
     checks.integrity()
-    checks.problems += check_guards(connection)
+    checks.problems += check_append_only(connection)
     checks.log()
     try:
         checks.steps(head)
     except (ValueError, TypeError, LookupError, ArithmeticError, struct.error) as error:
         checks.problems.append(f"the steps cannot be read ({error})")
-    checks.problems += check_tickets(connection, mirror)
-    totals = mirror.progress.totals
+    checks.problems += check_tickets(connection, stored)
+    totals = stored.progress.totals
     return Verification(
         totals.log,
         totals.tickets,
         tuple(checks.problems),
         totals.steps,
-        mirror.progress.head.hex(),
+        stored.progress.head.hex(),
         tuple(checks.notes()),
     )
 
 
 class _Checks:
-    def __init__(self, connection: Connection, mirror: Mirror) -> None:
-        self.connection, self.mirror, self.progress = connection, mirror, mirror.progress
+    def __init__(self, connection: Connection, stored: StoredStudy) -> None:
+        self.connection, self.stored, self.progress = connection, stored, stored.progress
         self.problems: list[str] = []
         self.replay: Replay
 
     def steps(self, head: str | None) -> None:
         """Go through all steps, and compare what comes out with what is stored."""
-        self.replay = replay = Replay(self.connection, self.mirror)
+        self.replay = replay = Replay(self.connection, self.stored)
         try:
             replay.run()
         finally:
@@ -101,7 +101,7 @@ class _Checks:
     def log(self) -> None:
         """The log is gapless and as long as the counters say."""
         totals = self.progress.totals
-        count, last = audit.size_of_log(self.connection, self.mirror.key)
+        count, last = audit.size_of_log(self.connection, self.stored.key)
         self._expect("rewards logged", totals.log, count)
         self._expect("last place in the log", last, count)
         budget = self.progress.budget
@@ -154,7 +154,7 @@ class _Checks:
             )
         for what, place in _COUNTERS.items():
             self._expect(what, int(kept.counters[place]), int(found.counters[place]))
-        for name, axis in self.mirror.layout.per_arm:
+        for name, axis in self.stored.layout.per_arm:
             if name in RULE_MEMORY:
                 continue
             pair = (np.moveaxis(getattr(state, name), axis, 0) for state in (kept, found))
@@ -162,7 +162,7 @@ class _Checks:
                 self.problems.append(
                     f"arm {self.progress.arms[arm]!r}: its {name} is not what follows from the log"
                 )
-        for name in self.mirror.layout.per_run:
+        for name in self.stored.layout.per_run:
             if name in RULE_MEMORY or name == "counters":
                 continue
             if _differ(getattr(kept, name), getattr(found, name)).any():
@@ -174,7 +174,7 @@ class _Checks:
         if base is None:
             return
         counts, sums = np.zeros(len(self.progress.arms), int), np.zeros(len(self.progress.arms))
-        key = self.mirror.key
+        key = self.stored.key
         for arm, count, total in audit.counted_until(self.connection, key, base.log):
             counts[arm], sums[arm] = count, total
         waiting = audit.waiting_until(self.connection, key, base.log)
@@ -195,7 +195,7 @@ class _Checks:
         if not self.replay.is_exact:
             return
         begin = 0 if self.replay.base is None else self.replay.base.pulls
-        trace = read_trace(self.connection, self.mirror.key)
+        trace = read_trace(self.connection, self.stored.key)
         names = ("pulls", "time", "lower", "upper", "lower_low", "upper_low", "undecided")
         kept = [
             row

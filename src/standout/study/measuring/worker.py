@@ -21,8 +21,8 @@ from standout.errors import (
     UncertainError,
 )
 from standout.results import Status, Ticket
-from standout.verbs import StudyVerbs
-from standout.waiting import Patience
+from standout.retries import Patience
+from standout.study_interface import StudyInterface
 
 LEASE = 60.0
 """Seconds after which others take over from a worker that is gone; renewed meanwhile."""
@@ -93,7 +93,7 @@ class Worker:
 
     def __init__(
         self,
-        study: StudyVerbs,
+        study: StudyInterface,
         check: Callable[[object], float],
         measure: Measure,
         executor: Executor,
@@ -101,7 +101,7 @@ class Worker:
         *,
         retries: int = 2,
         lease: float = LEASE,
-        progress: Callable[[StudyVerbs], None] | None = None,
+        progress: Callable[[StudyInterface], None] | None = None,
         patience: Patience | None = None,
     ) -> None:
         self.study = study

@@ -18,7 +18,7 @@ def list_items(study: Study, positions: Sequence[int], largest: int = LARGEST) -
     A position without an item, or beyond the last arm, is passed over.
     """
     with study._reading() as (connection, _):
-        key = study._mirror.key
+        key = study._stored.key
         total = count_items(connection, key)
         wanted = [place for place in dict.fromkeys(positions) if place < len(study.arms)]
         kept = read_items(connection, key, wanted) if total else {}

@@ -25,7 +25,7 @@ class Record:
 def told_when(study: Study, ticket: int) -> tuple[float, str] | None:
     """How many seconds ago a ticket was told, and by whom; None if it was not."""
     with study._reading() as (connection, now):
-        found = reward_log.told_by(connection, study._mirror.key, ticket)
+        found = reward_log.told_by(connection, study._stored.key, ticket)
     return None if found is None else (now - found[0], found[1])
 
 
@@ -34,8 +34,8 @@ def read_record(study: Study, worker: str) -> Record:
     record = Record()
     names = study.arms
     with study._reading() as (connection, _):
-        key = study._mirror.key
-        void = study._mirror.progress.voided
+        key = study._stored.key
+        void = study._stored.progress.voided
         for place, arm in reward_log.arms_told(connection, key, worker):
             if place not in void:
                 record.add(names[arm])

@@ -8,9 +8,9 @@ The contract, for SQLite and PostgreSQL alike:
   says that it may or may not be.
 - A transaction from `Storage.read` sees one moment, and changes nothing.
 - Rewards, failures and steps are only ever added; triggers refuse anything else.
-- A `Mirror` keeps one study in memory as its rows say. `sync` brings it up to date, at the price
-  of what others have changed since; `flush` writes what the transaction has changed, at the
-  price of that alone.
+- A `StoredStudy` keeps one study in memory as its rows say. `sync` brings it up to date, at the
+  price of what others have changed since; `flush` writes what the transaction has changed, at
+  the price of that alone.
 - A database of an older version is brought up to date when it is opened for writing, by the
   statements of that version's day; one of a newer version is refused and left as it is.
 

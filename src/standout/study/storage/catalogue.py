@@ -29,14 +29,14 @@ from standout.study import arguments
 from standout.study.progress import Progress
 from standout.study.rating.page import Parts, check_items, check_page
 from standout.study.settings import read_changed
+from standout.study.storage.append_only import lifted
 from standout.study.storage.connection import Connection
 from standout.study.storage.database import Storage
-from standout.study.storage.guards import lifted
 from standout.study.storage.log import chain_start
-from standout.study.storage.mirror import UNREADABLE, Mirror
 from standout.study.storage.rating_items import write_items
 from standout.study.storage.schema import TABLES
 from standout.study.storage.statements import Statement, insert_into, read_together
+from standout.study.storage.stored_study import UNREADABLE, StoredStudy
 
 SMALLEST_COST = 1e-9
 
@@ -197,7 +197,7 @@ def check_name(name: str, what: str) -> None:
         ) from None
 
 
-def create(connection: Connection, storage: Storage, plan: Plan) -> Mirror:
+def create(connection: Connection, storage: Storage, plan: Plan) -> StoredStudy:
     """Write a new study, inside the caller's transaction."""
     progress = plan.progress
     if not storage.is_sqlite:
@@ -209,7 +209,7 @@ def create(connection: Connection, storage: Storage, plan: Plan) -> Mirror:
         )
     # The number of a study that is gone is not given again: somebody may still have it open.
     key = 1 + max((key for key, *_ in (*names, *_DELETED(connection))), default=0)
-    mirror = Mirror(key, progress)
+    stored = StoredStudy(key, progress)
     now = storage.now(connection)
     row = _StudyRow(
         id=key,
@@ -217,7 +217,7 @@ def create(connection: Connection, storage: Storage, plan: Plan) -> Mirror:
         created=now,
         problem=_written_question(progress),
         method=_written(progress.method),
-        fields=json.dumps(mirror.fields),
+        fields=json.dumps(stored.fields),
         budget=progress.budget,
         lease=progress.begun.lease,
         pause_after=progress.pause_after,
@@ -225,17 +225,17 @@ def create(connection: Connection, storage: Storage, plan: Plan) -> Mirror:
         page=None if plan.page is None else json.dumps(plan.page),
     )
     _ADD.run(connection, *row)
-    mirror.create(connection)
+    stored.create(connection)
     write_items(connection, key, plan.items)
     chain_start.begin(connection, key, now, chain_start.drawn_bytes(progress.state), 0)
-    return mirror
+    return stored
 
 
 def delete(
-    connection: Connection, mirror: Mirror, name: str, worker: str, reason: str, now: float
+    connection: Connection, stored: StoredStudy, name: str, worker: str, reason: str, now: float
 ) -> None:
     """Remove a study and revoke the tokens that are for it alone; what is left is a line."""
-    progress, key = mirror.progress, mirror.key
+    progress, key = stored.progress, stored.key
     totals = progress.totals
     row = (key, name, now, worker, reason, totals.pulls, totals.steps, progress.head)
     _ADD_DELETED.run(connection, *row)
@@ -301,7 +301,7 @@ def before_scales(method: Method, problem: Problem) -> Method:
     return replace(method, interval=interval, scales=1)
 
 
-def find(connection: Connection, storage: Storage, name: str | None) -> tuple[Mirror, str]:
+def find(connection: Connection, storage: Storage, name: str | None) -> tuple[StoredStudy, str]:
     """The study of this name, or the only one."""
     row = choose(connection, storage, name)
     arms = [name for (name,) in _ARMS(connection, row.id)]
@@ -322,7 +322,7 @@ def find(connection: Connection, storage: Storage, name: str | None) -> tuple[Mi
         )
         ((changed,),) = _CHANGED(connection, row.id)
         progress.use(*read_changed(changed, progress.begun, len(arms)))
-        return Mirror(row.id, progress, json.loads(row.fields)), row.name
+        return StoredStudy(row.id, progress, json.loads(row.fields)), row.name
     except UNREADABLE as error:
         raise StorageError(f"{storage.shown}: the study cannot be read ({error})") from None
 

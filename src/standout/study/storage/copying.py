@@ -23,7 +23,7 @@ from standout.study.storage.connection import Connection
 from standout.study.storage.database import Storage
 from standout.study.storage.location import check_file, locate
 from standout.study.storage.schema import TABLES, columns_of
-from standout.study.storage.sqlite_log import is_locked
+from standout.study.storage.sqlite_lock import is_locked
 from standout.study.storage.statements import Statement, insert_columns
 from standout.study.study import Study
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from standout.errors import StorageError, UnavailableError
-from standout.study.storage.sqlite_log import LOCKED
+from standout.study.storage.sqlite_lock import LOCKED
 
 if TYPE_CHECKING:
     from standout.study.storage.database import Storage

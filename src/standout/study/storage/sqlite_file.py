@@ -30,7 +30,7 @@ except ImportError:  # Windows: there nothing says whether the maker of an annou
     fcntl = None  # type: ignore[assignment]
 
 from standout.errors import MovedError, StorageError
-from standout.study.storage.sqlite_log import begin_immediate, is_locked
+from standout.study.storage.sqlite_lock import begin_immediate, is_locked
 
 APPLICATION = 0x53744F75
 """SQLite's application id of files that standout closes as described above."""

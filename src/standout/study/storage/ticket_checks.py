@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from standout.study.storage.connection import Connection
-from standout.study.storage.mirror import Mirror
 from standout.study.storage.statements import Statement
+from standout.study.storage.stored_study import StoredStudy
 
 _OF_STUDY = "WHERE study = ?"
 _HELD = "FROM standout_tickets WHERE study = ? AND status = 1"
@@ -29,9 +29,9 @@ _NOT_IN_LOG = Statement(
 )
 
 
-def check_tickets(connection: Connection, mirror: Mirror) -> list[str]:
+def check_tickets(connection: Connection, stored: StoredStudy) -> list[str]:
     """What does not fit: every ticket is open, closed or told, exactly one of them."""
-    key, progress = mirror.key, mirror.progress
+    key, progress = stored.key, stored.progress
 
     def count(statement: Statement, *more: int) -> int:
         return int(statement(connection, key, *more)[0][0])
@@ -48,13 +48,13 @@ def check_tickets(connection: Connection, mirror: Mirror) -> list[str]:
         for what, found, expected in pairs
         if found != expected
     ]
-    return problems + _check_pending(connection, mirror) + _check_held(connection, mirror)
+    return problems + _check_pending(connection, stored) + _check_held(connection, stored)
 
 
-def _check_pending(connection: Connection, mirror: Mirror) -> list[str]:
-    progress = mirror.progress
+def _check_pending(connection: Connection, stored: StoredStudy) -> list[str]:
+    progress = stored.progress
     counts = np.zeros_like(progress.pending)
-    for arm, number in _PENDING(connection, mirror.key):
+    for arm, number in _PENDING(connection, stored.key):
         counts[arm] = number
     return [
         f"pending pulls of {progress.arms[arm]!r}: {progress.pending[arm]},"
@@ -63,9 +63,9 @@ def _check_pending(connection: Connection, mirror: Mirror) -> list[str]:
     ]
 
 
-def _check_held(connection: Connection, mirror: Mirror) -> list[str]:
+def _check_held(connection: Connection, stored: StoredStudy) -> list[str]:
     """A reward that waits is the one in the log."""
     return [
         f"the reward that waits as ticket {number} is not that at place {place} of the log"
-        for number, place in _NOT_IN_LOG(connection, mirror.key)
+        for number, place in _NOT_IN_LOG(connection, stored.key)
     ]

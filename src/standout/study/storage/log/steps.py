@@ -9,8 +9,8 @@ from standout.errors import KeyUsedError
 from standout.study.log.chain import COVERED, Kind, Step
 from standout.study.storage.connection import Connection, Row
 from standout.study.storage.log.reward_log import read_part
-from standout.study.storage.mirror import Mirror
 from standout.study.storage.statements import Statement, insert_into
+from standout.study.storage.stored_study import StoredStudy
 
 _ADD = insert_into("standout_steps", ("study", *COVERED, "digest"))
 _FIND = Statement(
@@ -39,23 +39,25 @@ class Found(NamedTuple):
     surplus: int
 
 
-def write(connection: Connection, mirror: Mirror, step: Step) -> None:
+def write(connection: Connection, stored: StoredStudy, step: Step) -> None:
     """Keep a step, unless nothing happened in it."""
     if step.is_empty:
         return
-    progress = mirror.progress
+    progress = stored.progress
     row = step.row(progress.head, progress.totals.steps)
-    _ADD.run(connection, mirror.key, *row.values())
+    _ADD.run(connection, stored.key, *row.values())
     progress.totals.steps += 1
     progress.head = row["digest"]
 
 
-def find(connection: Connection, mirror: Mirror, key: str, request: bytes | None) -> Found | None:
+def find(
+    connection: Connection, stored: StoredStudy, key: str, request: bytes | None
+) -> Found | None:
     """The step that had this key, None if there was none.
 
     `KeyUsedError` if it was told something else (`request` differs).
     """
-    rows = _FIND(connection, mirror.key, key)
+    rows = _FIND(connection, stored.key, key)
     if not rows:
         return None
     found = Found._make(rows[0])

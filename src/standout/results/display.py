@@ -32,7 +32,7 @@ def frame(columns: Mapping[str, Any], library: str | None) -> Any:
     )
 
 
-class Shown:
+class Displayed:
     """What can be shown in all these ways; its `summary` is what else is made from."""
 
     @abstractmethod
@@ -55,7 +55,7 @@ class Shown:
         return f"<pre>{escape(self.summary())}</pre>"
 
 
-class ShownArms(Shown):
+class DisplayedArms(Displayed):
     """An answer about arms, which has a picture of their intervals against the threshold."""
 
     @abstractmethod

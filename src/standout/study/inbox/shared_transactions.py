@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 
 from standout.errors import StorageError, UnavailableError, UncertainError
 from standout.interruption import put_off
-from standout.study.inbox.letters import BACK, DONE, Letter, Received
 from standout.study.inbox.lock import Inbox, Turn
+from standout.study.inbox.request_sockets import BACK, DONE, ReceivedRequest, SentRequest
 from standout.study.inbox.requests import Answer, Request
 from standout.study.rewards import tickets_of
 from standout.study.storage.database import Connection
-from standout.study.storage.mirror import Mirror
 from standout.study.storage.statements import FEW
+from standout.study.storage.stored_study import StoredStudy
 from standout.study.transaction import Mark, Transaction, carry_out, insist
 
 SERVE = 0.1
@@ -37,11 +37,11 @@ Writing = Callable[[int, Sequence[int]], AbstractContextManager[tuple[Connection
 
 
 @dataclass
-class Together:
+class SharedTransactions:
     """One study, as this process writes to it."""
 
     writing: Writing
-    mirror: Mirror
+    stored: StoredStudy
     lease: float
     inbox: Inbox | None
     patience: float
@@ -58,17 +58,17 @@ class Together:
             # It may have been sent by then, and done.
             return self._alone(replace(request, mark=request.mark._replace(is_new=False)))
 
-    def _alone(self, request: Request, letter: Letter | None = None) -> Answer:
-        """Take the database's lock; `letter` was sent before, and may have been done."""
+    def _alone(self, request: Request, sent: SentRequest | None = None) -> Answer:
+        """Take the database's lock; `sent` was sent before, and may have been done."""
 
         def attempt(mark: Mark) -> Answer:
             mine = request if mark is request.mark else replace(request, mark=mark)
             with self.writing(request.size, tickets_of(request.items)) as (connection, now):
-                one = Transaction(connection, self.mirror, self.lease, now)
-                if letter is None:
+                one = Transaction(connection, self.stored, self.lease, now)
+                if sent is None:
                     return mine.carry_out(one)
-                letter.look()
-                return mine.carry_out_once(one, letter.answer)
+                sent.look()
+                return mine.carry_out_once(one, sent.answer)
 
         return insist(attempt, request.mark) if request.items else attempt(request.mark)
 
@@ -84,30 +84,30 @@ class Together:
             line = line or request.pack()
             if line is None:
                 return self._alone(request)
-            letter = inbox.send(line)
-            if letter is None:
+            sent = inbox.send(line)
+            if sent is None:
                 time.sleep(random.uniform(0.5, 1.5) * step)
                 step = min(step * _GROWTH, _LAST_STEP)
                 continue
-            with closing(letter):
+            with closing(sent):
                 with put_off():
-                    _wait(inbox, letter, until)
-                if letter.is_done and letter.answer is not None:
-                    return letter.answer
-                if letter.is_back:
+                    _wait(inbox, sent, until)
+                if sent.is_done and sent.answer is not None:
+                    return sent.answer
+                if sent.is_back:
                     return self._alone(request)
-                if not letter.was_never_begun:
-                    return self._settle(inbox, request, letter)
+                if not sent.was_never_begun:
+                    return self._settle(inbox, request, sent)
         inbox.shunned_until = time.monotonic() + SHUN
         return self._alone(request)
 
-    def _settle(self, inbox: Inbox, request: Request, letter: Letter) -> Answer:
+    def _settle(self, inbox: Inbox, request: Request, sent: SentRequest) -> Answer:
         """Whoever had the turn is dead, frozen or slow: see to it oneself, once."""
-        letter.take_back()
-        if not letter.is_over:
+        sent.take_back()
+        if not sent.is_over:
             inbox.shunned_until = time.monotonic() + SHUN
         try:
-            return self._alone(request, letter)
+            return self._alone(request, sent)
         except StorageError as error:
             # Nobody knows what whoever has the database's lock will do with it.
             key = request.mark.key if request.items else None
@@ -117,8 +117,8 @@ class Together:
 
     def _serve(self, turn: Turn, request: Request) -> Answer:
         """Carry out one's own request with those of others, then what has come in meanwhile."""
-        with _closed(turn.gather(GATHER)) as letters:
-            answer = self._with(letters, request) if letters else self._alone(request)
+        with _closed(turn.gather(GATHER)) as received:
+            answer = self._with(received, request) if received else self._alone(request)
         # One's own is done, whatever goes wrong now; and that shows where others try it alone.
         with suppress(Exception):
             self._serve_on(turn)
@@ -127,15 +127,15 @@ class Together:
     def _serve_on(self, turn: Turn) -> None:
         end = time.monotonic() + SERVE
         while time.monotonic() < end:
-            with _closed(turn.gather(GATHER if turn.most else 0.0)) as letters:
-                if not letters:
+            with _closed(turn.gather(GATHER if turn.most else 0.0)) as received:
+                if not received:
                     return
-                self._in_one(None, letters)
+                self._in_one(None, received)
 
-    def _with(self, letters: Sequence[Received], request: Request) -> Answer:
+    def _with(self, received: Sequence[ReceivedRequest], request: Request) -> Answer:
         """One's own request, together with others."""
         try:
-            answer = self._in_one(request, letters)
+            answer = self._in_one(request, received)
             if answer is not None:
                 return answer
         except UnavailableError as error:
@@ -145,67 +145,69 @@ class Together:
             if not request.items:
                 raise
         except Exception:
-            if not letters:
+            if not received:
                 raise
         # Whatever was wrong, of whomever: without the others it is one's own.
         return self._alone(replace(request, mark=request.mark._replace(is_new=False)))
 
-    def _in_one(self, own: Request | None, letters: Sequence[Received]) -> Answer | None:
+    def _in_one(self, own: Request | None, received: Sequence[ReceivedRequest]) -> Answer | None:
         """One transaction for all; one's own answer, None if one's own request is bad."""
-        sent = self._understood(letters)
-        everyone = [request for _, request in sent] + ([own] if own is not None else [])
+        understood = self._understood(received)
+        everyone = [request for _, request in understood] + ([own] if own is not None else [])
         if not everyone:
             return None
         # Looked up together. A plate has a look of its own.
         tickets = [one.items[0].ticket for one in everyone if len(one.items) == 1]
         numbers = [number for number in tickets if number is not None]
         with self.writing(max(one.size for one in everyone), numbers) as (connection, now):
-            sent = [(letter, request) for letter, request in sent if not letter.is_taken_back]
-            requests = [request.carry_out for _, request in sent]
+            understood = [(one, request) for one, request in understood if not one.is_taken_back]
+            requests = [request.carry_out for _, request in understood]
             found = carry_out(
-                connection, self.mirror, self.lease, now,
+                connection, self.stored, self.lease, now,
                 requests if own is None else [*requests, own.carry_out],
             )  # fmt: skip
             done = []
-            for (letter, _), answer in zip(sent, found, strict=False):
+            for (one, _), answer in zip(understood, found, strict=False):
                 if isinstance(answer, Answer):
-                    letter.say(answer.pack())
-                    done.append(letter)
+                    one.say(answer.pack())
+                    done.append(one)
                 else:
-                    letter.say(BACK)
-        for letter in done:
+                    one.say(BACK)
+        for one in done:
             with suppress(OSError):
-                letter.say(DONE)
+                one.say(DONE)
         if own is None:
             return None
         answer = found[-1]
         return answer if isinstance(answer, Answer) else None
 
-    def _understood(self, letters: Sequence[Received]) -> list[tuple[Received, Request]]:
+    def _understood(
+        self, received: Sequence[ReceivedRequest]
+    ) -> list[tuple[ReceivedRequest, Request]]:
         found = []
-        for letter in letters:
-            request = Request.unpack(letter.line or b"", self.mirror.progress)
+        for one in received:
+            request = Request.unpack(one.line or b"", self.stored.progress)
             if request is None or request.size > FEW:
-                letter.say(BACK)
+                one.say(BACK)
             else:
-                found.append((letter, request))
+                found.append((one, request))
         return found
 
 
-def _wait(inbox: Inbox, letter: Letter, until: float) -> None:
+def _wait(inbox: Inbox, sent: SentRequest, until: float) -> None:
     """Wait for an answer while somebody has the turn."""
     while (left := until - time.monotonic()) > 0:
-        letter.wait(min(_LOOK, left))
-        if letter.is_over or inbox.is_free:
+        sent.wait(min(_LOOK, left))
+        if sent.is_over or inbox.is_free:
             break
-    letter.look()
+    sent.look()
 
 
 @contextmanager
-def _closed(letters: list[Received]) -> Iterator[list[Received]]:
+def _closed(received: list[ReceivedRequest]) -> Iterator[list[ReceivedRequest]]:
     """Close all of them in the end: who has no answer by then takes back its request."""
     try:
-        yield letters
+        yield received
     finally:
-        for letter in letters:
-            letter.close()
+        for one in received:
+            one.close()

@@ -14,11 +14,12 @@ import pytest
 from standout.errors import BatchError, StorageError, ToldError
 from standout.results import Ticket
 from standout.study import Study
-from standout.study.inbox import lock, together
-from standout.study.inbox.letters import BACK, DONE, Letter
+from standout.study.inbox import lock, shared_transactions
+from standout.study.inbox.request_sockets import BACK, DONE, SentRequest
 from standout.study.inbox.requests import LONGEST, Answer, Request
+from standout.study.inbox.shared_transactions import SharedTransactions
 from standout.study.rewards import make_items
-from standout.study.storage.mirror import Mirror
+from standout.study.storage.stored_study import StoredStudy
 from standout.study.transaction import MOMENT, Mark
 from tests.patience import until
 from tests.study.conftest import Clock
@@ -38,8 +39,8 @@ class Sent:
         self.said.append(line)
 
 
-def together_of(study: Study) -> together.Together:
-    return together.Together(study._writing, study._mirror, study.lease, None, 60.0)
+def transactions_of(study: Study) -> SharedTransactions:
+    return SharedTransactions(study._writing, study._stored, study.lease, None, 60.0)
 
 
 class Twins:
@@ -57,13 +58,13 @@ class Twins:
     def carry_out(self, requests: list[Request]) -> list[Any]:
         """The answers of both, which must be the same."""
         sent = [Sent(request) for request in requests]
-        together_of(self.grouped)._in_one(None, sent)  # type: ignore[arg-type]
+        transactions_of(self.grouped)._in_one(None, sent)  # type: ignore[arg-type]
         found: list[Any] = []
         now = self.clocks[1].now
         for number, (request, one) in enumerate(zip(requests, sent, strict=True)):
             self.clocks[1].now = now + number * MOMENT
             try:
-                expected = together_of(self.single)._alone(request)
+                expected = transactions_of(self.single)._alone(request)
                 assert one.said[-1] == DONE
                 assert Answer.unpack(one.said[0]) == expected
                 found.append(expected)
@@ -90,7 +91,7 @@ def random_request(
             ticket = known[place] if not is_calm and rng.random() < 0.3 else known.pop(place)
             is_other = not is_calm and rng.random() < 0.03
             pairs.append((ticket, float(ticket.id % 5) + is_other))
-    items = make_items(pairs, study._mirror.progress)
+    items = make_items(pairs, study._stored.progress)
     count = rng.choice((1, 1, 1, 0, 2)) if items else 1
     lease = None if is_calm else rng.choice((None, 2.0))
     return Request(items, count, rng.choice(("a", "b")), Mark.of(None), lease)
@@ -133,19 +134,19 @@ def test_a_reward_waits_for_a_pull_of_the_same_group(place: str) -> None:
     assert told is not None
     assert told.arm == ARMS[0]
     told_items, unasked = (
-        make_items([pair], study._mirror.progress) for pair in ((told, 1.0), (ARMS[0], 4.0))
+        make_items([pair], study._stored.progress) for pair in ((told, 1.0), (ARMS[0], 4.0))
     )
     sent = [
         Sent(Request(told_items, 0, "me", Mark.of(None))),
         Sent(Request((), 1, "me", Mark.of(None))),
         Sent(Request(unasked, 0, "me", Mark.of(None))),
     ]
-    together_of(study)._in_one(None, sent)  # type: ignore[arg-type]
+    transactions_of(study)._in_one(None, sent)  # type: ignore[arg-type]
     (ticket,) = study.pending()
     assert ticket.arm == ARMS[0]
-    assert study._mirror.progress.held.sum() == 1
+    assert study._stored.progress.held.sum() == 1
     study.tell(ticket.ticket, 2.0)
-    assert study._mirror.progress.held.sum() == 0
+    assert study._stored.progress.held.sum() == 0
     assert study.verify().problems == ()
     study.close()
 
@@ -202,15 +203,15 @@ def test_a_transaction_that_breaks_is_tried_by_each_alone(
         with Study.open(place) as mine:
             told.append(mine.tell(arm="fir", reward=3.0, worker="other"))
 
-    flush, breaks = Mirror.flush, [True]
+    flush, breaks = StoredStudy.flush, [True]
 
-    def fail_once(mirror: Mirror, connection: Any) -> None:
+    def fail_once(stored: StoredStudy, connection: Any) -> None:
         if breaks:
             breaks.pop()
             raise StorageError("the disk is full")
-        flush(mirror, connection)
+        flush(stored, connection)
 
-    monkeypatch.setattr(Mirror, "flush", fail_once)
+    monkeypatch.setattr(StoredStudy, "flush", fail_once)
     receipt = share_turn(
         study, monkeypatch, [tell], lambda: study.tell(arm="elm", reward=4.0, worker="own")
     )
@@ -248,15 +249,15 @@ def test_what_was_done_before_the_inbox_failed_is_done_once(
     study = make(place)
     told: list[Any] = []
 
-    def wait_and_fail(inbox: Any, letter: Letter, end: float) -> None:
-        until(lambda: letter.look() or letter.is_done, "it is not done")
+    def wait_and_fail(inbox: Any, sent: SentRequest, end: float) -> None:
+        until(lambda: sent.look() or sent.is_done, "it is not done")
         raise OSError("no lock can be had")
 
     def tell() -> None:
         with Study.open(place) as mine:
             told.append(mine.tell(arm="fir", reward=3.0, worker="other"))
 
-    monkeypatch.setattr(together, "_wait", wait_and_fail)
+    monkeypatch.setattr(shared_transactions, "_wait", wait_and_fail)
     share_turn(study, monkeypatch, [tell], lambda: study.tell(arm="elm", reward=4.0))
     assert told[0].counted == 1
     assert study.history()["worker"].tolist().count("other") == 1
@@ -350,17 +351,17 @@ def test_what_is_no_request_is_handed_back(
     study.close()
 
 
-def test_a_letter_without_a_reader(folder: Path) -> None:
+def test_a_request_without_a_reader(folder: Path) -> None:
     """Nobody listens, or what listened is dead."""
-    assert Letter.send(folder / "nobody", b"x\n") is None
+    assert SentRequest.send(folder / "nobody", b"x\n") is None
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(folder / "dead"))
-    assert Letter.send(folder / "dead", b"x\n") is None
+    assert SentRequest.send(folder / "dead", b"x\n") is None
 
 
 def test_requests_stay_the_same_on_their_way(folder: Path) -> None:
     study = make(str(folder / "study.db"))
-    progress = study._mirror.progress
+    progress = study._stored.progress
     items = make_items([("ash", 0.1), (Ticket(3, "fir"), 1e-300), (4, -2.5)], progress)
     request = Request(items, 2, "ö'\u2028", Mark("key", True, False), 2.5, [1, 2])
     line = request.pack()

@@ -9,10 +9,10 @@ from statistics import NormalDist
 
 import numpy as np
 
-from standout.core.bulk import fast_forward
 from standout.core.endings import least_tolerance, rounded_up, with_tolerance
 from standout.core.intervals import reward_variance
 from standout.core.jit import kernel
+from standout.core.many_rewards import fast_forward
 from standout.core.state import PULLS, ROUNDS, UNDECIDED, Spec, State, copy_state, means_of
 from standout.core.typing import Floats, Ints
 from standout.results import Ending, Forecast
@@ -81,7 +81,7 @@ def _write_variances(spec: Spec, state: State, found: Floats) -> None:
         found[i] = reward_variance(spec, state, i)
 
 
-class Outlook:
+class Forecaster:
     """All that playing on needs, of one moment; `room` is what the budget leaves."""
 
     def __init__(self, spec: Spec, state: State, pool: Pool, room: float = math.inf) -> None:

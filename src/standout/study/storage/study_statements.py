@@ -1,4 +1,4 @@
-"""The statements of `mirror`: the run's row, the arms that changed, the rounds under way."""
+"""The statements of `stored_study`: the run's row, changed arms, rounds under way."""
 
 from __future__ import annotations
 

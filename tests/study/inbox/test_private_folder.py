@@ -12,10 +12,10 @@ import pytest
 
 from standout.errors import StudyError
 from standout.study import Study
-from standout.study.inbox import folder as folders
 from standout.study.inbox import lock
-from standout.study.inbox.folder import is_private, private_folder
+from standout.study.inbox import private_folder as folders
 from standout.study.inbox.lock import Inbox
+from standout.study.inbox.private_folder import is_private, private_folder
 from tests.study.inbox.leader import ARMS, PROBLEM, make, want
 from tests.study.processes import as_nobody
 

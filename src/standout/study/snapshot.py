@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from standout.core.method import Method
 from standout.posterior.until import MOST_ARMS
 from standout.results import Chances, Change, StudyView, Trace, Verification
-from standout.study.forecast import StudyOutlook
+from standout.study.forecast import StudyForecaster
 from standout.study.log.reward_table import RewardTable, read_reward_table
 from standout.study.study import Study
 from standout.study.view import view
 
 
 @dataclass(frozen=True, eq=False)
-class Moment:
+class Snapshot:
     """All of it belongs together: nothing was told between two of these."""
 
     seen: StudyView
@@ -26,13 +26,13 @@ class Moment:
     """The outliers if one had to name them now, without guarantee."""
     chances: Chances | None
     """Estimates for what is not certain; None where all is, and for very many arms."""
-    outlook: StudyOutlook
+    forecaster: StudyForecaster
     """What a forecast plays on from."""
     changes: tuple[Change, ...]
     """What was changed by hand, oldest first."""
 
 
-def read_moment(study: Study) -> Moment:
+def read_snapshot(study: Study) -> Snapshot:
     """Read it in one transaction; takes seconds for a log of a million rewards.
 
     Others may tell meanwhile. Whoever uses this very handle waits.
@@ -42,7 +42,7 @@ def read_moment(study: Study) -> Moment:
         verified = study.verify()
         seen = view(study)
         is_open = bool(seen.counts.pulls and seen.counts.undecided)
-        return Moment(
+        return Snapshot(
             seen=seen,
             method=study.method,
             log=read_reward_table(study),
@@ -50,6 +50,6 @@ def read_moment(study: Study) -> Moment:
             verified=verified,
             guess=study.identification().best_guess,
             chances=study.chances() if is_open and len(study.arms) <= MOST_ARMS else None,
-            outlook=StudyOutlook(connection, study._mirror),
+            forecaster=StudyForecaster(connection, study._stored),
             changes=tuple(study.changes()),
         )

@@ -65,7 +65,7 @@ class Wanted:
     key: str | None = None
 
 
-class StudyVerbs(ABC):
+class StudyInterface(ABC):
     """A study to ask, tell and look at; a method returns when what it did is on disk."""
 
     name: str

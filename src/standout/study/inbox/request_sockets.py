@@ -17,7 +17,7 @@ _OVER = getattr(select, "POLLRDHUP", select.POLLIN)
 before it, which counts for nothing yet."""
 
 
-class Letter:
+class SentRequest:
     """A request that was sent, and what has come back so far.
 
     `answer` is what was said before the transaction was committed, and counts for nothing
@@ -38,7 +38,7 @@ class Letter:
         return self.is_over and not self._is_answered
 
     @classmethod
-    def send(cls, place: Path, line: bytes) -> Letter | None:
+    def send(cls, place: Path, line: bytes) -> SentRequest | None:
         """Send a request to whoever listens at a place; None if nobody does."""
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -94,7 +94,7 @@ class Letter:
         self._connection.close()
 
 
-class Received:
+class ReceivedRequest:
     """A request that came in; `line` when all of it is there."""
 
     def __init__(self, connection: socket.socket) -> None:

@@ -40,7 +40,7 @@ def lifted(connection: Connection) -> Iterator[None]:
                 connection.execute(f"ALTER TABLE {table} ENABLE TRIGGER {name}")
 
 
-def check_guards(connection: Connection) -> list[str]:
+def check_append_only(connection: Connection) -> list[str]:
     """What is wrong with the triggers; empty when all are there and as they were made."""
     dialect = connection.dialect
     found = _on_sqlite(connection) if connection.is_sqlite else _on_postgresql(connection)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from standout.study import Study
-from standout.study import moment as module
-from standout.study.moment import read_moment
+from standout.study import snapshot as module
+from standout.study.snapshot import read_snapshot
 from standout.study.storage.database import Storage
 from tests.study.test_conformance import ARMS, make
 
@@ -34,7 +34,7 @@ def test_others_may_tell_while_it_is_read(place: str, monkeypatch: pytest.Monkey
                 return found
 
             monkeypatch.setattr(module, name, late)
-        now = read_moment(study)
+        now = read_snapshot(study)
         assert other.pulse().pulls == 160
         # What is read afterwards is of another moment again.
         assert study.pulse().pulls == 160
@@ -58,7 +58,7 @@ def test_it_is_one_transaction(place: str, monkeypatch: pytest.MonkeyPatch) -> N
                 yield connection
 
         monkeypatch.setattr(Storage, "read", counted)
-        read_moment(study)
+        read_snapshot(study)
         assert number == 1
         study.pulse()
         assert number == 2
@@ -75,7 +75,7 @@ def test_an_error_inside_leaves_the_study_usable(
 
         monkeypatch.setattr(module, "read_reward_table", fail)
         with pytest.raises(RuntimeError, match="on the way"):
-            read_moment(study)
+            read_snapshot(study)
         monkeypatch.undo()
         tell(study, 10)
-        assert len(read_moment(study).log) == 40
+        assert len(read_snapshot(study).log) == 40

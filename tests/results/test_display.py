@@ -14,7 +14,7 @@ import pytest
 
 from standout import Identification, Problem, Study, analyse, simulate
 from standout.errors import MissingExtraError, StandoutError
-from standout.results import shown
+from standout.results import display
 
 mpl.use("Agg")
 
@@ -42,11 +42,11 @@ def test_frames_of_whichever_is_installed(monkeypatch: pytest.MonkeyPatch) -> No
     polars = ModuleType("polars")
     polars.DataFrame = dict  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "polars", polars)
-    monkeypatch.setattr(shown, "find_spec", lambda name: name == "polars" or None)
+    monkeypatch.setattr(display, "find_spec", lambda name: name == "polars" or None)
     found = some_answer().to_frame()
     assert type(found) is dict
     assert len(found["arm"]) == 6
-    monkeypatch.setattr(shown, "find_spec", lambda name: None)
+    monkeypatch.setattr(display, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match="pandas or polars"):
         some_answer().to_frame()
     with pytest.raises(StandoutError, match="no data frames of 'excel'"):

@@ -19,7 +19,10 @@ from standout.study.rounds import LiveRound, new_round
 from standout.study.settings import read_changed, write_changed
 from standout.study.storage.connection import Connection
 from standout.study.storage.log.trace import TraceLog
-from standout.study.storage.mirror_statements import (
+from standout.study.storage.open_tickets import Looked
+from standout.study.storage.packing import Layout, restore_derived, restore_touched
+from standout.study.storage.statements import FEW, Statement, insert_columns, read_together
+from standout.study.storage.study_statements import (
     ADD_ROUND,
     ADD_RUN,
     ARM_VALUES,
@@ -38,9 +41,6 @@ from standout.study.storage.mirror_statements import (
     WRITE_RUN,
     RunRow,
 )
-from standout.study.storage.open_tickets import Looked
-from standout.study.storage.packing import Layout, restore_derived, restore_touched
-from standout.study.storage.statements import FEW, Statement, insert_columns, read_together
 
 REASONS = {str(reason): reason for reason in StopReason}
 _OWN = 3
@@ -49,8 +49,8 @@ UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeErro
 """What reading rows raises that somebody has damaged."""
 
 
-class Mirror:
-    """The rows of one study, and its progress in memory, which mirrors them."""
+class StoredStudy:
+    """The rows of one study, and its progress in memory, which is what they say."""
 
     def __init__(self, key: int, progress: Progress, fields: list[list[Any]] | None = None) -> None:
         self.key = key
