@@ -1,20 +1,23 @@
 """The guarantee: with probability at least 1 - delta the answer is exactly right.
 
 Every method of the registry that promises it is played many times; a new
-method is tested as soon as it is registered. With X ~ Binomial(RUNS, DELTA) a
-test fails when the count of failed runs exceeds the quantile with
-P(X > quantile) <= 1e-6. So were a method's true error exactly delta, a false
-alarm had probability at most 1e-6 per count; three counts for each method and
-instance are below 1e-4 in all. The seeds are fixed.
+method is tested as soon as it is registered. A test goes on until it is clear
+that a run fails with a chance of less than 2 delta, or of more than delta
+(`tests.sequential`): in three counts for each method and instance. Were a
+method's true error exactly delta, a false alarm had probability at most 1e-6 per
+count, below 1e-3 in all; at 2 delta it is missed with probability at most 1e-3.
+The seeds are fixed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import count, islice
+from typing import NamedTuple
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from standout.core import robust
 from standout.core.engine import begin_round, best_guess, end_round, observe
@@ -27,10 +30,9 @@ from standout.core.problem import Problem, Side
 from standout.core.run import start_state
 from standout.core.state import PULLS, THRESHOLD_LOWER, THRESHOLD_UPPER, UNDECIDED
 from standout.simulation.rewards import Rewards, draw, rewards_of
+from tests.sequential import Chance, are_settled
 
-RUNS = 500
 DELTA = 0.1
-MOST_FAILURES = int(binom.isf(1e-6, RUNS, DELTA))
 LIMIT = 10**6
 PLAIN = (IntervalKind.HOEFFDING, IntervalKind.RELEASED)
 """Intervals that know of a reward no more than its sigma."""
@@ -70,15 +72,15 @@ def watch(spec, state, rewards, means, thetas, limit, reward_rng, rule_rng):  # 
     arms_held = True
     theta_held = True
     while state.counters[UNDECIDED] > 0 and state.counters[PULLS] < limit:
-        count = begin_round(spec, state, limit - state.counters[PULLS], rule_rng)
-        for j in range(count):
+        chosen = begin_round(spec, state, limit - state.counters[PULLS], rule_rng)
+        for j in range(chosen):
             arm = state.chosen[j]
             for _ in range(state.amount[j]):
                 observe(spec, state, arm, draw(rewards, arm, reward_rng))
         end_round(spec, state)
         for side in range(len(thetas)):
             sign = state.signs[side]
-            for j in range(count):
+            for j in range(chosen):
                 arm = state.chosen[j]
                 mean = sign * means[arm]
                 if mean < state.lower[side, arm] or mean > state.upper[side, arm]:
@@ -90,14 +92,13 @@ def watch(spec, state, rewards, means, thetas, limit, reward_rng, rule_rng):  # 
     return arms_held, theta_held
 
 
-@dataclass
-class Counts:
-    """Runs in which something went wrong."""
+class Outcome(NamedTuple):
+    """What went wrong in a run."""
 
-    unfinished: int = 0
-    wrong: int = 0
-    arm_missed: int = 0
-    theta_missed: int = 0
+    unfinished: bool
+    wrong: bool
+    arm_missed: bool
+    theta_missed: bool
 
 
 def truth_of(case: Case, method: Method) -> tuple[np.ndarray, float]:
@@ -112,13 +113,12 @@ def truth_of(case: Case, method: Method) -> tuple[np.ndarray, float]:
     return expected, theta
 
 
-def play_many(method: Method, case: Case, rewards: Rewards, runs: int = RUNS) -> Counts:
+def play_many(method: Method, case: Case, rewards: Rewards) -> Iterator[Outcome]:
     problem, means = case.problem, np.array(case.means)
     expected, theta = truth_of(case, method)
     spec = method.spec(problem, len(means))
-    counts = Counts()
     guess = np.zeros(len(means), dtype=np.bool_)
-    for run in range(runs):
+    for run in count():
         reward_rng, rule_rng = (
             np.random.default_rng(child) for child in np.random.SeedSequence((99, run)).spawn(2)
         )
@@ -127,11 +127,8 @@ def play_many(method: Method, case: Case, rewards: Rewards, runs: int = RUNS) ->
             spec, state, rewards, means, np.array([theta]), LIMIT, reward_rng, rule_rng
         )
         best_guess(spec, state, guess)
-        counts.unfinished += state.counters[UNDECIDED] > 0
-        counts.wrong += guess.tolist() != expected.tolist()
-        counts.arm_missed += not arms_held
-        counts.theta_missed += not theta_held
-    return counts
+        wrong = guess.tolist() != expected.tolist()
+        yield Outcome(state.counters[UNDECIDED] > 0, wrong, not arms_held, not theta_held)
 
 
 @pytest.mark.parametrize("name", GUARANTEED)
@@ -150,11 +147,17 @@ def test_right_with_probability_one_minus_delta(case: Case, name: str) -> None:
         method = replace(method, batch=8)
     drawn = Gaussian(0.15) if case.noise == "gaussian" else case.problem.noise
     rewards = rewards_of(np.array(case.means), drawn, None)
-    counts = play_many(method, case, rewards)
-    assert counts.unfinished == 0
-    assert counts.wrong <= MOST_FAILURES
-    assert counts.arm_missed <= MOST_FAILURES
-    assert counts.theta_missed <= MOST_FAILURES
+    wrong, arm_missed, theta_missed = (Chance(DELTA, 2 * DELTA) for _ in range(3))
+    for outcome in play_many(method, case, rewards):
+        assert not outcome.unfinished
+        wrong.add(outcome.wrong)
+        arm_missed.add(outcome.arm_missed)
+        theta_missed.add(outcome.theta_missed)
+        if are_settled(wrong, arm_missed, theta_missed):
+            break
+    assert wrong.is_fair
+    assert arm_missed.is_fair
+    assert theta_missed.is_fair
 
 
 def test_the_printed_radius_is_too_small_for_unit_variance() -> None:
@@ -165,11 +168,6 @@ def test_the_printed_radius_is_too_small_for_unit_variance() -> None:
     """
     case = Case(tuple(3 * y for y in CASES["gaussian"].means), "gaussian:0.5", k=3)
     wide = rewards_of(np.array(case.means), Problem(noise="gaussian:1").noise, None)
-    counts = play_many(METHODS["roai-lucb"], case, wide, runs=200)
+    outcomes = islice(play_many(METHODS["roai-lucb"], case, wide), 200)
     # P(Binomial(200, .1) >= 100) < 1e-40
-    assert counts.arm_missed > 100
-
-
-def test_at_most_so_many_failures() -> None:
-    assert binom.sf(MOST_FAILURES, RUNS, DELTA) <= 1e-6 < binom.sf(MOST_FAILURES - 1, RUNS, DELTA)
-    assert MOST_FAILURES == 85
+    assert sum(outcome.arm_missed for outcome in outcomes) > 100

@@ -2,31 +2,31 @@
 
 Single arms are pulled 100,000 times. Their interval is looked at after every
 pull up to 1,000 and then at about 2,300 more times, each 0.2 % later than the
-one before; no interval moves by much in between. With X ~ Binomial(RUNS,
-ALPHA) a test fails when the count of arms missed at any time exceeds the
-quantile with P(X > quantile) <= 1e-6: so likely is a false alarm at most, were
-the true rate exactly alpha. The seeds are fixed.
+one before; no interval moves by much in between. A test goes on until it is clear
+that an arm is missed at any time with a chance of less than 3 alpha, or of more than
+alpha (`tests.sequential`): a false alarm has a probability of at most 1e-6, were the
+true chance exactly alpha. The seeds are fixed.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count, islice
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from standout.core.intervals import arm_interval, count_reward
 from standout.core.jit import kernel
 from standout.core.methods import parse_method
 from standout.core.problem import Problem
 from standout.core.run import start_state
+from tests.sequential import Chance, are_settled
 
-RUNS = 300
 ALPHA = 0.05
 HORIZON = 100_000
-MOST_MISSES = int(binom.isf(1e-6, RUNS, ALPHA))
 ARMS = 3
 
 GAUSSIAN, BERNOULLI, BETA, HEAVY, SKEWED, FIXED = range(6)
@@ -111,29 +111,39 @@ CASES = {
 }
 
 
-def misses(case: Case, told: str | None = None) -> int:
+def misses(case: Case, told: str | None = None) -> Iterator[bool]:
+    """Whether each of ever more arms is missed."""
     problem = Problem(noise=told or case.noise, k=3, delta=ALPHA * ARMS)
     method = parse_method(f"focus:interval={case.interval}")
     spec = method.spec(problem, ARMS)
     assert spec.alpha == pytest.approx(ALPHA)
-    missed = 0
-    for run in range(RUNS):
+    for run in count():
         rng = np.random.default_rng((7, run))
         state = start_state(problem, method, ARMS, rng)
-        missed += is_missed(spec, state, case.kind, case.mean, case.sd, HORIZON, rng)
-    return missed
+        yield is_missed(spec, state, case.kind, case.mean, case.sd, HORIZON, rng)
+
+
+def count_misses(runs: int) -> dict[str, int]:
+    """Arms that were missed, by case."""
+    return {name: sum(islice(misses(case), runs)) for name, case in CASES.items()}
+
+
+def chance(case: Case, told: str | None = None) -> Chance:
+    """How often an arm is missed, as far as it has to be known."""
+    found = Chance(ALPHA, 3 * ALPHA)
+    for missed in misses(case, told):
+        found.add(missed)
+        if are_settled(found):
+            break
+    return found
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_the_mean_is_held_at_all_times(case: Case) -> None:
-    assert misses(case) <= MOST_MISSES
+    assert chance(case).is_fair
 
 
 @pytest.mark.parametrize(("name", "told"), [("mixture", "gaussian:0.3"), ("heavy", "heavy:0.8")])
 def test_a_scale_that_is_too_small_shows(name: str, told: str) -> None:
     """The test has power: told too small a scale, an interval misses too often."""
-    assert misses(CASES[name], told) > MOST_MISSES
-
-
-def test_at_most_so_many_misses() -> None:
-    assert binom.sf(MOST_MISSES, RUNS, ALPHA) <= 1e-6 < binom.sf(MOST_MISSES - 1, RUNS, ALPHA)
+    assert chance(CASES[name], told).is_foul
