@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from standout.cli.console import print_json
-from standout.cli.options import Json, MadScale, Seed, SideText, Tolerance
-from standout.cli.study_options import Delta, K, Method, NewName, problem_of, typed_place
-from standout.core.noise import NOISE_FORMS
+from standout.cli.options import Json, QuestionOptions, Seed, expanded
+from standout.cli.study_options import Method, NewName, Noise, typed_place
 
 if TYPE_CHECKING:
     from standout.analysis.tables import Rewards, Sums
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from standout.results import Analysis
 
 
+@expanded
 def analyse(
     table: Annotated[
         str,
@@ -27,14 +27,9 @@ def analyse(
             "(arm,count,sum or mean[,std]).",
         ),
     ],
-    noise: Annotated[
-        str, typer.Option(metavar="NOISE", help=f"How rewards scatter: {NOISE_FORMS}.")
-    ],
-    k: K = 3.0,
-    delta: Delta = 0.05,
-    side: SideText = "high",
-    tolerance: Tolerance = 0.0,
-    mad_scale: MadScale = None,
+    noise: Noise,
+    *,
+    question: QuestionOptions,
     method: Method = None,
     arm: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column of the arms' names.")
@@ -72,7 +67,7 @@ def analyse(
     from standout.analysis.analyse import analyse as look
     from standout.analysis.analyse import read_data
 
-    problem = problem_of(noise, k, delta, side, tolerance, mad_scale)
+    problem = question.problem(noise)
     data = read_data(table, problem, arm, value)
     said = look(
         data,

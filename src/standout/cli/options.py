@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -19,13 +21,14 @@ if TYPE_CHECKING:
     from standout.core.problem import Problem
     from standout.simulation import InstanceFamily
 
+KEYWORD = Parameter.KEYWORD_ONLY
 InstanceText = Annotated[
     str,
     typer.Argument(
         metavar="INSTANCE",
         show_default=False,
         help="fig1[:gap=G], fig4, wine, normal[:n=N,outliers=M,...], or a CSV file "
-        "with columns arm,mean[,sigma].",
+        "with columns arm,mean[,sigma]. Built-in ones have a k, a delta and a noise of their own.",
     ),
 ]
 Methods = Annotated[
@@ -37,28 +40,6 @@ Methods = Annotated[
         help="A method, with options after a colon (random:batch=10); may be given several "
         "times. `standout methods` lists them and marks the default.",
     ),
-]
-K = Annotated[
-    float | None,
-    typer.Option("--k", show_default="the instance's", help="How far out: multiples of the MAD."),
-]
-KLow = Annotated[
-    float | None,
-    typer.Option(show_default="k", help="With --side both, the low side's own k."),
-]
-MadScale = Annotated[
-    float | None,
-    typer.Option(
-        show_default="1.4826",
-        help="Factor on the MAD; 1.4826 makes it match a standard deviation, 1 is the plain MAD.",
-    ),
-]
-Delta = Annotated[
-    float | None,
-    typer.Option(show_default="the instance's", help="Accepted probability of a wrong answer."),
-]
-SideText = Annotated[
-    str, typer.Option("--side", metavar="high|low|both", help="Which outliers to look for.")
 ]
 IntervalText = Annotated[
     str | None,
@@ -88,7 +69,6 @@ GoalText = Annotated[
         help="For focus: the earliest certain answer, or the best guess at any time.",
     ),
 ]
-Tolerance = Annotated[float, typer.Option(help="Arms this near the threshold may go either way.")]
 NoiseText = Annotated[
     str | None,
     typer.Option(
@@ -109,16 +89,83 @@ Jobs = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
 
 
-def read_question(
-    instance: str, noise: str | None, side: str, **changes: float | None
-) -> tuple[InstanceFamily, Problem]:
-    """The instance and the problem about it; a change that is None leaves the default."""
-    from standout.core.noise import parse_noise
-    from standout.simulation import default_problem, parse_instance
+@dataclass(frozen=True)
+class QuestionOptions:
+    """What is asked, as typed; None for the default of a `Problem`, or of an instance."""
 
-    family = parse_instance(instance, parse_noise(noise) if noise is not None else None)
-    given: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
-    return family, default_problem(family, side=side, **given)
+    k: Annotated[
+        float | None,
+        typer.Option(
+            "--k",
+            show_default="3",
+            help="How many scaled MADs from the median stand out.",
+        ),
+    ] = None
+    delta: Annotated[
+        float | None,
+        typer.Option(show_default="0.05", help="Accepted probability of a wrong answer."),
+    ] = None
+    side: Annotated[
+        str, typer.Option(metavar="high|low|both", help="Which outliers to look for.")
+    ] = "high"
+    k_low: Annotated[
+        float | None, typer.Option(show_default="k", help="With --side both, the low side's own k.")
+    ] = None
+    tolerance: Annotated[
+        float, typer.Option(help="Arms this near the threshold may go either way.")
+    ] = 0.0
+    mad_scale: Annotated[
+        float | None,
+        typer.Option(
+            show_default="1.4826",
+            help="Factor on the MAD; 1.4826 makes it match a standard deviation, 1 is the plain "
+            "MAD.",
+        ),
+    ] = None
+
+    def problem(self, noise: str) -> Problem:
+        """The problem as typed; raises `ProblemError` if it cannot be asked."""
+        from standout.core.problem import Problem
+
+        return Problem(noise=noise, **self._given())
+
+    def of_instance(self, instance: str, noise: str | None) -> tuple[InstanceFamily, Problem]:
+        """The instance, and what is asked about it."""
+        from standout.core.noise import parse_noise
+        from standout.simulation import default_problem, parse_instance
+
+        family = parse_instance(instance, parse_noise(noise) if noise is not None else None)
+        return family, default_problem(family, **self._given())
+
+    def _given(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+def expanded(command: Callable[..., None]) -> Callable[..., None]:
+    """A command as Typer takes it: in place of a dataclass of options, each of its fields."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {}
+    words: list[Parameter] = []
+    for one in signature(command).parameters.values():
+        kind = hints[one.name]
+        if not is_dataclass(kind):
+            words.append(one.replace(kind=KEYWORD, annotation=kind))
+            continue
+        groups[one.name], own = kind, get_type_hints(kind, include_extras=True)
+        words += [
+            Parameter(each.name, KEYWORD, default=each.default, annotation=own[each.name])
+            for each in fields(kind)
+        ]
+
+    @wraps(command)
+    def call(**given: Any) -> None:
+        for name, kind in groups.items():
+            given[name] = kind(**{each.name: given.pop(each.name) for each in fields(kind)})
+        command(**given)
+
+    vars(call).update(__signature__=Signature(words))
+    call.__annotations__ = {one.name: one.annotation for one in words}
+    return call
 
 
 def read_methods(

@@ -8,22 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from standout.cli.options import (
-    Delta,
     InstanceText,
     Jobs,
     Json,
-    K,
-    KLow,
-    MadScale,
     Methods,
     NoiseText,
+    QuestionOptions,
     Seed,
-    SideText,
-    Tolerance,
     check_seed,
+    expanded,
     read_jobs,
     read_methods,
-    read_question,
 )
 from standout.errors import MethodError, ProblemError
 
@@ -36,16 +31,13 @@ if TYPE_CHECKING:
     from standout.simulation import Instance, InstanceFamily
 
 
+@expanded
 def plan(
     instance: InstanceText,
     noise: NoiseText = None,
     method: Methods = None,
-    k: K = None,
-    mad_scale: MadScale = None,
-    delta: Delta = None,
-    side: SideText = "high",
-    k_low: KLow = None,
-    tolerance: Tolerance = 0.0,
+    *,
+    question: QuestionOptions,
     runs: Annotated[int, typer.Option(help="Simulated runs of each method; 0 for none.")] = 20,
     budget: Annotated[
         int, typer.Option(help="End a simulated run after this many pulls.")
@@ -85,10 +77,7 @@ def plan(
       standout plan pilot.csv --noise bounded:0,10 --method focus --method random
       standout plan wine --subset 2,0.1 --runs 0
     """
-    family, problem = read_question(
-        instance, noise, side,
-        k=k, mad_scale=mad_scale, delta=delta, k_low=k_low, tolerance=tolerance,
-    )  # fmt: skip
+    family, problem = question.of_instance(instance, noise)
     chosen = read_methods(method)
     pair = read_subset(subset)
     check_numbers(runs, budget, constant, seed)

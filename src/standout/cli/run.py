@@ -15,16 +15,13 @@ import typer
 
 from standout.cli.console import print_json
 from standout.cli.exits import INTERRUPTED, TERMINATED, Terminated
-from standout.cli.options import Json, MadScale, Seed, SideText, Tolerance
+from standout.cli.options import Json, QuestionOptions, Seed, expanded
 from standout.cli.study_options import (
     Budget,
-    Delta,
-    K,
     Method,
     Noise,
     Unordered,
     Until,
-    problem_of,
     read_text,
     typed_place,
 )
@@ -42,6 +39,7 @@ GRACE = 15.0
 """Seconds for giving back what is under way when a run is told to end."""
 
 
+@expanded
 def run(
     arms: Annotated[
         str | None, typer.Option(help="CSV with a column arm; - for standard input.")
@@ -72,11 +70,8 @@ def run(
     ] = 2,
     dask: Annotated[str | None, typer.Option(help="Measure on this Dask cluster.")] = None,
     noise: Noise = "gaussian",
-    k: K = 3.0,
-    delta: Delta = 0.05,
-    side: SideText = "high",
-    tolerance: Tolerance = 0.0,
-    mad_scale: MadScale = None,
+    *,
+    question: QuestionOptions,
     method: Method = None,
     budget: Budget = None,
     until: Until = None,
@@ -127,7 +122,7 @@ def run(
         study = make_or_find(
             typed_place(place or default_place(arms)),
             read_arms(*read_text(arms)),
-            problem_of(noise, k, delta, side, tolerance, mad_scale),
+            question.problem(noise),
             method or DEFAULT_METHOD,
             name=name or "main",
             budget=budget,

@@ -8,26 +8,21 @@ import typer
 
 from standout.cli.options import (
     Dask,
-    Delta,
     GoalText,
     InstanceText,
     IntervalText,
     Jobs,
     Json,
-    K,
-    KLow,
-    MadScale,
     Methods,
     NoiseText,
+    QuestionOptions,
     RangeText,
     Seed,
-    SideText,
-    Tolerance,
     check_seed,
     cluster,
+    expanded,
     read_checkpoints,
     read_methods,
-    read_question,
 )
 from standout.errors import ProblemError
 
@@ -36,15 +31,12 @@ if TYPE_CHECKING:
     from standout.simulation import InstanceFamily
 
 
+@expanded
 def simulate(
     instance: InstanceText,
     method: Methods = None,
-    k: K = None,
-    mad_scale: MadScale = None,
-    delta: Delta = None,
-    side: SideText = "high",
-    k_low: KLow = None,
-    tolerance: Tolerance = 0.0,
+    *,
+    question: QuestionOptions,
     noise: NoiseText = None,
     runs: Annotated[int, typer.Option(help="Runs of each method.")] = 100,
     seed: Seed = 0,
@@ -91,10 +83,7 @@ def simulate(
       standout simulate fig4 --goal anytime --budget 10000 --checkpoints 1000:10000:1000
       standout simulate means.csv --noise gaussian:0.5 --side low --json
     """
-    family, problem = read_question(
-        instance, noise, side,
-        k=k, mad_scale=mad_scale, delta=delta, k_low=k_low, tolerance=tolerance,
-    )  # fmt: skip
+    family, problem = question.of_instance(instance, noise)
     chosen = read_methods(
         method, batch, growth, interval=interval, threshold_range=threshold_range, goal=goal
     )

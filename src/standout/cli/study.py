@@ -10,11 +10,9 @@ import typer
 
 from standout.cli import study_chances, study_change, study_copy, study_inspect
 from standout.cli.console import print_json
-from standout.cli.options import Json, MadScale, Seed, SideText, Tolerance
+from standout.cli.options import Json, QuestionOptions, Seed, expanded
 from standout.cli.study_options import (
     Budget,
-    Delta,
-    K,
     Method,
     Name,
     NewName,
@@ -24,7 +22,6 @@ from standout.cli.study_options import (
     Until,
     Worker,
     open_study,
-    problem_of,
     read_text,
     seconds_of,
     typed_place,
@@ -44,6 +41,7 @@ app = typer.Typer(
 
 
 @app.command()
+@expanded
 def create(
     place: Place,
     arms: Annotated[
@@ -53,11 +51,8 @@ def create(
         ),
     ],
     noise: Noise,
-    k: K = 3.0,
-    delta: Delta = 0.05,
-    side: SideText = "high",
-    tolerance: Tolerance = 0.0,
-    mad_scale: MadScale = None,
+    *,
+    question: QuestionOptions,
     method: Method = None,
     budget: Budget = None,
     until: Until = None,
@@ -82,7 +77,7 @@ def create(
     with Study.create(
         typed_place(place),
         read_arms(*listed),
-        problem_of(noise, k, delta, side, tolerance, mad_scale),
+        question.problem(noise),
         method or DEFAULT_METHOD,
         budget=budget,
         until=until,

@@ -3,25 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from standout.cli.console import print_json
-from standout.cli.options import Json
+from standout.cli.options import Json, expanded
 from standout.cli.study_options import Name, Place, Worker, open_study, seconds_of
 
 if TYPE_CHECKING:
     from standout.results import Status
-    from standout.study import Study
 
 Reason = Annotated[str, typer.Option(help="Why; it is kept with the change.")]
-Key = Annotated[
-    str | None, typer.Option(help="A text for this change: with the same key it is made once.")
-]
 _NONE = "none"
 
 
+@dataclass(frozen=True)
+class ChangeOptions:
+    """Who makes a change, of which study, and how it is answered."""
+
+    key: Annotated[
+        str | None, typer.Option(help="A text for this change: with the same key it is made once.")
+    ] = None
+    worker: Worker = None
+    as_json: Json = False
+    name: Name = None
+
+    def make(self, place: str, change: Callable[..., Status]) -> None:
+        """Make a change to the study, and say how it stands then."""
+        from standout.cli.study_inspect import overview
+
+        with open_study(place, self.name) as study:
+            now = change(study, worker=self.worker, key=self.key)
+        if self.as_json:
+            print_json(now.to_dict())
+            return
+        typer.echo("\n".join(overview(now)))
+        if not now.stopped:
+            typer.echo("running")
+
+
+@expanded
 def set_settings(
     place: Place,
     budget: Annotated[
@@ -46,10 +69,8 @@ def set_settings(
         str | None, typer.Option(help="When a ticket is handed out again: 90s, 8h.")
     ] = None,
     reason: Reason = "",
-    key: Key = None,
-    worker: Worker = None,
-    as_json: Json = False,
-    name: Name = None,
+    *,
+    how: ChangeOptions,
 ) -> None:
     """Change what may change while a study runs, without harm to the guarantee.
 
@@ -70,9 +91,7 @@ def set_settings(
     if not values:
         raise StudyError("say what to set: --budget, --tolerance, --batch, --until, ...")
     wanted: Any = {name: None if value == _NONE else value for name, value in values.items()}
-    with open_study(place, name) as study:
-        now = study.set(**wanted, reason=reason, worker=worker, key=key)
-        _say(study, now, as_json)
+    how.make(place, lambda study, **who: study.set(**wanted, reason=reason, **who))
 
 
 def _whole(option: str, text: str) -> int | str:
@@ -86,30 +105,29 @@ def _whole(option: str, text: str) -> int | str:
         raise StudyError(f"{option} must be a whole number or none, not {text!r}") from None
 
 
+@expanded
 def stop(
     place: Place,
     reason: Reason = "",
-    key: Key = None,
-    worker: Worker = None,
-    as_json: Json = False,
-    name: Name = None,
+    *,
+    how: ChangeOptions,
 ) -> None:
     """End a study by hand; what is certain stays certain, and what is out may still be told."""
-    _change(place, name, as_json, lambda study: study.stop(reason, worker=worker, key=key))
+    how.make(place, lambda study, **who: study.stop(reason, **who))
 
 
+@expanded
 def restart(
     place: Place,
     reason: Reason = "",
-    key: Key = None,
-    worker: Worker = None,
-    as_json: Json = False,
-    name: Name = None,
+    *,
+    how: ChangeOptions,
 ) -> None:
     """Go on with a study that was stopped by hand."""
-    _change(place, name, as_json, lambda study: study.restart(reason, worker=worker, key=key))
+    how.make(place, lambda study, **who: study.restart(reason, **who))
 
 
+@expanded
 def void(
     place: Place,
     reward: Annotated[
@@ -121,10 +139,8 @@ def void(
         float | None, typer.Option(help="What was really measured, to stand in its place.")
     ] = None,
     reason: Reason = "",
-    key: Key = None,
-    worker: Worker = None,
-    as_json: Json = False,
-    name: Name = None,
+    *,
+    how: ChangeOptions,
 ) -> None:
     """Take back a reward that was told by mistake, or mend it with --value.
 
@@ -132,23 +148,16 @@ def void(
     anew without it. The guarantee holds if what was told is not what was measured. To take out
     rewards because they look odd would make any answer possible: then nothing is guaranteed.
     """
-    _change(
-        place,
-        name,
-        as_json,
-        lambda study: study.void(
-            reward, ticket=ticket, value=value, reason=reason, worker=worker, key=key
-        ),
-    )
+    given: dict[str, Any] = {"ticket": ticket, "value": value, "reason": reason}
+    how.make(place, lambda study, **who: study.void(reward, **given, **who))
 
 
+@expanded
 def note(
     place: Place,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What is to be remembered.")],
-    key: Key = None,
-    worker: Worker = None,
-    as_json: Json = False,
-    name: Name = None,
+    *,
+    how: ChangeOptions,
 ) -> None:
     """Write something down about a study: its history, page and report show it.
 
@@ -156,7 +165,7 @@ def note(
     Example:
       standout study note beans.db "the second freezer was warm on Monday"
     """
-    _change(place, name, as_json, lambda study: study.note(text, worker=worker, key=key))
+    how.make(place, lambda study, **who: study.note(text, **who))
 
 
 def delete(
@@ -196,20 +205,3 @@ def changes(place: Place, as_json: Json = False, name: Name = None) -> None:
         typer.echo(f"{moment(one.time)}  {one.words}, by {printable(one.worker, 40)}{why}")
     if not found:
         typer.echo("nothing was changed by hand", err=True)
-
-
-def _change(place: str, name: str | None, as_json: bool, change: Callable[[Study], Status]) -> None:
-    with open_study(place, name) as study:
-        _say(study, change(study), as_json)
-
-
-def _say(study: Study, now: Status, as_json: bool) -> None:
-    """How the study stands after a change."""
-    from standout.cli.study_inspect import overview
-
-    if as_json:
-        print_json(now.to_dict())
-        return
-    typer.echo("\n".join(overview(now)))
-    if not now.stopped:
-        typer.echo("running")

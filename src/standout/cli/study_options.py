@@ -15,7 +15,6 @@ from standout.core.noise import NOISE_FORMS
 from standout.errors import StudyError
 
 if TYPE_CHECKING:
-    from standout.core.problem import Problem
     from standout.results import Status, Waiting
     from standout.study import Study
 
@@ -31,8 +30,6 @@ Name = Annotated[
 ]
 NewName = Annotated[str, typer.Option("--study", metavar="NAME", help="The study's name.")]
 Noise = Annotated[str, typer.Option(metavar="NOISE", help=f"How rewards scatter: {NOISE_FORMS}.")]
-K = Annotated[float, typer.Option("--k", help="How many scaled MADs from the median stand out.")]
-Delta = Annotated[float, typer.Option(help="Accepted probability of a wrong answer.")]
 Method = Annotated[
     str | None,
     typer.Option(
@@ -137,19 +134,3 @@ def stopped_line(now: Status) -> str:
 
         return f"stopped: estimate ({Until.parse(now.until).words}; not a certificate)"
     return f"stopped: {now.reason}"
-
-
-def problem_of(
-    noise: str, k: float, delta: float, side: str, tolerance: float, mad_scale: float | None
-) -> Problem:
-    """The problem as typed; raises `ProblemError` if it cannot be asked."""
-    from standout.core.problem import MAD_SCALE, Problem
-
-    return Problem(
-        noise=noise,
-        side=side,
-        k=k,
-        delta=delta,
-        tolerance=tolerance,
-        mad_scale=MAD_SCALE if mad_scale is None else mad_scale,
-    )
