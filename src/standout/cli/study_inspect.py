@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from pathlib import Path
@@ -24,7 +23,7 @@ from standout.cli.study_options import (
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from standout.results import Interval, Status, StudyRow
+    from standout.results import Status, StudyRow
     from standout.study import Study
 
 
@@ -64,7 +63,7 @@ def overview(now: Status, study: Study | None = None) -> list[str]:
     lines = [
         f"{printable(now.name)}: {now.arms:,} arms, {pulls} pulls, {pending}",
         f"{len(now.outliers):,} outliers, {len(now.normal):,} normal, "
-        f"{len(now.undecided):,} undecided; {threshold_words(now.threshold, now.threshold_low)}",
+        f"{len(now.undecided):,} undecided; {now.threshold_words()}",
     ]
     left: int | None = None
     if now.stopped:
@@ -95,18 +94,6 @@ def overview(now: Status, study: Study | None = None) -> list[str]:
     quiet = [arm for arm in now.paused if arm not in now.failures]
     lines += [f"{printable(arm, 40)} is paused" for arm in quiet[:5]]
     return lines
-
-
-def threshold_words(threshold: Interval, low: Interval | None) -> str:
-    """Where the threshold lies, or both where both sides are asked."""
-    found = [
-        f"between {each.lower:.5g} and {each.upper:.5g}"
-        for each in (threshold, low)
-        if each is not None and each.upper - each.lower < math.inf
-    ]
-    if not found:
-        return "threshold not known yet"
-    return f"threshold{'s' if low is not None else ''} {' and '.join(found)}"
 
 
 def picture(study: Study, taken: int = 8) -> list[Text]:

@@ -19,6 +19,7 @@ from standout.core.state import (
     State,
 )
 from standout.results import Ending, Identification, Interval, StopReason
+from standout.results.interval import by_side
 
 
 def _side_interval(state: State, side: int) -> Interval:
@@ -57,8 +58,7 @@ def identification(
         normal=named(state.verdict == Verdict.NORMAL),
         undecided=named(state.verdict == Verdict.UNDECIDED),
         best_guess=named(guess),
-        threshold=_side_interval(state, 0),
-        threshold_low=_side_interval(state, 1) if len(state.signs) > 1 else None,
+        **by_side([_side_interval(state, side) for side in range(len(state.signs))]),
         threshold_estimate=float(sign * state.bounds[0, THRESHOLD]),
         pulls=int(state.counters[PULLS]),
         rounds=int(state.counters[ROUNDS]),

@@ -95,7 +95,7 @@ def picture_of_view(seen: StudyView, guess: Sequence[str] = ()) -> Picture:
     return _picture(
         seen.names, seen.estimate, seen.lower, seen.upper, seen.pulls, seen.verdict,
         np.fromiter((name in guessed for name in seen.names), np.bool_, len(seen.names)),
-        (seen.threshold, seen.threshold_low), seen.median, seen.problem,
+        seen.thresholds, seen.median, seen.problem,
     )  # fmt: skip
 
 
@@ -109,7 +109,7 @@ def picture_of_answer(found: Identification, problem: Problem) -> Picture:
     return _picture(
         found.arms, found.means, found.lower, found.upper, found.pulls_by_arm, verdict,
         np.array([name in guessed for name in found.arms], dtype=np.bool_),
-        (found.threshold, found.threshold_low),
+        found.thresholds,
         float(np.median(known)) if len(known) else math.nan, problem,
     )  # fmt: skip
 
@@ -122,14 +122,12 @@ def _picture(
     pulls: Ints,
     verdict: Codes,
     guess: Flags,
-    thresholds: Sequence[Interval | None],
+    thresholds: Sequence[Interval],
     median: float,
     problem: Problem,
 ) -> Picture:
     bands = tuple(
-        band
-        for band in thresholds
-        if band is not None and (math.isfinite(band.lower) or math.isfinite(band.upper))
+        band for band in thresholds if math.isfinite(band.lower) or math.isfinite(band.upper)
     )
     low, high = value_range(estimate, lower, upper, bands, problem.noise.support)
     return Picture(

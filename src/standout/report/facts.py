@@ -20,6 +20,7 @@ from standout.pictures.arms import Picture, picture_of_view
 from standout.report.items import Card, cards, read_texts
 from standout.report.words import answer
 from standout.results import Chances, Forecast, Interval, StudyView
+from standout.results.interval import by_side
 from standout.study import Study
 from standout.study.log.reward_table import RewardTable
 from standout.study.snapshot import Snapshot, read_snapshot
@@ -96,8 +97,7 @@ class Facts(Snapshot):
             "budget": seen.budget,
             "until": seen.until,
             "counts": vars(seen.counts),
-            "threshold": _ends(seen.threshold),
-            "threshold_low": _ends(seen.threshold_low),
+            **by_side([Interval(one.lower, one.upper).to_dict() for one in seen.thresholds]),
             "median": seen.median,
             "best_guess": list(self.guess),
             "chances": None if self.chances is None else self.chances.summary(),
@@ -179,7 +179,3 @@ def arm_deviations(log: RewardTable, n_arms: int) -> Floats:
     squares = sums_by(log.arm, (log.reward - mean[log.arm]) ** 2, n_arms)
     found: Floats = np.where(number > 1, np.sqrt(squares / np.maximum(number - 1, 1)), np.nan)
     return found
-
-
-def _ends(interval: Interval | None) -> dict[str, float] | None:
-    return None if interval is None else {"lower": interval.lower, "upper": interval.upper}

@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import Any
 
 from standout.results.chances import Chances
-from standout.results.display import DisplayedArms, between, some
-from standout.results.interval import Interval
+from standout.results.display import DisplayedArms, some
+from standout.results.interval import HasThresholds, Interval
 from standout.results.serialisation import Ints, LowerEnds, Maybe, Maybes, Result, UpperEnds
 
 
@@ -89,7 +89,7 @@ def _none() -> Any:
 
 
 @dataclass(frozen=True)
-class Identification(DisplayedArms, Result):
+class Identification(HasThresholds, DisplayedArms, Result):
     """Which arms stand out, which do not, which are undecided, and how it was found.
 
     What stands in `outliers` and `normal` is certain at the problem's level;
@@ -146,12 +146,9 @@ class Identification(DisplayedArms, Result):
         lines = [
             f"{len(self.outliers):,} outliers: {some(self.outliers)}",
             f"{len(self.normal):,} normal, {len(self.undecided):,} undecided",
-            f"threshold {between(self.threshold.lower, self.threshold.upper)}",
+            self.threshold_words(),
+            f"{self.pulls:,} pulls; {self.reason.message}",
         ]
-        if self.threshold_low is not None:
-            low = self.threshold_low
-            lines.append(f"low threshold {between(low.lower, low.upper)}")
-        lines.append(f"{self.pulls:,} pulls; {self.reason.message}")
         guess = [arm for arm in self.best_guess if arm not in set(self.outliers)]
         if self.undecided and guess:
             lines.append(f"best guess, not certain: {some(guess)}")

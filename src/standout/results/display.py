@@ -80,10 +80,3 @@ def some(names: Sequence[str], most: int = 8) -> str:
     if len(shown) > most:
         return f"{', '.join(shown[:most])} and {len(shown) - most:,} more"
     return ", ".join(shown) or "–"
-
-
-def between(lower: float, upper: float) -> str:
-    """An interval in words; an end that is not known is infinite."""
-    if upper - lower == float("inf"):
-        return "not known yet"
-    return f"between {lower:.5g} and {upper:.5g}"

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from standout.results.answer import Question, Scale, StopReason
-from standout.results.display import Displayed, between, some
-from standout.results.interval import Interval
+from standout.results.display import Displayed, some
+from standout.results.interval import HasThresholds, Interval
 from standout.results.serialisation import (
     Floats,
     Ints,
@@ -113,7 +113,7 @@ class Waiting(Result):
 
 
 @dataclass(frozen=True)
-class Status(Displayed, Result):
+class Status(HasThresholds, Displayed, Result):
     """How a study stands at one moment; arms by name, `arms` is how many.
 
     `pulls` are the rewards counted, `pending` the pulls handed out and owed a
@@ -175,7 +175,7 @@ class Status(Displayed, Result):
             f"{self.pending:,} pending",
             f"{len(self.outliers):,} outliers: {some(self.outliers)}",
             f"{len(self.normal):,} normal, {len(self.undecided):,} undecided",
-            f"threshold {between(self.threshold.lower, self.threshold.upper)}",
+            self.threshold_words(),
             self.reason.message,
         ]
         if self.enough_tolerance is not None and not self.note:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from standout.results.answer import Question, Scale, StopReason
-from standout.results.interval import Threshold
+from standout.results.interval import HasThresholds, Threshold
 from standout.results.serialisation import (
     Codes,
     Ints,
@@ -71,7 +71,7 @@ class ArmRow(Result):
 
 
 @dataclass(frozen=True)
-class StudyView(Result):
+class StudyView(HasThresholds, Result):
     """How a study stands, with one array entry per arm, in the order of `names`.
 
     `estimate` is NaN for an arm without rewards, ends that are not known yet

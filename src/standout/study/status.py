@@ -8,6 +8,7 @@ import numpy as np
 
 from standout.core.state import ROUNDS
 from standout.results import Status, Waiting
+from standout.results.interval import by_side
 from standout.study.storage import ticket_list
 from standout.study.storage.database import Connection
 
@@ -37,8 +38,7 @@ def read_status(
         outliers=found.outliers,
         normal=found.normal,
         undecided=found.undecided,
-        threshold=found.threshold,
-        threshold_low=found.threshold_low,
+        **by_side(found.thresholds),
         note=found.note,
         rounds=int(progress.state.counters[ROUNDS]),
         waiting=_waiting(connection, stored, now),

@@ -19,6 +19,7 @@ from standout.core.robust import median
 from standout.core.state import ROUNDS, SIZE, THRESHOLD, copy_state, means_of
 from standout.core.typing import Codes, Ints
 from standout.results import Counts, Next, StudyView, Threshold
+from standout.results.interval import by_side
 from standout.study.planner import take_pulls
 from standout.study.progress import Changes, Progress
 from standout.study.status import stated_alike
@@ -80,7 +81,6 @@ def _arrays(progress: Progress) -> dict[str, Any]:
 def _thresholds(progress: Progress) -> dict[str, Any]:
     state = progress.state
     known, sign = state.counters[ROUNDS] > 0, state.signs[0]
-    has_both = len(state.signs) > 1
     measured = state.omega[: state.sampled[SIZE]]
     measured = measured[state.pulls[measured] > 0] if known else measured[:0]
 
@@ -92,8 +92,7 @@ def _thresholds(progress: Progress) -> dict[str, Any]:
         return Threshold(ends.lower, ends.upper, estimate(side))
 
     return {
-        "threshold": threshold(0),
-        "threshold_low": threshold(1) if has_both else None,
+        **by_side([threshold(side) for side in range(len(state.signs))]),
         "median": float(sign * median(state.estimate[0, measured])) if len(measured) else math.nan,
     }
 

@@ -136,8 +136,7 @@ def _arm(service: Service, name: str, position: int) -> ArmHistory:
     if position >= len(study.arms):
         raise ApiError(404, f"the study has {len(study.arms)} arms; positions begin with 0")
     found, seen = arm_history(study, position), look_at(study)
-    bands = [band for band in (seen.threshold, seen.threshold_low) if band is not None]
-    shown = path_range(found, bands, seen.problem.noise.support)
+    shown = path_range(found, seen.thresholds, seen.problem.noise.support)
     return replace(found, scale=scale(*shown))
 
 
