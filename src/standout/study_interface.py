@@ -239,10 +239,11 @@ class StudyInterface(ABC):
         """
 
     @abstractmethod
-    def pause(self, arm: str, reason: str = "paused by hand") -> None:
+    def pause(self, arm: str, reason: str = "paused by hand", *, worker: str | None = None) -> None:
         """Hand out no more pulls of `arm`, until `resume`; `reason` is shown to people.
 
-        Raises `StudyError` if there is no such arm.
+        Who paused it, when and why is kept (`changes`). Raises `StudyError` if there is no
+        such arm.
 
         >>> study.pause("ash", "out of stock")
         >>> study.ask().arm, study.status().paused
@@ -250,8 +251,10 @@ class StudyInterface(ABC):
         """
 
     @abstractmethod
-    def resume(self, arm: str) -> None:
+    def resume(self, arm: str, reason: str = "", *, worker: str | None = None) -> None:
         """Hand out pulls of a paused arm again; raises `StudyError` if there is no such arm.
+
+        `reason` and `worker` are kept with it (`changes`).
 
         >>> study.pause("ash")
         >>> study.resume("ash")

@@ -45,7 +45,7 @@ def test_stop_budget_tolerance_and_void(site: Site, page: Page) -> None:
     confirm(page, "Pause", Why="out of stock")
     expect(page.locator("#failures")).to_contain_text("out of stock")
     page.locator("#chosen-pause").click()
-    confirm(page, "Resume")
+    confirm(page, "Resume", Why="there again")
     expect(page.locator("#failures")).not_to_contain_text("out of stock")
     page.get_by_role("button", name="Stop the study").click()
     confirm(page, "Stop it", Why="lunch")
@@ -57,9 +57,10 @@ def test_stop_budget_tolerance_and_void(site: Site, page: Page) -> None:
     confirm(page, "Add it", Note="the freezer was warm <b>")
     expect(page.locator("#changes")).to_contain_text("the freezer was warm <b>")
     changes = page.locator("#changes")
-    for reason in ("money", "near enough", "misread", "lunch", "back"):
+    for reason in ("money", "near enough", "misread", "out of stock", "there again", "lunch"):
         expect(changes).to_contain_text(reason)
-    assert arm in changes.inner_text()
+    for words in (f"paused {arm}", f"resumed {arm}", "owner:local: back"):
+        expect(changes).to_contain_text(words)
     assert study.verify().is_ok
     study.close()
 
@@ -105,6 +106,11 @@ def test_tokens_are_made_and_revoked(new_page: NewPage) -> None:
         page.get_by_role("button", name="Revoke the rater’s token office").click()
         confirm(page, "Revoke it")
         expect(page.locator("#tokens")).to_contain_text("revoked")
+        history = page.locator("#changes li")
+        expect(history).to_have_count(3)
+        expect(history.nth(0)).to_contain_text("revoked the rater’s token for this study: office")
+        expect(history.nth(0)).to_contain_text("me (owner)")
+        expect(history.nth(2)).to_contain_text("made an owner’s token for every study: me")
         for one in (page, rater):
             one.close()
 

@@ -263,6 +263,29 @@ def test_the_command_line(folder: object) -> None:
     assert "deleted main: 40 rewards" in standout("study", "delete", path, "main", "--yes").out
 
 
+def test_pauses_are_kept_with_who_and_why(place: str) -> None:
+    """Twice the same is once in the history, and what fails on its own is no change by hand."""
+    with measured(place, 30, pause_after=1) as study:
+        for _ in range(2):
+            study.pause("elm", "out of stock", worker="ada")
+        study.pause("elm", "sold", worker="ben")
+        for _ in range(2):
+            study.resume("elm", "there again", worker="ada")
+        ticket = study.ask(1)[0]
+        study.fail(ticket, "spilt")
+        assert study.status().paused == {ticket.arm: "1 failures in a row: spilt"}
+        study.resume(ticket.arm, worker="ada")
+        assert study.status().paused == {}
+        assert [(one.kind, one.words, one.worker, one.reason) for one in study.changes()] == [
+            ("pause", "paused elm", "ada", "out of stock"),
+            ("pause", "paused elm", "ben", "sold"),
+            ("resume", "resumed elm", "ada", "there again"),
+            ("resume", f"resumed {ticket.arm}", "ada", ""),
+        ]
+        assert study.verify().problems == ()
+        assert "resumed elm, by ada (there again)" in render_report(study)
+
+
 def test_a_note_is_kept_and_changes_nothing(place: str) -> None:
     with measured(place, 60) as study:
         before = study.status()

@@ -147,6 +147,7 @@ def test_golden_databases_open(folder: Path, golden: Path) -> None:
 
 
 TAKE_BACK = {
+    6: ("ALTER TABLE standout_tokens DROP COLUMN made_by, DROP COLUMN revoked_by",),
     5: (
         "DROP TABLE standout_deleted",
         "ALTER TABLE standout_runs DROP COLUMN changed",
@@ -175,7 +176,7 @@ TAKE_BACK = {
 }
 
 
-@pytest.mark.parametrize("version", [1, 2, 3, 4])
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
 def test_an_older_database_on_postgresql(server: Server, version: int) -> None:
     """What an older version lacked is added; its study goes on."""
     name = f"version_{version}"

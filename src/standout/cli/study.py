@@ -254,22 +254,25 @@ def pause(
     place: Place,
     arm: Annotated[str, typer.Argument(help="The arm.")],
     reason: Annotated[str, typer.Option(help="Why.")] = "paused by hand",
+    worker: Worker = None,
     name: Name = None,
 ) -> None:
-    """Hand out no more pulls of an arm."""
+    """Hand out no more pulls of an arm; `study changes` shows who did so, when and why."""
     with open_study(place, name) as study:
-        study.pause(arm, reason)
+        study.pause(arm, reason, worker=worker)
 
 
 @app.command()
 def resume(
     place: Place,
     arm: Annotated[str, typer.Argument(help="The arm.")],
+    reason: Annotated[str, typer.Option(help="Why.")] = "",
+    worker: Worker = None,
     name: Name = None,
 ) -> None:
     """Hand out pulls of a paused arm again."""
     with open_study(place, name) as study:
-        study.resume(arm)
+        study.resume(arm, reason, worker=worker)
 
 
 app.command("set")(study_change.set_settings)

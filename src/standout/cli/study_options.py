@@ -55,7 +55,7 @@ Unordered = Annotated[
         "do with its value; else the answer may be wrong.",
     ),
 ]
-Worker = Annotated[str | None, typer.Option(help="Who measures; machine and process by default.")]
+Worker = Annotated[str | None, typer.Option(help="Who you are; machine and process by default.")]
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from standout.cli.console import print_json
 from standout.cli.options import Json
-from standout.cli.study_options import Place, typed_place
+from standout.cli.study_options import Place, Worker, typed_place
 from standout.extras import require
 
 if TYPE_CHECKING:
@@ -41,6 +40,7 @@ def create(
     ],
     study: Annotated[str | None, typer.Option(metavar="NAME", help="Only for this study.")] = None,
     label: Annotated[str, typer.Option(help="For whom or what it is.")] = "",
+    worker: Worker = None,
     url: Annotated[
         str, typer.Option(metavar="URL", help="Where people reach the service, for the link.")
     ] = "http://127.0.0.1:8000",
@@ -57,9 +57,10 @@ def create(
     """
     from standout.study.storage import tokens
     from standout.study.token_links import code_of, drawn, link_of
+    from standout.study.transaction import worker_of
 
     storage = _storage(place, create=True)
-    token, text = tokens.create(storage, role, study, label)
+    token, text = tokens.create(storage, role, study, label, by=worker_of(worker))
     storage.close()
     if as_json:
         print_json({**token.to_dict(), "token": text, "link": link_of(token, text, url)})
@@ -78,7 +79,7 @@ def create(
 
 @app.command("list")
 def list_tokens(place: Place, as_json: Json = False) -> None:
-    """The tokens, without their secrets."""
+    """The tokens, without their secrets: when and by whom they were made and revoked."""
     from standout.study.storage.tokens import read_all
     from standout.text import printable
 
@@ -95,19 +96,27 @@ def list_tokens(place: Place, as_json: Json = False) -> None:
             token.id,
             f"{token.role:<6}",
             scope,
-            time.strftime("%Y-%m-%d", time.localtime(token.created)),
+            _done("made", token.created, token.made_by),
         ]
-        parts += ["revoked"] * (token.revoked is not None)
+        if token.revoked is not None:
+            parts.append(_done("revoked", token.revoked, token.revoked_by))
         parts += [printable(token.label, 60)] * bool(token.label)
         typer.echo("  ".join(parts))
     if not found:
         typer.echo("no tokens", err=True)
 
 
+def _done(what: str, when: float, by: str) -> str:
+    from standout.text import moment, printable
+
+    return f"{what} {moment(when)}" + (f" by {printable(by, 40)}" if by else "")
+
+
 @app.command()
 def revoke(
     place: Place,
     number: Annotated[str, typer.Argument(metavar="ID", help="As `standout token list` shows it.")],
+    worker: Worker = None,
 ) -> None:
     """End a token; servers refuse it from the next second on.
 
@@ -115,9 +124,10 @@ def revoke(
     asked for. `standout token create PATH --role owner` makes another.
     """
     from standout.study.storage import tokens
+    from standout.study.transaction import worker_of
 
     storage = _storage(place)
-    token, left = tokens.revoke(storage, number)
+    token, left = tokens.revoke(storage, number, by=worker_of(worker))
     storage.close()
     typer.echo(f"revoked the {token.role}'s token {token.id}")
     again = "`standout token create PATH --role owner` lets you in again"

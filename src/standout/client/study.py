@@ -157,11 +157,13 @@ class RemoteStudy(StudyInterface):
         if numbers:
             self._transport.post(f"{self._path}/release", {"tickets": numbers})
 
-    def pause(self, arm: str, reason: str = "paused by hand") -> None:
-        self._transport.post(f"{self._path}/pause", {"arm": arm, "reason": reason[:2000]})
+    def pause(self, arm: str, reason: str = "paused by hand", *, worker: str | None = None) -> None:
+        body = {"arm": arm, "reason": reason[:2000], "worker": worker}
+        self._transport.post(f"{self._path}/pause", body)
 
-    def resume(self, arm: str) -> None:
-        self._transport.post(f"{self._path}/resume", {"arm": arm})
+    def resume(self, arm: str, reason: str = "", *, worker: str | None = None) -> None:
+        body = {"arm": arm, "reason": reason[:2000], "worker": worker}
+        self._transport.post(f"{self._path}/resume", body)
 
     def _set(
         self, values: Mapping[str, Any], reason: str, worker: str | None, key: str | None

@@ -193,7 +193,10 @@ class Status(HasThresholds, Displayed, Result):
 
 @dataclass(frozen=True)
 class Change(Result):
-    """Something that was changed by hand: `set` (or stopped) or `void`, by whom, when and why.
+    """Something that was changed by hand, by whom, when and why.
+
+    `kind` is `set` (also for stopped), `void`, `pause`, `resume`, or `note` for what changes
+    nothing.
 
     `number` is that of its step, `time` in seconds since 1970, `words` say what
     was changed, for people.

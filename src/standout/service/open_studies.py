@@ -140,15 +140,15 @@ class OpenStudies:
         with self._reading() as connection:
             return read_all(connection)
 
-    def make_token(self, role: str, study: str | None, label: str) -> tuple[Token, str]:
+    def make_token(self, role: str, study: str | None, label: str, by: str) -> tuple[Token, str]:
         """Make a token of the place; its text is not kept."""
         with closing(Storage(self.place, patience=PATIENCE)) as storage:
-            return create(storage, role, study, label)
+            return create(storage, role, study, label, by=by)
 
-    def revoke_token(self, number: str) -> None:
+    def revoke_token(self, number: str, by: str) -> None:
         """End a token of the place."""
         with closing(Storage(self.place, patience=PATIENCE)) as storage:
-            revoke(storage, number)
+            revoke(storage, number, by=by)
 
     def close(self) -> None:
         """Close every study and connection; one that hangs is left to the end of the process."""

@@ -254,12 +254,15 @@ class Pause(Body):
 
     arm: ArmName
     reason: str = Field(default="paused by hand", max_length=2000)
+    worker: Worker = None
 
 
 class Resume(Body):
     """An arm to hand out again."""
 
     arm: ArmName
+    reason: str = Field(default="", max_length=2000)
+    worker: Worker = None
 
 
 class ByHand(Body):

@@ -138,6 +138,9 @@ def read_changes(connection: Connection, stored: StoredStudy) -> list[Change]:
     changes = []
     for number, time, kind, text in steps.read_by_hand(connection, stored.key):
         note = json.loads(text)
+        if kind in (Kind.PAUSE, Kind.RESUME):
+            changes.append(_tending(stored, number, time, kind, *note))
+            continue
         if kind == Kind.SET:
             after = settings.with_values(note["set"], n_arms)
             words, settings = change_words(settings, after), after
@@ -149,6 +152,16 @@ def read_changes(connection: Connection, stored: StoredStudy) -> list[Change]:
         name = Kind(kind).name.lower()
         changes.append(Change(number, time, name, note["by"], note["why"], words))
     return changes
+
+
+def _tending(
+    stored: StoredStudy, number: int, time: float, kind: int, arm: int, why: str = "", by: str = ""
+) -> Change:
+    """An arm that was paused or resumed; older versions kept neither who nor why it was resumed."""
+    name = Kind(kind).name.lower()
+    return Change(
+        number, time, name, by or "unknown", why, f"{name}d {printable(stored.progress.arms[arm])}"
+    )
 
 
 def _void_words(connection: Connection, stored: StoredStudy, place: int, new: int) -> str:

@@ -331,16 +331,15 @@ class Study(StudyInterface):
             self._stored.first_due = min(self._stored.first_due, until)
             open_tickets.set_expiry(connection, self._stored.key, numbers, until)
 
-    def pause(self, arm: str, reason: str = "paused by hand") -> None:
-        position = self._position(arm)
-        why = tickets.clean(reason)
+    def pause(self, arm: str, reason: str = "paused by hand", *, worker: str | None = None) -> None:
+        position, why, who = self._position(arm), tickets.clean(reason), worker_of(worker)
         with self._writing() as (connection, now):
-            tickets.pause(connection, self._stored, position, why, now)
+            tickets.pause(connection, self._stored, position, why, who, now)
 
-    def resume(self, arm: str) -> None:
-        position = self._position(arm)
+    def resume(self, arm: str, reason: str = "", *, worker: str | None = None) -> None:
+        position, why, who = self._position(arm), tickets.clean(reason), worker_of(worker)
         with self._writing() as (connection, now):
-            tickets.resume(connection, self._stored, position, now)
+            tickets.resume(connection, self._stored, position, why, who, now)
 
     # Changing one's mind ---------------------------------------------------------
 

@@ -179,21 +179,29 @@ def fail(
     steps.write(connection, stored, step)
 
 
-def pause(connection: Connection, stored: StoredStudy, arm: int, why: str, now: float) -> None:
-    """Hand out no more pulls of an arm."""
+def pause(
+    connection: Connection, stored: StoredStudy, arm: int, why: str, worker: str, now: float
+) -> None:
+    """Hand out no more pulls of an arm; the same again is no step."""
     progress = stored.progress
+    if progress.paused.get(arm) == why:
+        return
     step = Step(Kind.PAUSE, now, first=progress.totals.log + 1)
-    step.note = json.dumps([arm, why])
+    step.note = json.dumps([arm, why, worker])
     progress.pause(arm, why)
     progress.settle(step)
     steps.write(connection, stored, step)
 
 
-def resume(connection: Connection, stored: StoredStudy, arm: int, now: float) -> None:
-    """Hand out pulls of a paused arm again."""
+def resume(
+    connection: Connection, stored: StoredStudy, arm: int, why: str, worker: str, now: float
+) -> None:
+    """Hand out pulls of a paused arm again, and forget its failures; the same again is no step."""
     progress = stored.progress
+    if arm not in progress.paused and progress.streak[arm] == 0:
+        return
     step = Step(Kind.RESUME, now, first=progress.totals.log + 1)
-    step.note = json.dumps([arm])
+    step.note = json.dumps([arm, why, worker])
     steps.write(connection, stored, step)
     progress.paused.pop(arm, None)
     progress.streak[arm] = 0

@@ -30,6 +30,10 @@ def test_made_used_and_revoked(connect: Connect, file: str) -> None:
     assert [one["role"] for one in listed.json()["tokens"]] == ["owner", "rater"]
     number = made["made"]["id"]
     assert client.post(f"{TOKENS}/{number}/revoke").status_code == 200
+    kept = client.get(TOKENS).json()["tokens"][1]
+    who = f"owner:{owner['Authorization'].split('_')[1]}"
+    assert kept["made_by"] == who
+    assert kept["revoked_by"].startswith(who)
     assert client.post("/rate/trees/next", json={}, headers=rater).status_code == 401
 
 

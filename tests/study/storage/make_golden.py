@@ -25,6 +25,8 @@ def main() -> None:
         failed = next(ticket for ticket in tickets if ticket.arm == "d")
         study.fail(failed, "spilt", worker="golden")
         study.set(budget=400, batch=2, reason="less money", worker="golden")
+        study.pause("a", "out of stock", worker="golden")
+        study.resume("a", "back again", worker="golden")
         study.void(7, value=1.0, reason="a slip", worker="golden")
         assert study.status().pending == 4
 

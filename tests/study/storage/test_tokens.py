@@ -31,13 +31,14 @@ def test_a_token_is_kept_as_a_hash(place: str) -> None:
 
 def test_revoking(place: str) -> None:
     storage = Storage(place, create=True)
-    token, _ = tokens.create(storage, "viewer", None)
-    for _ in range(2):
-        assert tokens.revoke(storage, token.id)[0].id == token.id
+    token, _ = tokens.create(storage, "viewer", None, by="ada")
+    for who in ("ben", "too late"):
+        assert tokens.revoke(storage, token.id, by=who)[0].id == token.id
     with storage.read() as connection:
         assert tokens.count_tokens(connection) == (0, 1)
         (kept,) = tokens.read_all(connection)
     assert kept.token.revoked is not None
+    assert (kept.token.made_by, kept.token.revoked_by) == ("ada", "ben")
     with pytest.raises(StudyError, match="no token 'x'"):
         tokens.revoke(storage, "x")
 

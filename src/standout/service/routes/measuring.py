@@ -164,11 +164,13 @@ async def release(service: ServiceOf, who: Measurer, name: str, body: Release) -
 
 @router.post("/pause", responses=sent(Done))
 async def pause(service: ServiceOf, who: Measurer, name: str, body: Pause) -> Response:
-    """Hand out no more pulls of an arm."""
-    return await service.write(name, lambda study: study.pause(body.arm, body.reason))
+    """Hand out no more pulls of an arm; who did so and why is in `changes`."""
+    by = _worker(who, body.worker)
+    return await service.write(name, lambda study: study.pause(body.arm, body.reason, worker=by))
 
 
 @router.post("/resume", responses=sent(Done))
 async def resume(service: ServiceOf, who: Measurer, name: str, body: Resume) -> Response:
     """Hand out pulls of a paused arm again."""
-    return await service.write(name, lambda study: study.resume(body.arm))
+    by = _worker(who, body.worker)
+    return await service.write(name, lambda study: study.resume(body.arm, body.reason, worker=by))

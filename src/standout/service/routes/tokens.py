@@ -42,7 +42,7 @@ async def create_token(service: ServiceOf, who: Owner, body: NewToken) -> Respon
             "first, or nobody could look after this service from a page"
         )
     token, text = await service.queues.slow(
-        service.studies.make_token, str(body.role), body.study, body.label
+        service.studies.make_token, str(body.role), body.study, body.label, who.name
     )
     service.gate.forget()
     link = link_of(token, text, body.origin)
@@ -58,6 +58,6 @@ async def revoke_token(service: ServiceOf, who: Owner, number: str) -> Response:
         raise ApiError(404, "there is no such token")
     if who.token == number:
         raise StudyError("this is your own token; sign in with another to revoke it")
-    await service.queues.slow(service.studies.revoke_token, number)
+    await service.queues.slow(service.studies.revoke_token, number, who.name)
     service.gate.forget()
     return answer(token)

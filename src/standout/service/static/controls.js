@@ -41,12 +41,13 @@ export function ask({ title, text, fields = [], button, act }) {
   dialog.showModal();
 }
 
+const MOST_CHANGES = 100;
 const REASON = { key: "reason", label: "Why?", required: true, maxlength: 2000, hint: "It is kept with the change, for whoever reads the history." };
 
 export class Controls {
-  /** `changed` is called after a change, to show it. */
-  constructor(study, data, session, changed) {
-    Object.assign(this, { study, data, session, changed });
+  /** `changed` is called after a change, to show it; `retell` shows the history anew. */
+  constructor(study, data, session, changed, retell) {
+    Object.assign(this, { study, data, session, changed, retell, tokens: [] });
     find("controls-card").hidden = false;
     find("change-stop").addEventListener("click", () => this.#stop());
     find("change-budget").addEventListener("click", () => this.#budget());
@@ -117,10 +118,10 @@ export class Controls {
     ask({
       title: isPaused ? "Resume this arm?" : "Pause this arm?",
       text: isPaused ? "It is handed out again." : "It is handed out no more until it is resumed. It stays undecided if it is; no other verdict is harmed.",
-      fields: isPaused ? [] : [REASON],
+      fields: [REASON],
       button: isPaused ? "Resume" : "Pause",
       act: async ({ reason }) => {
-        await post(studyPath(this.study, isPaused ? "/resume" : "/pause"), isPaused ? { arm } : { arm, reason });
+        await post(studyPath(this.study, isPaused ? "/resume" : "/pause"), { arm, reason });
         this.changed();
       },
     });
@@ -146,7 +147,8 @@ export class Controls {
   async showTokens() {
     const found = await get("/api/v1/tokens").catch(() => null);
     if (found === null) return;
-    const mine = found.tokens.filter((one) => one.study === this.study || one.study === null);
+    const mine = this.tokens = found.tokens.filter((one) => one.study === this.study || one.study === null);
+    this.retell();
     const rows = mine.map((one) => {
       const end = make("button", { type: "button", class: "plain small", text: "Revoke", "aria-label": `Revoke the ${one.role}’s token ${one.label || one.id}` });
       end.addEventListener("click", () => this.#revoke(one));
@@ -227,13 +229,30 @@ function code(rows) {
     draw("rect", { width: size, height: size, fill: "#fff" }), draw("path", { d, fill: "#000" }));
 }
 
-/** What was changed by hand, newest first. */
-export async function showChanges(study) {
+/** What was done with a token, as changes are told. */
+function tokenChanges(token) {
+  const words = `${token.role}’s token for ${token.study === null ? "every study" : "this study"}: ${shown(token.label || token.id, 80)}`;
+  const made = { time: token.created, words: `made a ${words}`.replace("a owner", "an owner"), worker: token.made_by, reason: "" };
+  const ended = { time: token.revoked, words: `revoked the ${words}`, worker: token.revoked_by, reason: "" };
+  return token.revoked === null ? [made] : [made, ended];
+}
+
+/** Notes and what was changed by hand, newest first; for owners with what was done with tokens. */
+export async function showChanges(study, tokensNow) {
   const found = await get(studyPath(study, "/changes")).catch(() => null);
   if (found === null) return;
-  const rows = [...found.changes].reverse().slice(0, 100).map((one) =>
+  const tokens = tokensNow();
+  // Whoever came with a token goes by its label.
+  const labels = new Map(tokens.map((one) => [one.id, one.label]));
+  const who = (worker) => {
+    const [, role, id] = /^(\w+):([0-9a-f]{12})/.exec(worker) ?? [];
+    return name(labels.get(id) ? `${labels.get(id)} (${role})` : worker || "unknown");
+  };
+  const all = [...found.changes, ...tokens.flatMap(tokenChanges)].sort((a, b) => b.time - a.time);
+  const rows = all.slice(0, MOST_CHANGES).map((one) =>
     make("li", {}, make("p", {}, make("span", { class: "number muted", text: `${time(one.time)} ` }), one.kind === "note" ? shown(one.reason, 2000) : one.words),
-      make("p", { class: "small muted" }, name(one.worker), one.reason && one.kind !== "note" ? `: ${shown(one.reason, 500)}` : "")));
+      make("p", { class: "small muted" }, who(one.worker), one.reason && one.kind !== "note" ? `: ${shown(one.reason, 500)}` : "")));
+  if (all.length > rows.length) rows.push(make("li", { class: "small muted", text: `and ${count(all.length - rows.length)} older` }));
   find("changes-card").hidden = rows.length === 0;
   find("changes").replaceChildren(...rows);
 }

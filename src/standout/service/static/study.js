@@ -34,10 +34,12 @@ function showAll() {
   controls?.show();
 }
 
+const refreshChanges = () => showChanges(study, () => controls?.tokens ?? []);
+
 /** After a change by hand: show what came of it. */
 function changed() {
   seen.pulls = null;
-  showChanges(study);
+  refreshChanges();
   arms.sheet.seen = null;
   refresh();
 }
@@ -117,8 +119,8 @@ function refreshRest() {
   if (pulls !== seen.pulls && pulls > 0) refreshChances();
   if (pulls !== seen.pulls) refreshForecast();
   // What is changed by hand shows in the settings, or in what was told.
-  const settings = JSON.stringify([data.head.budget, data.head.problem.tolerance, data.head.stopped, pulls < seen.pulls]);
-  if (settings !== seen.changes || pulls % 1000 === 0) showChanges(study);
+  const settings = JSON.stringify([data.head.budget, data.head.problem.tolerance, data.head.stopped, [...data.paused], pulls < seen.pulls]);
+  if (settings !== seen.changes || pulls % 1000 === 0) refreshChanges();
   seen.changes = settings;
   seen.pulls = pulls;
   const failures = [...data.failures.values()].reduce((a, b) => a + b, 0) + data.paused.size;
@@ -170,7 +172,7 @@ async function main() {
     data.apply(await get(studyPath(study, "/view")));
     if ((await session) && loadOnceMore()) return;
     if ((await session)?.role === "owner") {
-      controls = new Controls(study, data, await session, () => changed());
+      controls = new Controls(study, data, await session, changed, refreshChanges);
       arms.sheet.controls = controls;
     }
   } catch (failure) {

@@ -169,8 +169,9 @@ class Replay:
             progress.streak[arm] += 1
             pause_if_often(progress, arm, reason)
         elif row["kind"] in (Kind.PAUSE, Kind.RESUME) and row["note"] is not None:
+            # Who and, of a resumed arm, why: not in the steps of older versions.
             arm, *why = json.loads(row["note"])
-            if why:
+            if row["kind"] == Kind.PAUSE:
                 progress.paused[arm] = why[0]
             else:
                 progress.paused.pop(arm, None)

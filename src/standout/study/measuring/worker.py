@@ -204,7 +204,7 @@ class Worker:
         if self.failed[ticket.arm] > self.retries:
             times = self.failed[ticket.arm]
             reason = f"{FAILED} {times} times in a row: {why}"
-            self._calmly(lambda: self.study.pause(ticket.arm, reason))
+            self._calmly(lambda: self.study.pause(ticket.arm, reason, worker=self.name))
         if self.told == 0 and sum(self.failed.values()) >= 3 * (self.retries + 1):
             raise StudyError(
                 f"no measurement works; the last, of arm {ticket.arm!r}, failed: {why}"

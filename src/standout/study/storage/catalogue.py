@@ -67,7 +67,9 @@ _DELETED = Statement("SELECT study FROM standout_deleted")
 _ADD_DELETED = insert_into(
     "standout_deleted", ("study", "name", "time", "worker", "reason", "pulls", "steps", "head")
 )
-_REVOKE = Statement("UPDATE standout_tokens SET revoked = ? WHERE study = ? AND revoked IS NULL")
+_REVOKE = Statement(
+    "UPDATE standout_tokens SET revoked = ?, revoked_by = ? WHERE study = ? AND revoked IS NULL"
+)
 _NOT_OF_STUDIES = ("standout_tokens", "standout_deleted", "standout_studies")
 _OVERVIEW = Statement(
     "SELECT s.name, s.method, s.created, r.pulls, r.reason, count(*), "
@@ -239,7 +241,7 @@ def delete(
     totals = progress.totals
     row = (key, name, now, worker, reason, totals.pulls, totals.steps, progress.head)
     _ADD_DELETED.run(connection, *row)
-    _REVOKE.run(connection, now, name)
+    _REVOKE.run(connection, now, worker, name)
     with lifted(connection):
         for table in TABLES:
             if table not in _NOT_OF_STUDIES:

@@ -20,6 +20,7 @@ from standout.study.storage.versions import (
     FIRST,
     FOURTH,
     SECOND,
+    SIXTH,
     THIRD,
     guard_body,
     guards,
@@ -61,6 +62,11 @@ def _fifth(connection: Connection) -> None:
     _run(connection, FIFTH)
 
 
+def _sixth(connection: Connection) -> None:
+    """Version 6: a token says who made and who revoked it."""
+    _run(connection, SIXTH)
+
+
 def _run(connection: Connection, statements: tuple[str, ...]) -> None:
     for statement in statements:
         connection.execute(write_for(connection.dialect, statement))
@@ -79,7 +85,7 @@ def _guard(connection: Connection, version: int) -> None:
             connection.execute(statement)
 
 
-STEPS: tuple[Step, ...] = (_first, _second, _third, _fourth, _fifth)
+STEPS: tuple[Step, ...] = (_first, _second, _third, _fourth, _fifth, _sixth)
 """Step i leads from version i to version i + 1."""
 
 

@@ -24,7 +24,8 @@ do not say:
   that was made void later is in no total either: `runs.changed` and the step say so.
 - `items.content`: JSON, only for arms that have something to show.
 - `trace.lower_low`, `upper_low`: the low side's threshold, where both sides are asked.
-- `tokens.study`: the one study that it opens; all of them if null.
+- `tokens.study`: the one study that it opens; all of them if null; `made_by`, `revoked_by`: empty
+  where that was not kept.
 - `steps.engine`: by which version of the numbers it was worked out (`chain.ENGINE`); `key`: who
   sends the same again gets this step's receipt, and nothing is done; `request`: digest of what
   was sent with a key; `first`, `logged`: place in the log of its first reward, and how many it

@@ -23,13 +23,13 @@ from standout.study.storage.connection import Connection
 from standout.study.storage.database import Storage
 from standout.study.storage.statements import Statement, insert_into
 
-_TOKEN = ("id", "role", "study", "label", "created", "revoked")
+_TOKEN = ("id", "role", "study", "label", "created", "revoked", "made_by", "revoked_by")
 _ADD = insert_into("standout_tokens", (*_TOKEN, "salt", "hash"))
 _READ = Statement(
     f"SELECT {', '.join(_TOKEN)}, salt, hash FROM standout_tokens ORDER BY created, id"
 )
 _COUNT = Statement("SELECT count(*), count(revoked) FROM standout_tokens")
-_REVOKE = Statement("UPDATE standout_tokens SET revoked = ? WHERE id = ?")
+_REVOKE = Statement("UPDATE standout_tokens SET revoked = ?, revoked_by = ? WHERE id = ?")
 _FORM = re.compile(r"standout_([0-9a-f]{12})_([0-9A-Za-z_-]{43})")
 LONGEST_LABEL = 200
 
@@ -49,7 +49,10 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Token(Result):
-    """A token without its secret; times in seconds since 1970."""
+    """A token without its secret; times in seconds since 1970.
+
+    `made_by` and `revoked_by` say by whom; they are empty where that was not kept.
+    """
 
     id: str
     role: Role
@@ -57,6 +60,8 @@ class Token(Result):
     label: str
     created: float
     revoked: float | None = None
+    made_by: str = ""
+    revoked_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,9 @@ def split(text: str) -> tuple[str, str] | None:
     return None if match is None else (match[1], match[2])
 
 
-def create(storage: Storage, role: str, study: str | None, label: str = "") -> tuple[Token, str]:
+def create(
+    storage: Storage, role: str, study: str | None, label: str = "", *, by: str = ""
+) -> tuple[Token, str]:
     """Make a token; the text is all there is of its secret, and is not kept."""
     try:
         kind = Role(role)
@@ -111,8 +118,8 @@ def create(storage: Storage, role: str, study: str | None, label: str = "") -> t
     with storage.write() as connection:
         if study is not None:
             _check_study(connection, study)
-        token = Token(number, kind, study, label, storage.now(connection))
-        values = (number, str(kind), study, label, token.created, None)
+        token = Token(number, kind, study, label, storage.now(connection), made_by=by)
+        values = (number, str(kind), study, label, token.created, None, by, "")
         _ADD.run(connection, *values, salt, _hash(salt, secret))
     return token, f"standout_{number}_{secret}"
 
@@ -138,7 +145,7 @@ def count_tokens(connection: Connection) -> tuple[int, int]:
     return int(made) - int(revoked), int(made)
 
 
-def revoke(storage: Storage, number: str) -> tuple[Token, list[Token]]:
+def revoke(storage: Storage, number: str, *, by: str = "") -> tuple[Token, list[Token]]:
     """End a token for good, and say which can still be used; twice is harmless.
 
     Raises StudyError if there is no such token.
@@ -149,5 +156,5 @@ def revoke(storage: Storage, number: str) -> tuple[Token, list[Token]]:
         if token is None:
             raise StudyError(f"there is no token {number!r}; `standout token list` shows them")
         if token.revoked is None:
-            _REVOKE.run(connection, storage.now(connection), number)
+            _REVOKE.run(connection, storage.now(connection), by, number)
     return token, [t for t in found.values() if t.revoked is None and t.id != number]

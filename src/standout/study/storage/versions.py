@@ -113,6 +113,12 @@ FIFTH = (
 )
 """Version 5: settings that were changed and rewards made void; what is left of deleted studies."""
 
+SIXTH = (
+    "ALTER TABLE standout_tokens ADD COLUMN made_by TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE standout_tokens ADD COLUMN revoked_by TEXT NOT NULL DEFAULT ''",
+)
+"""Version 6: who made and who revoked a token."""
+
 APPEND_ONLY = {
     1: ("standout_rewards", "standout_failures"),
     3: ("standout_steps", "standout_bases", "standout_base_arms"),

@@ -23,9 +23,10 @@ _READ = Statement(
     f"SELECT {', '.join(_NAMES)} FROM standout_steps WHERE study = ? AND number > ? "
     f"ORDER BY number LIMIT {_PART}"
 )
+_KINDS = ", ".join(str(int(kind)) for kind in (Kind.PAUSE, Kind.RESUME, Kind.SET, Kind.VOID))
 _BY_HAND = Statement(
     "SELECT number, time, kind, note FROM standout_steps "
-    f"WHERE study = ? AND kind IN ({int(Kind.SET)}, {int(Kind.VOID)}) ORDER BY number"
+    f"WHERE study = ? AND kind IN ({_KINDS}) ORDER BY number"
 )
 
 
