@@ -30,14 +30,6 @@ def bernoulli(rewards: Sequence[float], mean: float, rho: float) -> float:
     return value
 
 
-def student(rewards: Sequence[float], mean: float, c: float) -> float:
-    """M: the closed form for all rewards at once."""
-    s, x = len(rewards), np.asarray(rewards)
-    squares, d = float(((x - x.mean()) ** 2).sum()), float((x.mean() - mean) ** 2)
-    ratio = (s + c) * (squares + s * d) / ((s + c) * squares + s * c * d)
-    return float(math.sqrt(c / (s + c)) * ratio ** (s / 2))
-
-
 def betting(rewards: Sequence[float], mean: float) -> float:
     """M: the average of all bets against means that are too low and too high."""
     weights = np.array([1 / (3 + abs(j - 10)) for j in range(STRENGTHS)])

@@ -75,15 +75,17 @@ def test_a_bet_on_all_means_is_kept_and_no_other_goes_on(folder: Path) -> None:
     path, problem = folder / "x.db", Problem(noise="gaussian:1")
     with Study.create(path, ARMS, problem, "joint:batch=2") as study:
         assert study.method == parse_method("joint:batch=2")
-    assert kept(path) == "joint:batch=2,scales=1,bet=2"
+    assert kept(path) == "joint:batch=2,scales=1,bet=3"
     with Study.open(path) as study:
         assert study.method == parse_method("joint:batch=2")
-    connection = sqlite3.connect(path)
-    connection.execute("UPDATE standout_studies SET method = 'joint:batch=2,scales=1'")
-    connection.commit()
-    connection.close()
-    with pytest.raises(StandoutError, match="would spend delta twice"):
-        Study.open(path)
+    for older in ("", ",bet=2"):
+        connection = sqlite3.connect(path)
+        text = "joint:batch=2,scales=1" + older
+        connection.execute("UPDATE standout_studies SET method = ?", (text,))
+        connection.commit()
+        connection.close()
+        with pytest.raises(StandoutError, match="would spend delta twice"):
+            Study.open(path)
 
 
 def test_what_the_goal_anytime_learns_follows_from_the_rewards(tmp_path: Path) -> None:

@@ -54,22 +54,6 @@ def student_radius(pulls: int, squares: float, alpha: float, c: float, scales: i
 
 
 @part()
-def student_evidence(pulls: int, squares: float, off: float, c: float, scales: int) -> float:
-    """Logarithm of the average at a distance `off` from the mean; as if 0 while M2 is."""
-    if squares <= 0.0:
-        return -math.inf
-    z = off * off / squares
-    first, last = scales_in_use(pulls, c, scales)
-    c *= SCALE_RATIO**first
-    value = _log_term(z, pulls, c) + log_weight(first, scales)
-    for j in range(first + 1, last):
-        c *= SCALE_RATIO
-        other = _log_term(z, pulls, c) + log_weight(j, scales)
-        value = max(value, other) + math.log1p(math.exp(-abs(value - other)))
-    return value
-
-
-@part()
 def _alone(pulls: int, limit: float, c: float) -> float:
     """The z from which on the mixture with this c alone exceeds the limit."""
     # The ratio less 1, so that a large c does not take its digits away.

@@ -8,7 +8,6 @@ from standout.core.intervals import reward_variance, share_sum
 from standout.core.intervals.bernoulli import bernoulli_centre, bernoulli_evidence
 from standout.core.intervals.betting import betting_evidence
 from standout.core.intervals.mixture import mixture_evidence
-from standout.core.intervals.student import student_evidence
 from standout.core.jit import dispatch, part
 from standout.core.kinds import IntervalKind
 from standout.core.state import Spec, State
@@ -39,13 +38,6 @@ def _mixture(spec: Spec, state: State, arm: int, mean: float) -> float:
 
 
 @part()
-def _student(spec: Spec, state: State, arm: int, mean: float) -> float:
-    off = state.origin[arm] + state.sums[arm] / state.pulls[arm] - mean
-    squares = state.moments[arm, 0]
-    return student_evidence(state.pulls[arm], squares, abs(off), spec.joint_rho, spec.joint_scales)
-
-
-@part()
 def _bernoulli(spec: Spec, state: State, arm: int, mean: float) -> float:
     share = (mean - spec.low) / (spec.high - spec.low)
     successes = share_sum(spec, state, arm)
@@ -61,11 +53,14 @@ def _betting(spec: Spec, state: State, arm: int, mean: float) -> float:
 
 EVIDENCE = {
     IntervalKind.MIXTURE: _mixture,
-    IntervalKind.STUDENT: _student,
     IntervalKind.BERNOULLI: _bernoulli,
     IntervalKind.BETTING: _betting,
 }
-"""The intervals that come from a supermartingale which can be worked out at any mean."""
+"""The intervals that come from a supermartingale which can be worked out at any mean.
+
+Not student's: its process is a martingale only for whoever sees no more than ratios of rewards. An
+interval stands that; a product with other arms, chosen by who sees all of them, does not.
+"""
 _evidence = dispatch(lambda spec: EVIDENCE[spec.interval])
 """log M of (spec, state, arm, mean), or less; it grows away from where it is least."""
 

@@ -265,7 +265,8 @@ def _written_question(progress: Progress) -> str:
 
 
 _SCALES = "scales="
-_BET = ",bet=2"
+_BET = ",bet="
+_BET_IN_USE = "3"
 """Which bet on all means together it was, behind the text of a method that makes one."""
 
 
@@ -274,13 +275,14 @@ def _written(method: Method) -> str:
     label = method.label()
     if _SCALES not in label:
         label += f"{',' if ':' in label else ':'}{_SCALES}{method.scales}"
-    return label + _BET if method.range == RangeKind.JOINT else label
+    return label + _BET + _BET_IN_USE if method.range == RangeKind.JOINT else label
 
 
 def _read_method(text: str, problem: Problem) -> Method:
     """A method as it was kept. A study keeps the intervals that it began with."""
-    method = parse_method(text.removesuffix(_BET))
-    if method.range == RangeKind.JOINT and not text.endswith(_BET):
+    label, _, bet = text.partition(_BET)
+    method = parse_method(label)
+    if method.range == RangeKind.JOINT and bet != _BET_IN_USE:
         raise StudyError(
             f"this study was begun by {method.name} in an earlier form, and to go on with today's "
             "would spend delta twice; export it with the standout that made it, and begin anew "
