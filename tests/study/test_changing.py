@@ -9,14 +9,18 @@ import numpy as np
 import pytest
 
 from standout import Problem, Run
+from standout.core import method as method_of_runs
 from standout.core.joint.bounds import IN, OUT
 from standout.core.methods import parse_method
 from standout.core.run import start_state
 from standout.core.state import BEYOND, forget
+from standout.core.threshold import sample
 from standout.errors import KeyUsedError, NoStudyError, StandoutError, StudyError
 from standout.report.page import render_report
 from standout.results import StopReason
 from standout.study import Study
+from standout.study.log.chain import Kind, Step
+from standout.study.progress import Progress
 from standout.study.storage.tokens import create as create_token
 from standout.study.storage.tokens import read_all
 from tests.study.cli import standout
@@ -338,3 +342,38 @@ def test_nothing_that_is_void_is_left_in_what_joint_remembers() -> None:
     lower, upper = state.alternatives[IN::2, BEYOND], state.alternatives[OUT::2, BEYOND]
     assert (lower == -np.inf).all()
     assert (upper == np.inf).all()
+
+
+def test_nothing_that_is_void_is_left_in_the_threshold_of_a_sample(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A sample's threshold is cut with those before it, which had rested on void rewards."""
+    monkeypatch.setattr(sample, "FIRST", 6)
+    monkeypatch.setattr(method_of_runs, "SAMPLE_FROM", 10)
+    problem = Problem(noise="gaussian:0.1")
+    rng = np.random.default_rng(4)
+    rewards = {arm: rng.normal(arm / 12, 0.1, 400).tolist() for arm in range(12)}
+    wrong = {**rewards, **{arm: [0.05 + each for each in rewards[arm]] for arm in range(5)}}
+    ends = []
+    for told, meant in ((wrong, rewards), (rewards, None)):
+        progress = Progress(
+            problem,
+            parse_method("focus"),
+            [str(arm) for arm in range(12)],
+            None,
+            None,
+            True,
+            np.random.default_rng(1),
+        )
+        assert progress.spec.samples
+        for arm, values in told.items():
+            progress.observe([arm] * len(values), values)
+        progress.settle(Step(Kind.TELL, 0.0, is_due=True))
+        if meant is not None:
+            first = progress.threshold(0)
+            progress.revise({arm: meant[arm] for arm in range(5)}, ())
+            progress.settle(Step(Kind.VOID, 1.0, is_due=True))
+        ends.append(progress.threshold(0))
+    assert np.isfinite([first.lower, first.upper]).all()
+    assert first != ends[1]
+    assert ends[0] == ends[1]

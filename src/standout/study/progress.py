@@ -137,6 +137,8 @@ class Progress:
         # A rule may have put arms aside for what is void.
         state.active[...] = state.stage == 0
         self._forget_alternatives()
+        # That of a sample is cut with those before it.
+        state.bounds[...] = clean.bounds
         restore_derived(self.spec, state, {"bounds"})
         state.counters[PULLS] = state.pulls.sum()
         for arm, rewards in sequences.items():

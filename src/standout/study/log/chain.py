@@ -22,7 +22,7 @@ import numpy as np
 
 from standout.errors import StudyError, shown
 
-ENGINE = 3
+ENGINE = 4
 """Goes up with every change that gives other verdicts, or another end, for the same rewards."""
 LONGEST_KEY = 200
 _ONE = struct.Struct("<qdqd?")
@@ -33,11 +33,11 @@ def is_worked_out_alike(engine: int, *, samples: bool, promises: bool) -> bool:
 
     Since 2 the sample that stands for very many arms is counted by exact quantiles
     (`samples`); since 3 chances, on which a promise may end a study (`promises`), have a prior
-    whose smoothness is drawn, too.
+    whose smoothness is drawn, too; since 4 a void reward leaves nothing in a sample's threshold.
     """
     if engine == ENGINE:
         return True
-    return not promises and (engine == 2 or (engine == 1 and not samples))
+    return not samples and (engine == 3 or (engine in (1, 2) and not promises))
 
 
 class Kind(IntEnum):
