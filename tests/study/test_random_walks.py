@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from standout import Problem
 from standout.errors import BatchError, ProblemError, RewardError
 from standout.study import Study, Ticket
+from standout.study.storage.statements import Statement
 from tests.study.conftest import Clock
 
 ARMS = [f"arm {i}" for i in range(6)]
@@ -24,20 +25,22 @@ METHODS = ["focus", "roai-lucb", "roai-elim", "random", "rr", "wrr", "roai-lucb:
 class Walk:
     """One study, driven at random, beside a plain account of what it must have counted."""
 
+    methods, noise = METHODS, "bounded:0,1"
+
     def __init__(self, place: str, clock: Clock, seed: int) -> None:
         self.rng = random.Random(seed)
         self.clock = clock
         self.budget = self.rng.choice([None, 40, 120])
         self.ordered = self.rng.random() < 0.5
         side = self.rng.choice(["high", "low", "both"])
-        method = METHODS[seed % len(METHODS)]
+        method = self.methods[seed % len(self.methods)]
         if method in ("rr", "wrr"):
             side = "high"
         self.place, self.name = place, f"walk {seed}"
         self.study = Study.create(
             place,
             ARMS,
-            Problem(noise="bounded:0,1", k=2, side=side),  # type: ignore[arg-type]
+            Problem(noise=self.noise, k=2, side=side),  # type: ignore[arg-type]
             method,
             name=self.name,
             budget=self.budget,
@@ -147,6 +150,51 @@ def test_random_walks(place: str, clock: Clock) -> None:
     for seed in range(42 if is_file else 14):
         walk = Walk(place, clock, seed)
         for _ in range(70):
+            walk.step()
+        walk.end()
+
+
+class LineWalk(Walk):
+    """A walk with a bet on all means together: at every step the first of all pulls are counted."""
+
+    methods, noise = ["joint"], "gaussian:1"
+
+    def __init__(self, place: str, clock: Clock, seed: int) -> None:
+        super().__init__(place, clock, seed)
+        self.places: dict[int, int] = {}
+
+    def ask(self) -> None:
+        super().ask()
+        rows = self._rows("SELECT id, slot FROM standout_tickets WHERE id > 0")
+        self.places.update((number, slot) for number, slot, *_ in rows)
+
+    def _rows(self, statement: str) -> list[tuple[int, ...]]:
+        key = self.study._stored.key
+        with self.study._storage.read() as connection:
+            return Statement(f"{statement} AND study = ?")(connection, key)
+
+    def check(self) -> None:
+        super().check()
+        if not self.ordered:
+            return
+        out = self._rows("SELECT slot FROM standout_tickets WHERE status = 0")
+        waiting = {number for number, in self._rows(
+            "SELECT logged FROM standout_tickets WHERE status = 1"
+        )}  # fmt: skip
+        first = min((slot for (slot,) in out), default=10**9)
+        assert not waiting or out, "a reward waits for nothing"
+        history = self.study.history()
+        for place, ticket, counted in zip(
+            history["seq"], history["ticket"], history["counted"], strict=True
+        ):
+            if counted and ticket and int(place) not in waiting:
+                assert self.places[int(ticket)] < first, "a later pull was counted first"
+
+
+def test_arms_in_one_line(place: str, clock: Clock) -> None:
+    for seed in range(10):
+        walk = LineWalk(place, clock, seed)
+        for _ in range(50):
             walk.step()
         walk.end()
 

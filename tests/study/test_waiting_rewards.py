@@ -94,3 +94,22 @@ def test_the_default_over_http(folder: Path, given: bool | None) -> None:
         assert client.post("/api/v1/studies", json=body).status_code == 201
     with Study.open(place) as study:
         assert study.ordered is (given is not False)
+
+
+def test_a_bet_on_all_means_waits_for_the_pulls_of_all_arms(place: str) -> None:
+    """The first so many of each arm are not enough for it: see tests/core/joint/test_slow.py."""
+    study = Study.create(place, ["a", "b", "c"], Problem(noise="gaussian:1"), "joint")
+    first, second, third, fourth = study.ask(4)
+    assert first.arm != second.arm
+    study.tell_many([(fourth, 4.0), (second, 2.0)])
+    study.tell(arm="c", reward=5.0)
+    status = study.status()
+    assert sum(arm.rewards for arm in status.waiting) == 3
+    assert {waiting.ticket for waiting in status.waiting} == {first.id}
+    assert study.identification().pulls == 0
+    study.tell(first, 1.0)
+    assert study.identification().pulls == 2
+    study.fail(third, "broken")
+    assert study.identification().pulls == 4
+    assert study.status().waiting == ()
+    assert study.verify().problems == ()

@@ -167,6 +167,11 @@ class Progress:
         return self.reason is not StopReason.RUNNING
 
     @property
+    def is_one_line(self) -> bool:
+        """Whether a reward waits for the earlier pulls of all arms, not only of its own."""
+        return self.ordered and self.spec.share > 0.0
+
+    @property
     def out(self) -> int:
         """Pulls handed out and owed a reward."""
         return sum(live.out for live in self.rounds)

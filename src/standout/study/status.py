@@ -71,6 +71,9 @@ def _waiting(connection: Connection, stored: StoredStudy, now: float) -> tuple[W
         return ()
     first: dict[int, tuple[int, str, float]] = {}
     for arm, *ticket in ticket_list.pending_by_slot(connection, stored.key):
+        if progress.is_one_line:
+            first = dict.fromkeys(arms, tuple(ticket))
+            break
         if arm in arms:
             first.setdefault(arm, tuple(ticket))
     order = sorted(first, key=lambda arm: (-int(progress.held[arm]), arm))

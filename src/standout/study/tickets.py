@@ -117,20 +117,20 @@ def _take_expired(
     progress = stored.progress
     found = ticket_list.first_overdue(connection, stored.key, now, count)
     stored.tickets.forget()
-    set_status(connection, stored.key, [row[0] for row in found], TicketStatus.EXPIRED)
+    over = [row for row in found if row[1] in progress.paused]
+    again = [row for row in found if row[1] not in progress.paused]
+    set_status(connection, stored.key, [row[0] for row in over], TicketStatus.EXPIRED)
+    step = Step(Kind.ASK, now, first=progress.totals.log + 1)
+    for _, arm, _, live in over:
+        # Pulls that are handed out again are out all the while.
+        close_slot(connection, stored, arm, live, step)
+    set_status(connection, stored.key, [row[0] for row in again], TicketStatus.EXPIRED)
     due = FIRST_DUE(connection, stored.key)
     stored.first_due = due[0][0] if due else math.inf
-    again: list[tuple[int, int | None, int]] = []
-    step = Step(Kind.ASK, now, first=progress.totals.log + 1)
-    for _, arm, slot, live in found:
-        if arm in progress.paused:
-            close_slot(connection, stored, arm, live, step)
-        else:
-            again.append((arm, slot, live))
-    if len(again) < len(found):
+    if over:
         progress.settle(step)
         steps.write(connection, stored, step)
-    return again
+    return [(arm, slot, live) for _, arm, slot, live in again]
 
 
 def close_slot(

@@ -16,12 +16,19 @@ What is told beyond the pulls handed out (without asking, or of a ticket whose
 pull has its reward already) takes its place behind the pulls of its arm that
 are out at that moment: were it counted at once, whether it comes before or
 after such a pull would depend on how slow that is.
+
+A bet on all means together asks for more: what is counted must be the first so many
+of *all* pulls. If each arm stood just before a slow failure, each would be the first so
+many of its own sequence, and the product of all would be too large. There all arms
+stand in one line (`Progress.is_one_line`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
+
+import numpy as np
 
 from standout.study.log.chain import Step
 from standout.study.storage import open_tickets
@@ -58,9 +65,16 @@ def first_blocks(
 ) -> dict[int, int]:
     """Per arm of `filled`, the first pull that is out; `NO_SLOT` where there is none.
 
-    The pulls in `filled` count as told, though their tickets are still there.
+    The pulls in `filled` count as told, though their tickets are still there. In one line all
+    arms have the same first pull, and those of which rewards wait are among them.
     """
     pending = stored.progress.pending
+    if stored.progress.is_one_line:
+        told = {slot for slots in filled.values() for slot in slots}
+        out = open_tickets.first_of_all(connection, stored.key, len(told) + 1)
+        first = next((slot for slot in out if slot not in told), NO_SLOT)
+        arms = filled.keys() | np.flatnonzero(stored.progress.held).tolist()
+        return dict.fromkeys(sorted(arms), first)
     # Of one more than were told, one at least is still out.
     wanted = [(arm, len(slots) + 1) for arm, slots in filled.items() if pending[arm]]
     found = open_tickets.first_pending(connection, stored.key, wanted, stored.tickets)
@@ -75,23 +89,30 @@ def read_held(
 ) -> dict[int, list[Waiting]]:
     """Per arm, the told rewards that wait and come before its first pull that is out."""
     wanted = [(arm, slot) for arm, slot in blocks.items() if stored.progress.held[arm]]
+    if not wanted:
+        return {}
+    if stored.progress.is_one_line:
+        rows = open_tickets.all_held_before(connection, stored.key, wanted[0][1])
+    else:
+        rows = open_tickets.held_before(connection, stored.key, wanted)
     found: dict[int, list[Waiting]] = {}
-    for arm, ticket, slot, value, logged in open_tickets.held_before(
-        connection, stored.key, wanted
-    ):
+    for arm, ticket, slot, value, logged in rows:
         found.setdefault(arm, []).append(Waiting(order_of(slot, ticket), logged, ticket, value))
     return found
 
 
 def release_held(connection: Connection, stored: StoredStudy, arm: int, step: Step) -> None:
     """After a pull of `arm` was given up: count what had waited for it."""
-    if not stored.progress.held[arm]:
+    progress = stored.progress
+    if not (progress.held.any() if progress.is_one_line else progress.held[arm]):
         return
     blocks = first_blocks(connection, stored, {arm: ()})
-    released = sorted(read_held(connection, stored, blocks).get(arm, ()))
+    held = read_held(connection, stored, blocks)
+    released = sorted((one, other) for other, waiting in held.items() for one in waiting)
     if released:
-        stored.progress.observe([arm] * len(released), [one.value for one in released])
-        stored.progress.held[arm] -= len(released)
-        step.counted.extend(one.logged for one in released)
-        step.is_due |= any(one.is_extra for one in released)
-        open_tickets.drop(connection, stored.key, [one.ticket for one in released])
+        progress.observe([other for _, other in released], [one.value for one, _ in released])
+        for other, waiting in held.items():
+            progress.held[other] -= len(waiting)
+        step.counted.extend(one.logged for one, _ in released)
+        step.is_due |= any(one.is_extra for one, _ in released)
+        open_tickets.drop(connection, stored.key, [one.ticket for one, _ in released])
