@@ -35,7 +35,6 @@ APART = (
     "tests/posterior/test_properties.py::test_more_data_never_hurt",
     "tests/posterior/test_until.py::test_the_certificate_is_the_same_bit_for_bit",
     "tests/simulation/test_simulate.py::test_one_process_or_two",
-    "tests/simulation/test_cluster.py",
     "tests/simulation/test_reference.py",
     "tests/study/test_interrupted.py",
     "tests/study/test_same_decisions.py",
@@ -48,6 +47,7 @@ APART = (
 TOGETHER = (
     "tests/attack/test_logic.py",
     "tests/browser/",
+    "tests/test_cluster.py",
     "tests/study/measuring/test_executor.py",
     "tests/core/rules/test_focus_guarantee.py",
     "tests/core/test_guarantee.py",

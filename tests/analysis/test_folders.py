@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas
 import pytest
 
-from standout import Problem, analyse
+from standout import Problem, Study, analyse
+from standout.analysis import folders
 from standout.analysis.folders import read_folder
-from standout.core.noise import Bernoulli, Gaussian
+from standout.core.noise import Bernoulli
 from standout.errors import ProblemError, RewardError
 
 
@@ -33,7 +36,7 @@ def some_files(folder: Path, form: str = "parquet") -> pandas.DataFrame:
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_the_same_as_all_rows_together(tmp_path: Path, form: str) -> None:
     frame = some_files(tmp_path, form)
-    sums = read_folder(tmp_path, Gaussian(0.5))
+    sums = read_folder(tmp_path, None)
     groups = frame.groupby("arm")["value"]
     assert list(sums.arms) == sorted(frame["arm"].unique())
     assert sums.counts.tolist() == groups.count().tolist()
@@ -51,8 +54,99 @@ def test_an_interval_that_needs_the_order_is_replaced(tmp_path: Path) -> None:
     said = analyse(str(tmp_path), Problem(noise="bounded:-9,9", k=2))
     assert said.interval == "beta-binomial"
     assert "needs the rewards in their order" in said.notes[0]
-    with pytest.raises(ProblemError, match="in the order in which they came"):
+    assert said.notes[0].endswith("and of the rows in each")
+    with pytest.raises(
+        ProblemError, match=r"in the order in which they came\. Say is_ordered=True"
+    ):
         analyse(tmp_path, Problem(noise="heavy:0.5", k=2))
+
+
+@pytest.mark.parametrize("noise", ["bounded:-9,9", "heavy:0.5"])
+def test_in_the_order_of_the_files(tmp_path: Path, noise: str) -> None:
+    frame, problem = some_files(tmp_path), Problem(noise=noise, k=2)
+    said, rows = analyse(tmp_path, problem, is_ordered=True), analyse(frame, problem)
+    assert said.interval == rows.interval in ("betting", "heavy")
+    assert any("files by their names" in each for each in said.assumptions)
+    order = [rows.found.arms.index(arm) for arm in said.found.arms]
+    assert (said.found.lower == rows.found.lower[order]).all()
+    assert (said.found.upper == rows.found.upper[order]).all()
+
+
+def test_shares_and_threads_make_no_difference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even in the last digit, since sums are added in the order of shares."""
+    frame = some_files(tmp_path)
+    alone = read_folder(tmp_path, None)
+    monkeypatch.setattr(folders, "SHARE_ROWS", 100)
+    frame.to_parquet(tmp_path / "more.parquet", row_group_size=70)
+    told: list[tuple[int, int]] = []
+    one = read_folder(tmp_path, None, jobs=1, progress=lambda *how: told.append(how))
+    many = read_folder(tmp_path, None, jobs=4)
+    # Four files of 225 rows, and 900 rows in row groups of 70, two of which make a share.
+    assert told == [(done, 11) for done in range(1, 12)]
+    for name in ("counts", "sums", "std"):
+        assert (getattr(one, name) == getattr(many, name)).all()
+    assert (one.counts == 2 * alone.counts).all()
+    assert one.sums == pytest.approx(2 * alone.sums)
+    both = pandas.concat([frame, frame]).groupby("arm")["value"]
+    assert one.std == pytest.approx(both.std().to_numpy())
+
+
+def test_scatter_far_from_zero(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums of squares would have lost it all."""
+    monkeypatch.setattr(folders, "SHARE_ROWS", 10)
+    values = 1e9 + np.random.default_rng(1).normal(0, 1, 100)
+    frame = pandas.DataFrame({"arm": ["a"] * 100, "value": values})
+    frame.to_parquet(tmp_path / "a.parquet", row_group_size=7)
+    assert read_folder(tmp_path, None).std == pytest.approx([values.std(ddof=1)], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arms", "counts"),
+    [
+        ([7, 7, 30], {"30": 2, "7": 4}),
+        (pandas.Categorical(["b", "b", "a"]), {"a": 2, "b": 4}),
+        (["'=1+1", "'=1+1", "'tis"], {"=1+1": 4, "'tis": 2}),
+    ],
+)
+def test_names_of_arms(tmp_path: Path, arms: Any, counts: dict[str, int]) -> None:
+    frame = pandas.DataFrame({"arm": arms, "value": [0, 1, 1]})
+    frame.to_parquet(tmp_path / "a.parquet")
+    frame[::-1].to_parquet(tmp_path / "b.parquet")
+    sums = read_folder(tmp_path, Bernoulli())
+    assert dict(zip(sums.arms, sums.counts.tolist(), strict=True)) == counts
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_exports_of_a_study_without_what_is_void(tmp_path: Path, form: str) -> None:
+    """The same rewards as from one file: those that the study counts."""
+    with Study.create(tmp_path / "a.db", ["a", "b", "c"], Problem(noise="bernoulli")) as study:
+        study.tell_many([("a", 1), ("b", 0), ("c", 1), ("a", 0)])
+        study.void(2, reason="mistyped")
+        log = study.history()
+    frame = pandas.DataFrame({name: log[name] for name in ("seq", "arm", "reward", "counted")})
+    place = tmp_path / "exports"
+    place.mkdir()
+    frame.to_csv(place / "a.csv") if form == "csv" else frame.to_parquet(place / "a.parquet")
+    sums = read_folder(place, Bernoulli())
+    assert (sums.arms, sums.counts.tolist()) == (("a", "c"), [2, 1])
+
+
+def test_numbers_like_names_in_csv(tmp_path: Path) -> None:
+    (tmp_path / "1.csv").write_text("arm,value\n1,0\n2,1\n")
+    (tmp_path / "2.csv").write_text("arm,value\nx,0.5\nNA,1\n")
+    assert read_folder(tmp_path, None).arms == ("1", "2", "NA", "x")
+
+
+def test_a_file_that_is_another_one_on_a_worker(tmp_path: Path) -> None:
+    some_files(tmp_path)
+    share = next(iter(folders._shares(tmp_path, None, None, None)))
+    changed = replace(share, parts=(replace(share.parts[0], size=1), *share.parts[1:]))
+    with pytest.raises(ProblemError, match="another file on this worker"):
+        folders.add_up(changed)
+    with pytest.raises(ProblemError, match="cannot be read"):
+        folders.add_up(replace(share, parts=(replace(share.parts[0], path="/nowhere"),)))
 
 
 def test_complaints(tmp_path: Path) -> None:
@@ -73,6 +167,8 @@ def test_complaints(tmp_path: Path) -> None:
     [
         (["a", None], [1.0, 0.0], "no arm"),
         (["a", "b"], [1.0, None], "1 rows have no number"),
+        (["a", "b"], [1.0, float("-inf")], "arm 'b': reward -inf is not finite"),
+        (["b", "b"], [float("inf"), float("-inf")], "arm 'b': reward -inf is not finite"),
         (["a", "b"], [1.0, 0.5], "neither 0 nor 1"),
         (["a", "b"], [1.0, 2.0], r"arm 'b': reward 2 lies outside \[0, 1\]"),
         (["a", "a", "a"], [1.0, 0.5, 0.0], "'a' has rewards that are neither 0 nor 1"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from standout.analysis.folders import read_folder
+from standout.analysis.folders import FolderSums, read_folder
 from standout.analysis.tables import Rewards, Sums, read_table
 from standout.core import engine
 from standout.core.forecast import Forecaster, pool_like, pool_of
@@ -19,10 +20,9 @@ from standout.core.many_rewards import observe_many
 from standout.core.method import Method
 from standout.core.methods import DEFAULT_METHOD, as_method
 from standout.core.noise import Bernoulli, Bounded, HeavyTailed, Noise
-from standout.core.prior import PriorFacts
+from standout.core.prior import put_earlier
 from standout.core.problem import Problem
 from standout.core.run import NO_LIMIT, Run
-from standout.core.state import copy_state
 from standout.core.typing import Floats
 from standout.errors import ProblemError, RewardError
 from standout.posterior.chances import chances
@@ -45,8 +45,10 @@ def analyse(
     arm: str | None = None,
     value: str | None = None,
     is_complete: bool = True,
-    is_ordered: bool = True,
+    is_ordered: bool | None = None,
     seed: int = 0,
+    jobs: int | None = None,
+    executor: Executor | None = None,
 ) -> Analysis:
     """What a table of past measurements proves, what is probable, and what to measure next.
 
@@ -59,8 +61,16 @@ def analyse(
     The guarantee holds if the table has all rewards of its arms, in the order in which they
     came, and nothing was left out, chosen or stopped by a look at the rewards that are left
     out. Which arm was measured when may depend on earlier rewards. Say `is_complete=False` if
-    that is not so: then nothing is certain, and best guesses and chances are all there is. Say
-    `is_ordered=False` if the order is lost: an interval that does not need it is taken.
+    that is not so: then nothing is certain, and best guesses and chances are all there is.
+
+    Some intervals need the order: those for bounded and for heavy-tailed noise. A table is taken
+    to be in order unless `is_ordered` is False, a folder not unless it is True (its files in the
+    order of their names); where there is no order, bounded rewards get an interval that does
+    without and is wider.
+
+    A folder is added up on up to four cores of this machine (`jobs` says how many), or by the
+    workers of an `executor` (Dask's `client.get_executor()`) that see the same files, `jobs` at
+    a time; the answer is the same to the last digit.
 
     Raises `ProblemError` for a table that cannot be read, `RewardError` for a number that the
     noise cannot produce, with its row.
@@ -77,14 +87,15 @@ def analyse(
             "say what is asked: analyse(table, Problem(noise=...)); the noise is how rewards "
             "scatter around an arm's mean"
         )
-    data = read_data(table, problem, arm, value)
+    data = read_data(table, problem, arm, value, is_ordered, jobs=jobs, executor=executor)
     chosen, notes = _choose_method(as_method(method), problem, data, is_ordered)
     run = replay(data, problem, chosen, seed)
     found = _answer(run, data, is_complete)
     interval = chosen.interval_for(problem)
     forecaster = _forecaster(run, data) if found.undecided else None
-    if forecaster is not None:
-        found = replace(found, endings=forecaster.endings(seed) if is_complete else ())
+    left = None
+    if forecaster is not None and is_complete:
+        found, left = replace(found, endings=forecaster.endings(seed)), forecaster.forecast(seed)
     return Analysis(
         found=found,
         problem=problem.question(),
@@ -95,15 +106,24 @@ def analyse(
         assumptions=assumptions(problem.noise, interval, data),
         otherwise=OTHERWISE,
         next=_next(run) if found.undecided else (),
-        left=None if forecaster is None or not is_complete else forecaster.forecast(seed),
+        left=left,
         notes=tuple(notes),
     )
 
 
-def read_data(table: Any, problem: Problem, arm: str | None, value: str | None) -> Rewards | Sums:
-    """A table, or a folder of files added up."""
+def read_data(
+    table: Any,
+    problem: Problem,
+    arm: str | None = None,
+    value: str | None = None,
+    is_ordered: bool | None = None,
+    **how: Any,
+) -> Rewards | Sums:
+    """A table, or a folder of files added up; `how` is told to `read_folder`."""
     if isinstance(table, str | os.PathLike) and Path(table).is_dir():
-        return read_folder(Path(table), problem.noise, arm, value)
+        if isinstance(problem.noise, HeavyTailed) and not is_ordered:
+            raise ProblemError(NO_ORDER + (f". {IN_ORDER}" if is_ordered is None else ""))
+        return read_folder(Path(table), problem.noise, arm, value, **how)
     return read_table(table, arm, value)
 
 
@@ -112,18 +132,21 @@ def replay(data: Rewards | Sums, problem: Problem, method: Method, seed: int = 0
     if not data.total:
         raise ProblemError("the table holds no reward")
     rng = np.random.default_rng(seed)
-    if isinstance(data, Sums):
-        return Run(problem, data.arms, method, rng, given=PriorFacts(prior=_prior(data)))
-    check_rewards(problem.noise, data)
     run = Run(problem, data.arms, method, rng)
-    observe_many(run.spec, run.state, data.codes, data.values)
+    if isinstance(data, FolderSums) and method.interval_for(problem) in ORDERED:
+        for codes, values in data.rows():
+            observe_many(run.spec, run.state, codes, values)
+    elif isinstance(data, Sums):
+        places = np.arange(len(data.arms))
+        counts = data.counts.astype(np.float64)
+        put_earlier(problem, method, run.state, data.arms, places, counts, data.sums, data.std)
+        engine.refresh(run.spec, run.state)
+        return run
+    else:
+        check_rewards(problem.noise, data)
+        observe_many(run.spec, run.state, data.codes, data.values)
     run.update()
     return run
-
-
-def _prior(data: Sums) -> dict[str, tuple[int, float, float]]:
-    columns = (data.counts.tolist(), data.sums.tolist(), data.std.tolist())
-    return dict(zip(data.arms, zip(*columns, strict=True), strict=True))
 
 
 def check_rewards(noise: Noise, data: Rewards) -> None:
@@ -154,32 +177,32 @@ def _suspects(noise: Noise, values: Floats) -> Any:
 
 
 def _choose_method(
-    method: Method, problem: Problem, data: Rewards | Sums, is_ordered: bool
+    method: Method, problem: Problem, data: Rewards | Sums, is_ordered: bool | None
 ) -> tuple[Method, list[str]]:
     """The method, with an interval that does without the order where that is lost."""
     interval = method.interval_for(problem)
-    has_order = is_ordered and isinstance(data, Rewards)
-    if has_order or interval not in ORDERED:
+    if _has_order(data, is_ordered) or interval not in ORDERED:
         return method, []
     if isinstance(problem.noise, Bounded | Bernoulli):
         note = (
             f"the {interval.name.lower()} interval needs the rewards in their order; the "
             "beta-binomial one was taken, which needs only their number and sum and is wider"
         )
+        if isinstance(data, FolderSums) and is_ordered is None:
+            note += f". {IN_ORDER}"
         return replace(method, interval=IntervalKind.BERNOULLI), [note]
     assert isinstance(problem.noise, HeavyTailed)
-    raise ProblemError(
-        "with heavy-tailed noise every interval needs the single rewards in the order in which "
-        "they came: give a table with one row per reward, in order"
-    )
+    raise ProblemError(f"{NO_ORDER}: give a table with one row per reward, in order")
+
+
+def _has_order(data: Rewards | Sums, is_ordered: bool | None) -> bool:
+    if isinstance(data, FolderSums):
+        return is_ordered is True
+    return isinstance(data, Rewards) and is_ordered is not False
 
 
 def _answer(run: Run, data: Rewards | Sums, is_complete: bool) -> Identification:
-    pulls = np.bincount(data.codes, minlength=len(data.arms)) if isinstance(data, Rewards) else None
-    found = run.identification()
-    by_arm = found.earlier_by_arm if pulls is None else pulls
-    none = np.zeros_like(found.pulls_by_arm)
-    found = replace(found, pulls=data.total, pulls_by_arm=by_arm, earlier_by_arm=none)
+    found = replace(run.identification(), pulls=data.total)
     if not is_complete:
         found = replace(
             found, outliers=(), normal=(), undecided=found.arms, reason=StopReason.RUNNING,
@@ -201,13 +224,14 @@ def _forecaster(run: Run, data: Rewards | Sums) -> Forecaster | None:
 
 
 def _next(run: Run) -> tuple[Next, ...]:
-    """The round that the method would begin now; at most `MOST_NEXT` arms of it."""
-    state = copy_state(run.state)
-    count = engine.begin_round(run.spec, state, NO_LIMIT, run.rng)
-    chosen = zip(state.chosen[:count].tolist(), state.amount[:count].tolist(), strict=True)
+    """The round that the method begins now, with which the run is at its end; some arms of it."""
+    state = run.state
+    count = min(MOST_NEXT, engine.begin_round(run.spec, state, NO_LIMIT, run.rng))
     return tuple(
         Next(run.arms[arm], amount, _why(state.verdict[arm]))
-        for arm, amount in list(chosen)[:MOST_NEXT]
+        for arm, amount in zip(
+            state.chosen[:count].tolist(), state.amount[:count].tolist(), strict=True
+        )
     )
 
 
@@ -215,6 +239,14 @@ def _why(verdict: int) -> str:
     return "undecided" if verdict == Verdict.UNDECIDED else "moves the threshold"
 
 
+NO_ORDER = (
+    "with heavy-tailed noise every interval needs the single rewards in the order in which they "
+    "came"
+)
+IN_ORDER = (
+    "Say is_ordered=True (--ordered) if an arm's rewards came in the order of the files' names and "
+    "of the rows in each"
+)
 OTHERWISE = (
     "If one of these is not so, take nothing here for certain: the best guess and the chances "
     "describe the rewards of the table, as far as these stand for the arms. What is measured from "
@@ -233,9 +265,10 @@ def assumptions(noise: Noise, interval: IntervalKind, data: Rewards | Sums) -> t
         "does; each is independent of those before it. Which arm was measured when may have "
         "depended on earlier rewards.",
     ]
-    if interval in ORDERED and isinstance(data, Rewards):
+    if interval in ORDERED:
+        files = ", files by their names," if isinstance(data, Sums) else ""
         told.append(
-            "The rows of each arm are in the order in which its rewards came "
+            f"The rows of each arm{files} are in the order in which its rewards came "
             f"(the {interval.name.lower()} interval needs it)."
         )
     return tuple(told)

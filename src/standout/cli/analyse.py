@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from standout.cli.console import print_json
-from standout.cli.options import Json, QuestionOptions, Seed, expanded
+from standout.cli.options import Json, QuestionOptions, Seed, cluster, expanded
 from standout.cli.study_options import Method, NewName, Noise, typed_place
+from standout.errors import ProblemError
 
 if TYPE_CHECKING:
     from standout.analysis.tables import Rewards, Sums
@@ -37,10 +38,16 @@ def analyse(
     value: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column of the rewards.")
     ] = None,
-    shuffled: Annotated[
-        bool,
-        typer.Option("--shuffled", help="The order of the rewards is lost: do without it."),
-    ] = False,
+    ordered: Annotated[
+        bool | None,
+        typer.Option(
+            "--ordered/--shuffled",
+            show_default="a file is, a folder is not",
+            help="Whether an arm's rows are in the order in which its rewards came (in a folder: "
+            "files by their names), or that is lost. Intervals for bounded and heavy noise need "
+            "it, or do without.",
+        ),
+    ] = None,
     incomplete: Annotated[
         bool,
         typer.Option(
@@ -55,6 +62,14 @@ def analyse(
         Path | None, typer.Option(metavar="FILE", help="Write the report, one HTML page.")
     ] = None,
     seed: Seed = 0,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Add up a folder on the Dask cluster at this address; its workers must see the "
+            "same files.",
+        ),
+    ] = None,
     as_json: Json = False,
     name: NewName = "main",
 ) -> None:
@@ -65,16 +80,16 @@ def analyse(
     to measure next. The output says what it takes, and what can be said if it is not so.
     """
     from standout.analysis.analyse import analyse as look
-    from standout.analysis.analyse import read_data
+    from standout.core.methods import DEFAULT_METHOD
 
     problem = question.problem(noise)
-    data = read_data(table, problem, arm, value)
+    data = _read(table, problem, arm, value, ordered, dask)
     said = look(
         data,
         problem,
-        method or "focus",
+        method or DEFAULT_METHOD,
         is_complete=not incomplete,
-        is_ordered=not shuffled,
+        is_ordered=ordered,
         seed=seed,
     )
     if as_json:
@@ -85,6 +100,30 @@ def analyse(
         _go_on(typed_place(to), data, problem, said.method, name, seed, said_json=as_json)
     if report is not None:
         _report(report, data, problem, said.method, seed)
+
+
+def _read(
+    table: str,
+    problem: Problem,
+    arm: str | None,
+    value: str | None,
+    ordered: bool | None,
+    dask: str | None,
+) -> Rewards | Sums:
+    from standout.analysis.analyse import read_data
+    from standout.cli import console
+
+    if dask is not None and not Path(table).is_dir():
+        raise ProblemError(f"{table} is not a folder: --dask is for folders of files")
+    with cluster(dask, None) as (executor, jobs), console.live_line() as bars:
+        task = bars.add_task("reading")
+
+        def told(done: int, shares: int) -> None:
+            bars.update(task, description=f"reading: {done} of {shares} shares added up")
+
+        return read_data(
+            table, problem, arm, value, ordered, jobs=jobs, executor=executor, progress=told
+        )
 
 
 def _go_on(

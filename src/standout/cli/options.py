@@ -81,7 +81,7 @@ NoiseText = Annotated[
 Seed = Annotated[int, typer.Option(help="Same seed, same numbers.")]
 Dask = Annotated[
     str | None,
-    typer.Option(metavar="ADDRESS", help="Play on the Dask cluster at this address."),
+    typer.Option(metavar="ADDRESS", help="Work on the Dask cluster at this address."),
 ]
 Jobs = Annotated[
     int | None, typer.Option(show_default="all cores", help="Processes; results do not change.")
@@ -239,7 +239,7 @@ def read_jobs(jobs: int | None) -> int:
 
 @contextmanager
 def cluster(dask: str | None, jobs: int | None) -> Iterator[tuple[Executor | None, int]]:
-    """Where runs are played: a Dask cluster, or this machine (None), and how many at a time."""
+    """Where work is done: a Dask cluster, or this machine (None), and how many at a time."""
     if dask is None:
         yield None, read_jobs(jobs)
         return

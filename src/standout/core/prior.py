@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,11 +11,11 @@ import numpy as np
 from standout.core.intervals import MOMENTS
 from standout.core.kinds import IntervalKind
 from standout.core.method import Method
-from standout.core.noise import Bernoulli
+from standout.core.noise import LARGEST, Bernoulli
 from standout.core.order import sort_ends
 from standout.core.problem import Problem
 from standout.core.state import TOUCHED, State
-from standout.core.typing import Floats
+from standout.core.typing import Floats, Ints
 from standout.errors import MethodError, ProblemError
 
 KNOWN_PULLS = 2**40
@@ -61,27 +61,13 @@ class PriorFacts:
         self, problem: Problem, method: Method, state: State, index: Mapping[str, int]
     ) -> list[int]:
         """Put prior rewards and known means into a fresh state; positions of the known."""
-        interval = method.interval_for(problem)
-        if self.prior and interval in MOMENTS and interval is not IntervalKind.STUDENT:
-            raise ProblemError(
-                f"the interval in use ({interval.name.lower()}) needs every earlier reward in its "
-                "order, not only their number and sum: give them as a table to standout.analyse, "
-                "or choose focus:interval=beta-binomial where rewards are bounded"
-            )
-        for arm, earlier in self.prior.items():
-            i = _position(index, arm)
-            if arm in self.known:
-                raise ProblemError(f"arm {arm!r} has both a known mean and earlier rewards")
-            pulls, total = earlier[0], earlier[1]
-            _check_prior(problem, arm, pulls, total)
-            if pulls > 0:
-                state.origin[i] = 0.0 if isinstance(problem.noise, Bernoulli) else total / pulls
-                state.pulls[i], state.sums[i] = pulls, total - pulls * state.origin[i]
-                if interval is IntervalKind.STUDENT:
-                    state.moments[i, 0] = _squares(arm, earlier)
-                state.is_touched[i] = True
-                state.touched[state.counters[TOUCHED]] = i
-                state.counters[TOUCHED] += 1
+        if both := self.prior.keys() & self.known.keys():
+            raise ProblemError(f"arm {min(both)!r} has both a known mean and earlier rewards")
+        if self.prior:
+            names = tuple(self.prior)
+            places = np.array([_position(index, arm) for arm in names], dtype=np.int64)
+            rows = [(*map(float, earlier), math.nan)[:3] for earlier in self.prior.values()]
+            put_earlier(problem, method, state, names, places, *np.array(rows).T)
         if self.known and not method.spares_known:
             raise MethodError(f"{method.name} pulls every arm; known means need focus")
         known = []
@@ -99,30 +85,77 @@ class PriorFacts:
         return known
 
 
-def _squares(arm: str, earlier: Earlier) -> float:
-    """The sum of squared differences of earlier rewards from their mean."""
-    if len(earlier) < 3:
+def put_earlier(
+    problem: Problem,
+    method: Method,
+    state: State,
+    names: Sequence[str],
+    places: Ints,
+    counts: Floats,
+    totals: Floats,
+    deviations: Floats,
+) -> None:
+    """Put earlier rewards of arms into a fresh state: their number, sum and standard deviation.
+
+    `names` and `places` are the arms'; a deviation (with n - 1) may be NaN where the noise's
+    scale is known, or where there is one reward at most.
+    """
+    interval = method.interval_for(problem)
+    if interval in MOMENTS and interval is not IntervalKind.STUDENT:
         raise ProblemError(
-            f"with noise of unknown scale, the earlier rewards of arm {arm!r} need their standard "
-            "deviation, too: give (number, sum, standard deviation), or the rewards themselves as "
-            "a table to standout.analyse"
+            f"the interval in use ({interval.name.lower()}) needs every earlier reward in its "
+            "order, not only their number and sum: give them as a table to standout.analyse, "
+            "or choose focus:interval=beta-binomial where rewards are bounded"
         )
-    deviation = float(earlier[2])
-    if earlier[0] == 1 and math.isnan(deviation):
-        return 0.0
-    if not 0 <= deviation < math.inf:
-        raise ProblemError(
-            f"the standard deviation of earlier rewards of arm {arm!r} must be a number of at "
-            f"least 0, not {deviation:g}"
-        )
-    return (earlier[0] - 1) * deviation**2
+    _check_earlier(problem, names, counts, totals)
+    some = counts > 0
+    places, counts, totals = places[some], counts[some], totals[some]
+    is_binary = isinstance(problem.noise, Bernoulli)
+    state.origin[places] = 0.0 if is_binary else totals / counts
+    state.pulls[places] = counts.astype(np.int64)
+    state.sums[places] = totals - counts * state.origin[places]
+    if interval is IntervalKind.STUDENT:
+        deviations = np.where((counts == 1) & np.isnan(deviations[some]), 0.0, deviations[some])
+        _check_deviations([names[i] for i in np.flatnonzero(some).tolist()], deviations)
+        state.moments[places, 0] = (counts - 1) * deviations**2
+    state.is_touched[places] = True
+    state.touched[: len(places)] = places
+    state.counters[TOUCHED] = len(places)
 
 
-def _check_prior(problem: Problem, arm: str, pulls: int, total: float) -> None:
+def _check_deviations(names: Sequence[str], deviations: Floats) -> None:
+    for i in np.flatnonzero(~((deviations >= 0) & (deviations < math.inf)))[:1].tolist():
+        if math.isnan(deviations[i]):
+            raise ProblemError(
+                f"with noise of unknown scale, the earlier rewards of arm {names[i]!r} need their "
+                "standard deviation, too: give (number, sum, standard deviation), or the rewards "
+                "themselves as a table to standout.analyse"
+            )
+        raise ProblemError(
+            f"the standard deviation of earlier rewards of arm {names[i]!r} must be a number of "
+            f"at least 0, not {deviations[i]:g}"
+        )
+
+
+def _check_earlier(problem: Problem, names: Sequence[str], counts: Floats, totals: Floats) -> None:
+    """All at once; the first arm with something wrong is then asked what it is."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        means = np.where(counts > 0, totals / counts, 0.0)
+        low, high = problem.noise.support
+        inside = (np.abs(means) <= LARGEST) & (low <= means) & (means <= high)
+        right = (counts >= 0) & (counts <= MOST_PULLS) & (counts == np.floor(counts))
+        right &= np.isfinite(totals) & np.where(counts > 0, inside, totals == 0)
+        if isinstance(problem.noise, Bernoulli):
+            right &= totals == np.floor(totals)
+    for i in np.flatnonzero(~right)[:1].tolist():
+        _check_prior(problem, names[i], float(counts[i]), float(totals[i]))
+
+
+def _check_prior(problem: Problem, arm: str, pulls: float, total: float) -> None:
     if not 0 <= pulls <= MOST_PULLS or pulls != int(pulls):
         raise ProblemError(
             f"the number of earlier rewards of arm {arm!r} must be a whole number "
-            f"of at most {MOST_PULLS:g}, not {pulls}"
+            f"of at most {MOST_PULLS:g}, not {pulls:g}"
         )
     if not math.isfinite(total):
         raise ProblemError(f"the sum of earlier rewards of arm {arm!r} is not finite: {total}")

@@ -149,7 +149,8 @@ class Identification(HasThresholds, DisplayedArms, Result):
             self.threshold_words(),
             f"{self.pulls:,} pulls; {self.reason.message}",
         ]
-        guess = [arm for arm in self.best_guess if arm not in set(self.outliers)]
+        certain = set(self.outliers)
+        guess = [arm for arm in self.best_guess if arm not in certain]
         if self.undecided and guess:
             lines.append(f"best guess, not certain: {some(guess)}")
         if self.endings:
