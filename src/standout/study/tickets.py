@@ -44,9 +44,8 @@ def read_failures(
 ) -> list[Failure]:
     """The newest failures, or those before a `seq`, newest first."""
     names = stored.progress.arms
-    rows = reward_log.newest_failures(
-        connection, stored.key, limit, MOST if before is None else before
-    )
+    first = MOST if before is None else before
+    rows = reward_log.newest_failures(connection, stored.key, first, limit)
     return [
         Failure(seq, time, names[arm], ticket, worker, reason)
         for seq, time, arm, ticket, worker, reason in rows

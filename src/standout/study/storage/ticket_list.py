@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from standout.study.storage.connection import Connection, Row
+from standout.study.storage.connection import Connection
 from standout.study.storage.statements import Statement
 
 _OUT = "FROM standout_tickets INDEXED BY standout_tickets_due WHERE study = ? AND status = 0 "
@@ -12,11 +12,16 @@ _HELD_BY = (
 )
 _OVERDUE = _OUT + "AND expires <= ? "
 _COUNT_OVERDUE = Statement("SELECT count(*) " + _OVERDUE)
-_FIRST_OVERDUE = Statement(f"SELECT id, arm, slot, round {_OVERDUE} ORDER BY expires, id LIMIT ?")
-_ALL = Statement(f"SELECT id, arm, worker, asked, expires {_OUT} ORDER BY id")
-_BY_SLOT = Statement(f"SELECT arm, id, worker, expires {_OUT} ORDER BY slot")
-_OF_WORKER = Statement(f"SELECT id, arm, expires {_HELD_BY} AND expires > ? ORDER BY id")
-_OF_MOMENT = Statement(f"SELECT id, arm, expires {_HELD_BY} AND asked = ? ORDER BY id")
+first_overdue = Statement(f"SELECT id, arm, slot, round {_OVERDUE} ORDER BY expires, id LIMIT ?")
+"""Tickets whose leases have run out, the longest first: id, arm, slot, round."""
+pending = Statement(f"SELECT id, arm, worker, asked, expires {_OUT} ORDER BY id")
+"""All that are out, oldest first: id, arm, worker, asked, expires."""
+pending_by_slot = Statement(f"SELECT arm, id, worker, expires {_OUT} ORDER BY slot")
+"""All that are out, in the order of their pulls: arm, id, worker, expires."""
+held_by = Statement(f"SELECT id, arm, expires {_HELD_BY} AND expires > ? ORDER BY id")
+"""What a worker has, with leases beyond a moment, oldest first: id, arm, expires."""
+given_at = Statement(f"SELECT id, arm, expires {_HELD_BY} AND asked = ? ORDER BY id")
+"""What a worker was given at a moment and still has: id, arm, expires."""
 _COUNT_OF_PREFIX = Statement(
     f"SELECT count(*) {_OUT} AND expires > ? AND instr(worker, ?) = 1",
     f"SELECT count(*) {_OUT} AND expires > ? AND starts_with(worker, ?)",
@@ -30,31 +35,6 @@ _BY_STATUS = Statement(
 def count_overdue(connection: Connection, key: int, now: float) -> int:
     """How many leases have run out."""
     return int(_COUNT_OVERDUE(connection, key, now)[0][0])
-
-
-def first_overdue(connection: Connection, key: int, now: float, count: int) -> list[Row]:
-    """Up to `count` tickets whose leases have run out, the longest first: id, arm, slot, round."""
-    return _FIRST_OVERDUE(connection, key, now, count)
-
-
-def pending(connection: Connection, key: int) -> list[Row]:
-    """All that are out, oldest first: id, arm, worker, asked, expires."""
-    return _ALL(connection, key)
-
-
-def pending_by_slot(connection: Connection, key: int) -> list[Row]:
-    """All that are out, in the order of their pulls: arm, id, worker, expires."""
-    return _BY_SLOT(connection, key)
-
-
-def held_by(connection: Connection, key: int, worker: str, now: float) -> list[Row]:
-    """What a worker has, with leases beyond `now`, oldest first: id, arm, expires."""
-    return _OF_WORKER(connection, key, worker, now)
-
-
-def given_at(connection: Connection, key: int, worker: str, moment: float) -> list[Row]:
-    """What a worker was given at a moment and still has: id, arm, expires."""
-    return _OF_MOMENT(connection, key, worker, moment)
 
 
 def count_of_prefix(connection: Connection, key: int, prefix: str, now: float) -> int:

@@ -35,13 +35,15 @@ class BaseArm(NamedTuple):
 
 
 _LOG = Statement("SELECT count(*), max(seq) FROM standout_rewards WHERE study = ?")
-_COUNTED = Statement(
+counted_until = Statement(
     "SELECT arm, count(*), sum(value) FROM standout_rewards "
     "WHERE study = ? AND counted AND seq <= ? GROUP BY arm"
 )
-_WAITING = Statement(
+"""Arm, number and sum of the rewards that are in the totals, up to a place in the log."""
+waiting_until = Statement(
     "SELECT arm, value FROM standout_tickets WHERE study = ? AND status = 1 AND logged <= ?"
 )
+"""Arm and value of told rewards that wait, up to a place in the log."""
 _LAST_TRACE = Statement("SELECT max(pulls) FROM standout_trace WHERE study = ? AND pulls <= ?")
 _BASE = Statement(f"SELECT {', '.join(Base._fields)} FROM standout_bases WHERE study = ?")
 _BASE_ARMS = Statement(
@@ -65,16 +67,6 @@ def size_of_log(connection: Connection, key: int) -> tuple[int, int]:
     """How many rewards are logged, and the last one's place."""
     count, last = _LOG(connection, key)[0]
     return int(count), int(last or 0)
-
-
-def counted_until(connection: Connection, key: int, place: int) -> list[Row]:
-    """Arm, number and sum of the rewards that are in the totals, up to a place in the log."""
-    return _COUNTED(connection, key, place)
-
-
-def waiting_until(connection: Connection, key: int, place: int) -> list[Row]:
-    """Arm and value of told rewards that wait, up to a place in the log."""
-    return _WAITING(connection, key, place)
 
 
 def read_base(connection: Connection, key: int) -> Base | None:

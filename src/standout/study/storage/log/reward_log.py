@@ -15,34 +15,40 @@ _FAILURES = ("study", "seq", "time", "arm", "ticket", "worker", "reason")
 _TOLD = "SELECT ticket, value FROM standout_rewards WHERE study = ? AND ticket "
 _TOLD_ONE, _TOLD_ANY = Statement(_TOLD + "= ?"), Statement(_TOLD + "= ANY(?)")
 _TOLD_BY = Statement("SELECT time, worker FROM standout_rewards WHERE study = ? AND ticket = ?")
-_ANSWERED = Statement(
+arms_told = Statement(
     "SELECT seq, arm FROM standout_rewards INDEXED BY standout_rewards_worker "
     "WHERE study = ? AND worker = ? ORDER BY seq"
 )
+"""Place and arm of all rewards that a worker told, in the order of telling."""
 _GIVEN_BACK = Statement(
     "SELECT DISTINCT arm FROM standout_failures INDEXED BY standout_failures_worker "
     "WHERE study = ? AND worker = ?"
 )
-_LATEST = Statement(
+latest = Statement(
     "SELECT seq, arm, value FROM standout_rewards WHERE study = ? AND seq > ? ORDER BY seq"
 )
+"""Place, arm and value of the rewards behind a place, in the order of telling."""
 _SELECT = (
     "SELECT seq, time, arm, value, ticket, asked, worker, counted FROM standout_rewards "
     "WHERE study = ? "
 )
 _ALL = Statement(_SELECT + "ORDER BY seq")
-_SOME = Statement(_SELECT + "AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?")
-_OF_ARM = Statement(
+read_part = Statement(f"{_SELECT} AND seq > ? AND seq <= ? ORDER BY seq LIMIT {PART}")
+"""Some rows of the log behind one place, up to another."""
+counted_values = Statement(
     "SELECT seq, value FROM standout_rewards WHERE study = ? AND arm = ? AND counted ORDER BY seq"
 )
+"""Place and value of an arm's rewards within the budget, in the order of telling."""
 _AT = Statement("SELECT seq, arm, value, counted FROM standout_rewards WHERE study = ? AND seq = ?")
 _WAITING = Statement("SELECT logged FROM standout_tickets WHERE study = ? AND status = 1")
 _PLACE_OF = Statement("SELECT seq FROM standout_rewards WHERE study = ? AND ticket = ?")
-_ROWS_OF_ARM = Statement(_SELECT + "AND arm = ? ORDER BY seq")
-_NEWEST_FAILURES = Statement(
+of_arm = Statement(_SELECT + "AND arm = ? ORDER BY seq")
+"""All rows of one arm, in the order of telling; looks through the whole log."""
+newest_failures = Statement(
     f"SELECT {', '.join(_FAILURES[1:])} FROM standout_failures WHERE study = ? AND seq < ? "
     "ORDER BY seq DESC LIMIT ?"
 )
+"""Failures before a number, so many at most, newest first, without the study's key."""
 
 
 def add(connection: Connection, rows: Sequence[Row]) -> None:
@@ -72,34 +78,14 @@ def told_by(connection: Connection, key: int, ticket: int | None) -> tuple[float
     return (rows[0][0], rows[0][1]) if rows else None
 
 
-def arms_told(connection: Connection, key: int, worker: str) -> list[Row]:
-    """Place and arm of all rewards that a worker told, in the order of telling."""
-    return _ANSWERED(connection, key, worker)
-
-
 def arms_given_back(connection: Connection, key: int, worker: str) -> set[int]:
     """The arms of which a worker gave a ticket back."""
     return {arm for (arm,) in _GIVEN_BACK(connection, key, worker)}
 
 
-def latest(connection: Connection, key: int, after: int) -> list[Row]:
-    """Place, arm and value of the rewards behind place `after`, in the order of telling."""
-    return _LATEST(connection, key, after)
-
-
 def batches(connection: Connection, key: int) -> Iterator[list[Any]]:
     """The rows of the log, straight from the driver, some at a time."""
     return _ALL.parts(connection, PART, key)
-
-
-def read_part(connection: Connection, key: int, after: int, last: int) -> list[Any]:
-    """Some rows of the log behind place `after`, up to place `last`."""
-    return _SOME(connection, key, after, last, PART)
-
-
-def counted_values(connection: Connection, key: int, arm: int) -> list[Row]:
-    """Place and value of an arm's rewards within the budget, in the order of telling."""
-    return _OF_ARM(connection, key, arm)
 
 
 def reward_at(connection: Connection, key: int, place: int) -> tuple[int, float, bool] | None:
@@ -117,13 +103,3 @@ def place_of(connection: Connection, key: int, ticket: int) -> int | None:
     """The place in the log of a ticket's reward; None if it has none."""
     rows = _PLACE_OF(connection, key, ticket)
     return int(rows[0][0]) if rows else None
-
-
-def of_arm(connection: Connection, key: int, arm: int) -> list[Any]:
-    """All rows of one arm, in the order of telling; looks through the whole log."""
-    return _ROWS_OF_ARM(connection, key, arm)
-
-
-def newest_failures(connection: Connection, key: int, limit: int, before: int) -> list[Row]:
-    """Up to `limit` failures before number `before`, newest first, without the study's key."""
-    return _NEWEST_FAILURES(connection, key, before, limit)

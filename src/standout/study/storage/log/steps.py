@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from standout.errors import KeyUsedError
 from standout.study.log.chain import COVERED, Kind, Step
-from standout.study.storage.connection import Connection, Row
+from standout.study.storage.connection import Connection
 from standout.study.storage.log.reward_log import read_part
 from standout.study.storage.statements import Statement, insert_into
 from standout.study.storage.stored_study import StoredStudy
@@ -24,10 +24,11 @@ _READ = Statement(
     f"ORDER BY number LIMIT {_PART}"
 )
 _KINDS = ", ".join(str(int(kind)) for kind in (Kind.PAUSE, Kind.RESUME, Kind.SET, Kind.VOID))
-_BY_HAND = Statement(
+read_by_hand = Statement(
     "SELECT number, time, kind, note FROM standout_steps "
     f"WHERE study = ? AND kind IN ({_KINDS}) ORDER BY number"
 )
+"""Number, time, kind and note of the steps that somebody made by hand, in order."""
 
 
 class Found(NamedTuple):
@@ -94,11 +95,6 @@ class Log:
         found = self._rows[self._next : self._next + count]
         self._next += len(found)
         return found
-
-
-def read_by_hand(connection: Connection, key: int) -> list[Row]:
-    """Number, time, kind and note of the steps that somebody made by hand, in order."""
-    return _BY_HAND(connection, key)
 
 
 def read_steps(connection: Connection, key: int) -> Iterator[dict[str, Any]]:
