@@ -1,34 +1,8 @@
 """Every error that standout raises for a user's mistake.
 
 Each class has the `code` and the HTTP `status` with which a server answers it: the
-client finds the class again by the code (`by_code`). docs/service.md has the table.
-
-::
-
-    StandoutError
-    ├── ProblemError       a question that cannot be asked (k, delta, noise, arms, ...)
-    ├── InstanceError      an instance that cannot be built or read
-    ├── MethodError        a method, interval or option that does not exist or does not fit
-    ├── RewardError        a reward that the noise family cannot produce
-    ├── MeasureError       the user's own measure() failed; what was seen is kept
-    ├── ReproduceError     a reproduction of the paper that cannot be made as asked
-    ├── MissingExtraError  a package is not installed that this part needs
-    └── StudyError         a study that cannot do what was asked of it
-        ├── AccessError    a token does not allow it
-        │   └── TokenError     a token is needed, or this one does not hold
-        ├── StorageError   a database that cannot be reached, read or trusted
-        │   ├── NoStudyError   there is no study of that name at that place
-        │   ├── MovedError     its file was moved, removed or replaced while in use
-        │   ├── UnavailableError   it does not answer at the moment; nothing was changed
-        │   └── UncertainError     it broke at the end: what was sent may have been done
-        ├── StudyExistsError   there is a study of that name already
-        ├── TooLateError       an answer that can be changed no more
-        ├── NoPictureError     no such picture in the folder of pictures
-        ├── TicketError    a ticket that does not exist or belongs to another arm
-        │   ├── NotYoursError  it was handed to somebody else
-        │   └── ToldError      it was told before: another value, or it is given back
-        ├── KeyUsedError   a key was used before, for something else
-        └── BatchError     one of many rewards is bad, so that none was counted
+client finds the class again by the code (`by_code`). docs/service.md has the table,
+`help(standout.errors)` shows the tree.
 
 Each message says what was wrong and what to change. The command line prints it
 as one line; anything that is not a `StandoutError` is a bug of ours.

@@ -147,6 +147,6 @@ def test_watch_keeps_to_the_budget() -> None:
 def test_forecast_counts_the_runs_that_reach_the_budget() -> None:
     family = parse_instance("fig1")
     methods = [METHODS["random"], METHODS["roai-lucb"]]
-    lines = forecast(family, methods, default_problem(family), runs=3, seed=0, budget=200)
+    lines = forecast(simulate(family, methods, runs=3, seed=0, budget=200))
     assert [line.method for line in lines] == ["random", "roai-lucb"]
     assert all(line.capped == 3 and line.pulls_mean == 200 for line in lines)

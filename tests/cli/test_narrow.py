@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from standout.cli.tables import new_table, plain
+from standout.cli.tables import Sheet, plain
 
 COLUMNS = ("method", "runs", "mean pulls ± se", "rounds")
 ROWS = (
@@ -25,7 +25,7 @@ ROWS = (
 def test_no_number_is_ever_cut(width: int) -> None:
     console = Console(width=width, file=io.StringIO(), legacy_windows=False)
     with console.capture() as capture:
-        console.print(new_table(COLUMNS, ROWS))
+        console.print(Sheet(COLUMNS, ROWS))
     shown = capture.get()
     numbers = re.findall(r"[\d,]+", " ".join(cell for row in ROWS for cell in row[1:]))
     found = re.findall(r"[\d,]+", shown)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from standout.core.method import Method
-from standout.core.problem import Problem
 from standout.results import Result
-from standout.simulation.instances import InstanceFamily
-from standout.simulation.simulate import Progress, simulate
+from standout.simulation import Simulation
 
 LOW_QUANTILE, HIGH_QUANTILE = 0.1, 0.9
 
@@ -36,23 +32,8 @@ class Forecast(Result):
     seconds: float
 
 
-def forecast(
-    family: InstanceFamily,
-    methods: Sequence[Method],
-    problem: Problem,
-    *,
-    runs: int,
-    seed: int,
-    budget: int | None,
-    jobs: int = 1,
-    progress: Progress | None = None,
-    on_slice: Progress | None = None,
-) -> tuple[Forecast, ...]:
-    """Play each method `runs` times and sum up its pulls."""
-    simulation = simulate(
-        family, methods, problem,
-        runs=runs, seed=seed, budget=budget, jobs=jobs, progress=progress, on_slice=on_slice,
-    )  # fmt: skip
+def forecast(simulation: Simulation) -> tuple[Forecast, ...]:
+    """Sum up each method's pulls."""
     forecasts = []
     for result in simulation.results:
         low, high = np.quantile(result.pulls, [LOW_QUANTILE, HIGH_QUANTILE])

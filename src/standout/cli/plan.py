@@ -176,13 +176,15 @@ def run_forecast(
     """The simulated runs, with a progress bar for each method."""
     from standout.analysis.forecast import forecast
     from standout.cli import console
+    from standout.simulation import simulate
 
     with console.run_bars([method.label() for method in methods], runs) as show:
-        return forecast(
+        simulation = simulate(
             family, methods, problem,
             runs=runs, seed=seed, budget=budget, jobs=read_jobs(jobs), progress=show.done,
             on_slice=show.within,
         )  # fmt: skip
+    return forecast(simulation)
 
 
 def show(

@@ -36,7 +36,10 @@ class Sheet:
     """
 
     def __init__(
-        self, columns: Sequence[str], rows: Sequence[Sequence[str]], left: tuple[str, ...]
+        self,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        left: tuple[str, ...] = ("method",),
     ) -> None:
         self.columns, self.rows, self.left = columns, rows, left
 
@@ -89,13 +92,6 @@ class Sheet:
             yield from self._stacked(options.max_width)
 
 
-def new_table(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], left: tuple[str, ...] = ("method",)
-) -> Sheet:
-    """A table of texts (`left`) and numbers, that fits whatever the terminal's width is."""
-    return Sheet(columns, rows, left)
-
-
 def problem_words(problem: Problem) -> str:
     """The question in a few words."""
     words = [f"k {problem.k:g} × {problem.mad_scale:g}"]
@@ -122,7 +118,7 @@ def pulls_table(simulation: Simulation) -> Sheet:
     columns = (
         "method", "runs", "stopped", "wrong", "mean pulls ± se", "median", "rounds", "seconds",
     )  # fmt: skip
-    return new_table(columns, [_pulls_cells(result) for result in simulation.results])
+    return Sheet(columns, [_pulls_cells(result) for result in simulation.results])
 
 
 def _pulls_cells(result: MethodResult) -> list[str]:
@@ -150,7 +146,7 @@ def errors_table(simulation: Simulation) -> Sheet:
         [f"{count(mark)} pulls", *(f"{rate[place]:.3f}" for rate in rates)]
         for place, mark in enumerate(results[0].checkpoints)
     ]
-    return new_table(["wrong after", *(result.method for result in results)], rows, left=())
+    return Sheet(["wrong after", *(result.method for result in results)], rows, left=())
 
 
 def methods_table(methods: Iterable[Method], default: str) -> Table:
@@ -200,7 +196,7 @@ def gaps_table(plan: SidePlan, instance: Instance) -> Sheet:
     if rest := order[HARDEST:]:
         rows.append([f"{len(rest)} others", *[""] * len(columns), _share(plan.shares[rest].sum())])
     names = ("hardest arms", "mean", "to threshold", "to median", "to MAD", "gap", "share")
-    return new_table(names, rows, left=("hardest arms",))
+    return Sheet(names, rows, left=("hardest arms",))
 
 
 def plain(value: float, unit: float) -> str:
@@ -219,7 +215,7 @@ def bounds_table(plan: SidePlan) -> Sheet:
         value = "none" if bound.value is None else big(bound.value)
         words = ": ".join(part for part in (bound.source, bound.remark) if part)
         rows.append([TITLES[bound.name], value, words])
-    return new_table(("by theory", "pulls", "from"), rows, left=("by theory", "from"))
+    return Sheet(("by theory", "pulls", "from"), rows, left=("by theory", "from"))
 
 
 def limit_words(limit: PlannedLimit) -> str:
@@ -257,7 +253,7 @@ def forecast_table(
         for line, ratio in zip(forecasts, ratios, strict=True)
     ]
     names = ("by simulation", "mean", "10 %", "90 %", "runs", "wrong", "× limit")
-    return new_table(names, rows, left=("by simulation",))
+    return Sheet(names, rows, left=("by simulation",))
 
 
 def _at_least(value: float, is_cut: bool) -> str:

@@ -38,7 +38,7 @@ def play_all(
     played again elsewhere, with the same result.
     """
     if executor is not None:
-        _play_elsewhere(shares, jobs, on_done, executor)
+        _play_ahead(lambda share: executor.submit(play_alone, share), shares, 2 * jobs, on_done)
         return
     rest = list(shares)
     begin = time.perf_counter()
@@ -55,18 +55,19 @@ def play_all(
         done += 1
 
 
-def _play_elsewhere(
+def _play_ahead(
+    submit: Callable[[Share], Future[list[RunRecord]]],
     shares: Sequence[Share],
-    jobs: int,
+    ahead: int,
     on_done: Callable[[Share, list[RunRecord]], None],
-    executor: Executor,
 ) -> None:
+    """Keep `ahead` shares under way and no more: what is called off then has little to drop."""
     waiting = iter(shares)
     running: dict[Future[list[RunRecord]], Share] = {}
     try:
         while True:
-            while len(running) < 2 * jobs and (share := next(waiting, None)) is not None:
-                running[executor.submit(play_alone, share)] = share
+            while len(running) < ahead and (share := next(waiting, None)) is not None:
+                running[submit(share)] = share
             if not running:
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -89,31 +90,17 @@ def _play_in_pool(
     called_off = context.Event()
     workers = min(jobs, len(shares))
     with ProcessPoolExecutor(workers, context, _prepare_worker, (called_off,)) as pool:
-        waiting = iter(shares)
-        running: dict[Future[list[RunRecord]], Share] = {}
+
+        def submit(share: Share) -> Future[list[RunRecord]]:
+            with _deaf_to_interrupts():  # a share may start a process
+                return pool.submit(_play_in_worker, share)
+
         try:
-            # A few shares ahead of the workers, so that a called-off run has little to drop.
-            while _top_up(pool, waiting, running, 2 * workers):
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    on_done(running.pop(future), future.result())
+            _play_ahead(submit, shares, 2 * workers, on_done)
         except BaseException:
             called_off.set()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
-
-
-def _top_up(
-    pool: ProcessPoolExecutor,
-    waiting: Iterator[Share],
-    running: dict[Future[list[RunRecord]], Share],
-    limit: int,
-) -> bool:
-    """Keep up to `limit` shares under way; whether any is."""
-    while len(running) < limit and (share := next(waiting, None)) is not None:
-        with _deaf_to_interrupts():  # a share may start a process
-            future = pool.submit(_play_in_worker, share)
-        running[future] = share
-    return bool(running)
 
 
 @contextmanager

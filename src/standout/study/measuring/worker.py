@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, InvalidStateError, wait
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -83,6 +84,7 @@ class EndedError(Exception):
     """The worker was told to end before the study had stopped."""
 
 
+@dataclass
 class Worker:
     """Keeps up to `jobs` measurements going until the study stops.
 
@@ -91,28 +93,17 @@ class Worker:
     goes on meanwhile. (A study of a server has its own.)
     """
 
-    def __init__(
-        self,
-        study: StudyInterface,
-        check: Callable[[object], float],
-        measure: Measure,
-        executor: Executor,
-        jobs: int,
-        *,
-        retries: int = 2,
-        lease: float = LEASE,
-        progress: Callable[[StudyInterface], None] | None = None,
-        patience: Patience | None = None,
-    ) -> None:
-        self.study = study
-        self.check = check
-        self.measure = measure
-        self.executor = executor
-        self.jobs = jobs
-        self.retries = retries
-        self.lease = lease
-        self.progress = progress
-        self.patience = patience
+    study: StudyInterface
+    check: Callable[[object], float]
+    measure: Measure
+    executor: Executor
+    jobs: int
+    retries: int = 2
+    lease: float = LEASE
+    progress: Callable[[StudyInterface], None] | None = None
+    patience: Patience | None = None
+
+    def __post_init__(self) -> None:
         self.name = worker_name()
         self.futures: dict[Future[float], Ticket] = {}
         self.failed: Counter[str] = Counter()
