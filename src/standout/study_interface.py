@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Self, TypedDict, Unpack, overload
+from typing import Any, NamedTuple, Self, TypedDict, Unpack, overload
 
 from standout.errors import BatchError, RewardError, StudyError, TicketError
 from standout.results import (
@@ -63,6 +63,14 @@ class Wanted:
     items: bool = False
     known: Collection[int] | None = None
     key: str | None = None
+
+
+class ByHand(NamedTuple):
+    """Why something is changed by hand, by whom, and with which key, if any was given."""
+
+    reason: str
+    worker: str | None
+    key: str | None
 
 
 class StudyInterface(ABC):
@@ -300,7 +308,7 @@ class StudyInterface(ABC):
             "lease": lease,
         }
         values = {name: value for name, value in given.items() if value is not KEPT}
-        return self._set(values, reason, worker, key)
+        return self._set(values, ByHand(reason, worker, key))
 
     def stop(
         self, reason: str = "", *, worker: str | None = None, key: str | None = None
@@ -312,7 +320,7 @@ class StudyInterface(ABC):
         >>> str(study.stop("out of money").reason), study.ask()
         ('stopped', None)
         """
-        return self._set({"stopped": True}, reason, worker, key)
+        return self._set({"stopped": True}, ByHand(reason, worker, key))
 
     def restart(
         self, reason: str = "", *, worker: str | None = None, key: str | None = None
@@ -323,7 +331,7 @@ class StudyInterface(ABC):
         >>> str(study.restart().reason)
         'running'
         """
-        return self._set({"stopped": False}, reason, worker, key)
+        return self._set({"stopped": False}, ByHand(reason, worker, key))
 
     def note(self, text: str, *, worker: str | None = None, key: str | None = None) -> Status:
         """Write something down about the study, for whoever reads its history or its report.
@@ -337,12 +345,10 @@ class StudyInterface(ABC):
         """
         if not text.strip():
             raise StudyError("a note must have some text")
-        return self._set({}, text, worker, key or secrets.token_hex(8))
+        return self._set({}, ByHand(text, worker, key or secrets.token_hex(8)))
 
     @abstractmethod
-    def _set(
-        self, values: Mapping[str, Any], reason: str, worker: str | None, key: str | None
-    ) -> Status:
+    def _set(self, values: Mapping[str, Any], hand: ByHand) -> Status:
         """Set `values`, by the names of `set` (and `stopped`)."""
 
     def void(
@@ -372,17 +378,11 @@ class StudyInterface(ABC):
         """
         if (place is None) == (ticket is None):
             raise StudyError("say which reward is void: its place in the log, or its ticket")
-        return self._void(place, ticket, value, reason, worker, key)
+        return self._void(place, ticket, value, ByHand(reason, worker, key))
 
     @abstractmethod
     def _void(
-        self,
-        place: int | None,
-        ticket: Ticket | int | None,
-        value: float | None,
-        reason: str,
-        worker: str | None,
-        key: str | None,
+        self, place: int | None, ticket: Ticket | int | None, value: float | None, hand: ByHand
     ) -> Status:
         """Make the reward at a place, or of a ticket, void."""
 

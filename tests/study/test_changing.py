@@ -23,6 +23,7 @@ from standout.study.log.chain import Kind, Step
 from standout.study.progress import Progress
 from standout.study.storage.tokens import create as create_token
 from standout.study.storage.tokens import read_all
+from standout.study_interface import ByHand
 from tests.study.cli import standout
 from tests.study.conftest import Clock
 from tests.study.test_random_walks import ARMS, METHODS, Walk
@@ -205,7 +206,7 @@ def test_once_with_a_key(place: str) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda study: study._set({"delta": 0.1}, "", None, None), "cannot be set"),
+        (lambda study: study._set({"delta": 0.1}, ByHand("", None, None)), "cannot be set"),
         (lambda study: study.set(budget=0), "from 1 to"),
         (lambda study: study.set(tolerance=float("nan")), "at least 0"),
         (lambda study: study.set(tolerance=-1), "at least 0"),

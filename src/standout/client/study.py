@@ -29,7 +29,7 @@ from standout.results import (
     Tickets,
     Told,
 )
-from standout.study_interface import Key, StudyInterface, Wanted
+from standout.study_interface import ByHand, Key, StudyInterface, Wanted
 
 
 class _Hand:
@@ -165,36 +165,20 @@ class RemoteStudy(StudyInterface):
         body = {"arm": arm, "reason": reason[:2000], "worker": worker}
         self._transport.post(f"{self._path}/resume", body)
 
-    def _set(
-        self, values: Mapping[str, Any], reason: str, worker: str | None, key: str | None
-    ) -> Status:
-        return self._by_hand("PATCH", self._path, values, reason, worker, key)
+    def _set(self, values: Mapping[str, Any], hand: ByHand) -> Status:
+        return self._by_hand("PATCH", self._path, values, hand)
 
     def _void(
-        self,
-        place: int | None,
-        ticket: Ticket | int | None,
-        value: float | None,
-        reason: str,
-        worker: str | None,
-        key: str | None,
+        self, place: int | None, ticket: Ticket | int | None, value: float | None, hand: ByHand
     ) -> Status:
         number = None if ticket is None else ticket_number(ticket)
         body = _given(place=place, ticket=number, value=value)
-        return self._by_hand("POST", f"{self._path}/void", body, reason, worker, key)
+        return self._by_hand("POST", f"{self._path}/void", body, hand)
 
-    def _by_hand(
-        self,
-        method: str,
-        path: str,
-        body: Mapping[str, Any],
-        reason: str,
-        worker: str | None,
-        key: str | None,
-    ) -> Status:
+    def _by_hand(self, method: str, path: str, body: Mapping[str, Any], hand: ByHand) -> Status:
         """Change something; sent again, it is known by its key."""
-        sent = {**body, "key": key or secrets.token_urlsafe(16)}
-        sent |= _given(reason=reason[:2000], worker=worker)
+        sent = {**body, "key": hand.key or secrets.token_urlsafe(16)}
+        sent |= _given(reason=hand.reason[:2000], worker=hand.worker)
         send = lambda: self._transport.once(method, path, sent)  # noqa: E731
         return Status.from_dict(self._transport.patiently(send))
 

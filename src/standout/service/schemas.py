@@ -265,7 +265,7 @@ class Resume(Body):
     worker: Worker = None
 
 
-class ByHand(Body):
+class ChangeBody(Body):
     """Something that an owner changes: why, who (the token unless said), and a key for it."""
 
     reason: str = Field(default="", max_length=2000, examples=["near enough"])
@@ -278,14 +278,10 @@ class ByHand(Body):
     )
 
 
-class NewSettings(ByHand):
+class NewSettings(ChangeBody):
     """Settings to change; what is left out stays as it is."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        allow_inf_nan=False,
-        json_schema_extra={"examples": [{"tolerance": 0.01, "reason": "near enough"}]},
-    )
+    model_config = _example(tolerance=0.01, reason="near enough")
 
     budget: Annotated[Whole, Field(ge=1)] | None = None
     tolerance: Annotated[Number, Field(ge=0)] = 0.0
@@ -297,18 +293,14 @@ class NewSettings(ByHand):
 
     def given(self) -> dict[str, Any]:
         """The settings that were sent."""
-        mine = self.model_fields_set - set(ByHand.model_fields)
+        mine = self.model_fields_set - set(ChangeBody.model_fields)
         return {name: getattr(self, name) for name in sorted(mine)}
 
 
-class Void(ByHand):
+class Void(ChangeBody):
     """A reward that was told by mistake: its place in the log (`seq` in exports), or its ticket."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        allow_inf_nan=False,
-        json_schema_extra={"examples": [{"place": 17, "value": 0.5, "reason": "misread"}]},
-    )
+    model_config = _example(place=17, value=0.5, reason="misread")
 
     place: Annotated[Whole, Field(ge=1, le=BIGGEST)] | None = None
     ticket: TicketNumber | None = None

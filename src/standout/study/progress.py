@@ -32,7 +32,7 @@ from standout.posterior.until import Until, is_look_due
 from standout.results import Identification, Interval, StopReason
 from standout.study.log.chain import Kind, Step
 from standout.study.rounds import LiveRound
-from standout.study.settings import DAY, Settings
+from standout.study.settings import Settings
 from standout.study.storage.packing import restore_derived
 
 
@@ -58,27 +58,23 @@ class Progress:
         problem: Problem,
         method: Method,
         arms: Sequence[str],
-        budget: int | None,
-        pause_after: int | None,
+        settings: Settings,
         ordered: bool,
         rng: np.random.Generator,
         costs: Mapping[str, float] | None = None,
-        until: Until | None = None,
-        lease: float = DAY,
     ) -> None:
         n_arms = len(arms)
         self.problem = problem
         self.method = method
         self.arms = tuple(arms)
         self.index = {name: i for i, name in enumerate(self.arms)}
-        asked = None if until is None else str(until)
-        self.begun = Settings(budget, problem.tolerance, method.batch, asked, pause_after, lease)
+        self.begun = settings
         """The settings that the study began with."""
         self.use(self.begun, set())
         self.ordered = ordered
         self.rng = rng
         given = PriorFacts(costs=costs or {}).cost_array(self.index)
-        self.state: State = start_state(problem, method, n_arms, rng, given)
+        self.state: State = start_state(self.problem, self.method, n_arms, rng, given)
         self.spare: State | None = None
         """A state that planning ahead writes over each time."""
         self.certified = np.zeros(n_arms, dtype=np.int8)

@@ -30,12 +30,12 @@ DAY = 86400.0
 class Settings:
     """The settings of a study that may change, as plain values."""
 
-    budget: int | None
-    tolerance: float
-    batch: int
-    until: str | None
-    pause_after: int | None
-    lease: float
+    budget: int | None = None
+    tolerance: float = 0.0
+    batch: int = 1
+    until: str | None = None
+    pause_after: int | None = None
+    lease: float = DAY
     stopped: bool = False
 
     def with_values(self, values: Mapping[str, Any], n_arms: int) -> Settings:
@@ -108,10 +108,6 @@ def _tolerance(value: object) -> float:
     return number
 
 
-def _batch(value: object) -> int:
-    return arguments.whole("batch", value, 1, arguments.MOST_BATCH)
-
-
 def _until(value: object) -> str | None:
     if value is None:
         return None
@@ -124,10 +120,6 @@ def _pause_after(value: object) -> int | None:
     return arguments.whole("pause_after", value, 1, arguments.MOST_FAILURES)
 
 
-def _lease(value: object) -> float:
-    return arguments.seconds("a lease", value)
-
-
 def _stopped(value: object) -> bool:
     if not isinstance(value, bool):
         raise StudyError(f"stopped must be True or False, not {shown(value)}")
@@ -137,9 +129,9 @@ def _stopped(value: object) -> bool:
 _CHECKS: dict[str, Callable[[object], object]] = {
     "budget": _budget,
     "tolerance": _tolerance,
-    "batch": _batch,
+    "batch": lambda value: arguments.whole("batch", value, 1, arguments.MOST_BATCH),
     "until": _until,
     "pause_after": _pause_after,
-    "lease": _lease,
+    "lease": lambda value: arguments.seconds("a lease", value),
     "stopped": _stopped,
 }

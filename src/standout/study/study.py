@@ -28,7 +28,7 @@ from standout.results import (
     Ticket,
     Trace,
 )
-from standout.study import arguments, lost_answers, tickets
+from standout.study import arguments, tickets
 from standout.study.changing import Hand, change_settings, place_of, read_changes, void
 from standout.study.inbox.lock import Inbox
 from standout.study.inbox.requests import Answer, Request
@@ -52,7 +52,7 @@ from standout.study.transaction import (
     insist,
     worker_of,
 )
-from standout.study_interface import StudyInterface, Wanted
+from standout.study_interface import ByHand, StudyInterface, Wanted
 
 if TYPE_CHECKING:
     from standout.posterior.until import Until
@@ -284,8 +284,8 @@ class Study(StudyInterface):
         >>> study.holder(study.ask(worker="lab 3"))
         'lab 3'
         """
-        with self._reading() as (connection, _):
-            return lost_answers.holder(connection, self._stored, ticket_id(ticket))
+        with self._reading() as (connection, now):
+            return Transaction(connection, self._stored, self.lease, now).holder(ticket)
 
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
         with self._writing() as (connection, now):
@@ -316,7 +316,7 @@ class Study(StudyInterface):
     # Leases and pauses -----------------------------------------------------------
 
     def renew(self, given: Iterable[Ticket | int], lease: float | None = None) -> None:
-        seconds = self.lease if lease is None else catalogue.check_lease(lease)
+        seconds = self.lease if lease is None else arguments.seconds("a lease", lease)
         self._set_expiry(given, seconds)
 
     def release(self, given: Iterable[Ticket | int]) -> None:
@@ -343,45 +343,30 @@ class Study(StudyInterface):
 
     # Changing one's mind ---------------------------------------------------------
 
-    def _set(
-        self, values: Mapping[str, Any], reason: str, worker: str | None, key: str | None
-    ) -> Status:
-        def attempt(hand: Hand) -> None:
+    def _set(self, values: Mapping[str, Any], hand: ByHand) -> Status:
+        def attempt(by: Hand) -> None:
             with self._writing() as (connection, now):
-                change_settings(connection, self._stored, values, hand, now)
+                change_settings(connection, self._stored, values, by, now)
 
-        self._by_hand(attempt, reason, worker, key)
-        return self.status()
+        return self._by_hand(attempt, hand)
 
     def _void(
-        self,
-        place: int | None,
-        ticket: Ticket | int | None,
-        value: float | None,
-        reason: str,
-        worker: str | None,
-        key: str | None,
+        self, place: int | None, ticket: Ticket | int | None, value: float | None, hand: ByHand
     ) -> Status:
         checked = None if value is None else self.problem.noise.check_reward(value)
         number = 0 if place is None else arguments.whole("place", place, 1, MOST)
 
-        def attempt(hand: Hand) -> None:
+        def attempt(by: Hand) -> None:
             with self._writing() as (connection, now):
                 found = number if ticket is None else place_of(connection, self._stored, ticket)
-                void(connection, self._stored, found, checked, hand, now)
+                void(connection, self._stored, found, checked, by, now)
 
-        self._by_hand(attempt, reason, worker, key)
+        return self._by_hand(attempt, hand)
+
+    def _by_hand(self, attempt: Callable[[Hand], None], hand: ByHand) -> Status:
+        why, who = arguments.text("reason", hand.reason), worker_of(hand.worker)
+        insist(lambda mark: attempt(Hand(who, why, mark)), Mark.of(hand.key))
         return self.status()
-
-    def _by_hand(
-        self,
-        attempt: Callable[[Hand], None],
-        reason: str,
-        worker: str | None,
-        key: str | None,
-    ) -> None:
-        why, who = arguments.text("reason", reason), worker_of(worker)
-        insist(lambda mark: attempt(Hand(who, why, mark)), Mark.of(key))
 
     def delete(self, name: str, reason: str = "", *, worker: str | None = None) -> None:
         if name != self.name:

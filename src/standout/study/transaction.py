@@ -9,14 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
-from standout.errors import StandoutError, StorageError, UnavailableError, UncertainError
+from standout.errors import (
+    StandoutError,
+    StorageError,
+    StudyError,
+    UnavailableError,
+    UncertainError,
+)
 from standout.results import Receipt, Ticket
-from standout.study import arguments, lost_answers, telling, tickets
+from standout.study import arguments, telling, tickets
 from standout.study.log import chain
-from standout.study.rewards import Item, make_items
-from standout.study.storage import catalogue, open_tickets
+from standout.study.rewards import Item, make_items, tickets_of
+from standout.study.storage import open_tickets, ticket_list
+from standout.study.storage.connection import Row
 from standout.study.storage.database import Connection
-from standout.study.storage.log import steps
+from standout.study.storage.log import reward_log, steps
 from standout.study.storage.stored_study import StoredStudy
 from standout.study.tickets import ticket_id, worker_name
 from standout.study_interface import Key
@@ -69,7 +76,34 @@ class Transaction:
 
     def given_at(self, moment: float, who: str, n: int) -> list[Ticket]:
         """Up to `n` tickets that a worker was given at a moment and that are still pending."""
-        return lost_answers.given_at(self._connection, self._stored, moment, who, n)
+        if self._stored.progress.is_stopped:
+            return []
+        rows = ticket_list.given_at(self._connection, self._stored.key, who, moment)
+        return self._tickets(rows[:n])
+
+    def _given_with(self, items: Sequence[Item], who: str, n: int) -> list[Ticket]:
+        """The pending tickets that were given in the transaction in which these were told.
+
+        That transaction stamped both with the same moment.
+        """
+        number = next(iter(tickets_of(items)), None)
+        told = reward_log.told_by(self._connection, self._stored.key, number)
+        return [] if told is None or told[1] != who else self.given_at(told[0], who, n)
+
+    def _lost(self, who: str, known: Collection[int], n: int) -> list[Ticket]:
+        """Up to `n` pending tickets of a worker, without those that it knows of."""
+        if self._stored.progress.is_stopped:
+            return []
+        rows = ticket_list.held_by(self._connection, self._stored.key, who, self._now)
+        try:
+            seen = set(known)
+        except TypeError:
+            raise StudyError("known must be the numbers of tickets") from None
+        return self._tickets([row for row in rows if row[0] not in seen][:n])
+
+    def _tickets(self, rows: Sequence[Row]) -> list[Ticket]:
+        arms = self._stored.progress.arms
+        return [Ticket(number, arms[arm], expires) for number, arm, expires in rows]
 
     def ask(
         self,
@@ -83,11 +117,7 @@ class Transaction:
 
         Raises `StudyError` for a count or a lease that cannot be.
         """
-        count, who, seconds = check_count(n), worker_of(worker), self._seconds(lease)
-        found: list[Ticket] = []
-        if known is not None:
-            found = lost_answers.lost(self._connection, self._stored, who, known, count, self._now)
-        return found + self._hand_out(count - len(found), who, seconds)
+        return self.tell_and_ask((), check_count(n), worker=worker, lease=lease, known=known)[1]
 
     def tell_many(
         self,
@@ -97,12 +127,7 @@ class Transaction:
         mark: Mark | None = None,
     ) -> Receipt:
         """Count rewards, all or (with a `BatchError`) none; `mark` is the key they came with."""
-        items = make_items(list(rewards), self._stored.progress)
-        return self.tell_items(items, worker_of(worker), mark or Mark.of(None))
-
-    def tell_items(self, items: Sequence[Item], who: str, mark: Mark) -> Receipt:
-        """Tell rewards that have been looked at already."""
-        return self._tell(items, who, mark)[0]
+        return self.tell_and_ask(rewards, 0, worker=worker, mark=mark)[0]
 
     def _tell(self, items: Sequence[Item], who: str, mark: Mark) -> tuple[Receipt, float]:
         """The receipt, and when they were told (before now if the key was used before)."""
@@ -133,31 +158,30 @@ class Transaction:
         Told again with the same key, it gives the same tickets again.
         """
         items = make_items(list(rewards), self._stored.progress)
-        who = worker_of(worker)
-        return self.tell_items_and_ask(items, n, who, lease, known, mark or Mark.of(None))
+        return self.carry_out(items, n, worker_of(worker), lease, known, mark or Mark.of(None))
 
-    def tell_items_and_ask(
+    def carry_out(
         self,
         items: Sequence[Item],
-        n: int,
+        count: int,
         who: str,
         lease: float | None,
         known: Collection[int] | None,
         mark: Mark,
     ) -> tuple[Receipt, list[Ticket]]:
-        """`tell_and_ask` for rewards that have been looked at already, by the worker `who`."""
-        count, seconds = check_count(n), self._seconds(lease)
+        """Tell rewards, then ask for `count` tickets: what is given has been looked at already."""
+        seconds = self._seconds(lease)
         receipt, moment = self._tell(items, who, mark)
+        if not count:
+            return receipt, []
         if receipt.again:
-            found = lost_answers.given_at(self._connection, self._stored, moment, who, count)
+            found = self.given_at(moment, who, count)
             return receipt, found or self._hand_out(count, who, seconds)
         if items and receipt.repeated == len(items):
             # What was told again brings no more than it brought the first time.
-            found = lost_answers.same(self._connection, self._stored, items, who, count)
+            found = self._given_with(items, who, count)
             return receipt, found or self._hand_out(count, who, seconds)
-        found = []
-        if known is not None:
-            found = lost_answers.lost(self._connection, self._stored, who, known, count, self._now)
+        found = [] if known is None else self._lost(who, known, count)
         return receipt, found + self._hand_out(count - len(found), who, seconds)
 
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
@@ -174,15 +198,19 @@ class Transaction:
 
     def holder(self, ticket: Ticket | int) -> str | None:
         """Who was given a ticket, or told it; None if there is no such ticket."""
-        return lost_answers.holder(self._connection, self._stored, ticket_id(ticket))
+        number, key = ticket_id(ticket), self._stored.key
+        found = ticket_list.holder(self._connection, key, number)
+        told = None if found else reward_log.told_by(self._connection, key, number)
+        return found if told is None else told[1]
 
     def held(self, worker: str) -> list[Ticket]:
         """The first ticket that a worker has and has not answered, if there is one."""
-        return lost_answers.lost(self._connection, self._stored, worker, (), 1, self._now)
+        return self._lost(worker, (), 1)
 
     def pending_of(self, prefix: str) -> int:
         """How many tickets are out with workers whose names begin with `prefix`."""
-        return lost_answers.pending_of(self._connection, self._stored, prefix, self._now)
+        key = self._stored.key
+        return ticket_list.count_of_prefix(self._connection, key, prefix, self._now)
 
     @property
     def left(self) -> int | None:
@@ -191,7 +219,7 @@ class Transaction:
         return None if progress.budget is None else progress.budget - progress.totals.pulls
 
     def _seconds(self, lease: float | None) -> float:
-        return self._lease if lease is None else catalogue.check_lease(lease)
+        return self._lease if lease is None else arguments.seconds("a lease", lease)
 
     def _hand_out(self, count: int, who: str, seconds: float) -> list[Ticket]:
         if count < 1:

@@ -5,24 +5,24 @@ All of it is for owners. What may change without harm is said in `standout.study
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from standout.results import ChangeList, Status
 from standout.service.answers import sent
-from standout.service.schemas import ByHand, Done, NewSettings, Void
+from standout.service.schemas import ChangeBody, Done, NewSettings, Void
 from standout.service.security.auth import Identity, Looker, Owner
 from standout.service.service import ServiceOf
 from standout.study import Study
+from standout.study_interface import ByHand
 
 router = APIRouter(prefix="/studies/{name}", tags=["changing"])
 
 
-def _hand(who: Identity, body: ByHand) -> dict[str, Any]:
-    """Who changes something, why and with which key."""
-    return {"reason": body.reason, "worker": body.worker or who.name, "key": body.key}
+def _hand(who: Identity, body: ChangeBody) -> ByHand:
+    return ByHand(body.reason, body.worker or who.name, body.key)
 
 
 @router.patch("", responses=sent(Status, "How the study stands now."))
@@ -31,7 +31,7 @@ async def change(service: ServiceOf, who: Owner, name: str, body: NewSettings) -
 
     Nothing here can make a verdict wrong. `stopped` ends the study by hand, or goes on with it.
     """
-    return await service.by_hand(name, lambda study: study._set(body.given(), **_hand(who, body)))
+    return await service.by_hand(name, lambda study: study._set(body.given(), _hand(who, body)))
 
 
 @router.post("/void", responses=sent(Status, "How the study stands now."))
@@ -40,7 +40,7 @@ async def void(service: ServiceOf, who: Owner, name: str, body: Void) -> Respons
     return await service.by_hand(
         name,
         lambda study: study.void(
-            body.place, ticket=body.ticket, value=body.value, **_hand(who, body)
+            body.place, ticket=body.ticket, value=body.value, **_hand(who, body)._asdict()
         ),
     )
 

@@ -64,9 +64,7 @@ class Request:
 
     def carry_out(self, one: Transaction) -> Answer:
         """Tell and ask in a transaction; raises what `Study.tell_and_ask` raises."""
-        if not self.count:
-            return Answer(one.moment, one.tell_items(self.items, self.worker, self.mark), [])
-        found = one.tell_items_and_ask(
+        found = one.carry_out(
             self.items, self.count, self.worker, self.lease, self.known, self.mark
         )
         return Answer(one.moment, *found)

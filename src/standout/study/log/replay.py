@@ -9,7 +9,6 @@ nothing of the answer rests on it.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from standout.core.many_rewards import observe_many
 from standout.core.run import start_state
 from standout.core.state import PULLS, UNDECIDED, State
 from standout.core.typing import Floats
-from standout.posterior.until import Until
 from standout.results import StopReason
 from standout.study.log.chain import Kind, Logged, is_worked_out_alike, link, pack, read_places
 from standout.study.log.counted_order import counted_sequences
@@ -292,18 +290,9 @@ class Replay:
 
 def _twin(stored: StoredStudy) -> Progress:
     """The progress of the same study before its first reward."""
-    progress, begun = stored.progress, stored.progress.begun
-    rng = np.random.default_rng(0)
+    progress, rng = stored.progress, np.random.default_rng(0)
     twin = Progress(
-        replace(progress.problem, tolerance=begun.tolerance),
-        replace(progress.method, batch=begun.batch),
-        progress.arms,
-        begun.budget,
-        begun.pause_after,
-        progress.ordered,
-        rng,
-        until=None if begun.until is None else Until.parse(begun.until),
-        lease=begun.lease,
+        progress.problem, progress.method, progress.arms, progress.begun, progress.ordered, rng
     )
     twin.state = _fresh_state(progress, rng)
     return twin

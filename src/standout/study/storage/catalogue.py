@@ -28,7 +28,7 @@ from standout.results import StopReason, StudyRow
 from standout.study import arguments
 from standout.study.progress import Progress
 from standout.study.rating.page import Parts, check_items, check_page
-from standout.study.settings import read_changed
+from standout.study.settings import Settings, read_changed
 from standout.study.storage.append_only import lifted
 from standout.study.storage.connection import Connection
 from standout.study.storage.database import Storage
@@ -112,12 +112,18 @@ def plan(
     chosen = as_method(method)
     if _read_method(_written(chosen), problem) != chosen:
         raise StudyError(f"a study keeps its method by name, and {chosen.name!r} differs from it")
+    arguments.check_method(chosen)
     for arm in arms:
         check_name(str(arm), "arm")
     check_name(name, "study")
-    progress = _progress(
-        problem, chosen, check_arms(arms), budget, pause_after, ordered, arguments.seed_of(seed),
-        check_lease(lease), _check_costs(costs), _check_until(until),
+    if ordered not in (0, 1):
+        raise StudyError(f"ordered must be True or False, not {shown(ordered)}")
+    names = check_arms(arms)
+    given = {"budget": budget, "until": until, "pause_after": pause_after, "lease": lease}
+    settings = _settings(problem, chosen, given, len(names))
+    progress = Progress(
+        problem, chosen, names, settings, bool(ordered), arguments.seed_of(seed),
+        _check_costs(costs),
     )  # fmt: skip
     return Plan(
         progress,
@@ -127,38 +133,10 @@ def plan(
     )
 
 
-def _progress(
-    problem: Problem,
-    method: Method,
-    arms: Sequence[str],
-    budget: object,
-    pause_after: object,
-    ordered: object,
-    rng: np.random.Generator,
-    lease: float,
-    costs: Mapping[str, float] | None = None,
-    until: Until | None = None,
-) -> Progress:
-    """The progress of a study whose settings were checked, whether given or read."""
-    arguments.check_method(method)
-    if budget is not None:
-        budget = arguments.whole("budget", budget, 1, arguments.MOST_PULLS)
-    if pause_after is not None:
-        pause_after = arguments.whole("pause_after", pause_after, 1, arguments.MOST_FAILURES)
-    if not isinstance(ordered, bool | np.bool_) and ordered not in (0, 1):
-        raise StudyError(f"ordered must be True or False, not {shown(ordered)}")
-    if until is not None:
-        until.check_arms(len(arms))
-    return Progress(
-        problem, method, arms, budget, pause_after, bool(ordered), rng, costs, until, lease
-    )
-
-
-def _check_until(until: object) -> Until | None:
-    """What the chances have to promise, as given: an `Until`, its text or None."""
-    if until is None or isinstance(until, Until):
-        return until
-    return Until.parse(arguments.text("until", until))
+def _settings(problem: Problem, method: Method, given: dict[str, Any], n_arms: int) -> Settings:
+    """The settings that a study begins with, checked."""
+    asked = {"tolerance": problem.tolerance, "batch": method.batch}
+    return Settings().with_values(given | asked, n_arms)
 
 
 def _check_costs(costs: Mapping[str, float] | None) -> dict[str, float] | None:
@@ -177,11 +155,6 @@ def _check_costs(costs: Mapping[str, float] | None) -> dict[str, float] | None:
             )
         checked[arm] = number
     return checked
-
-
-def check_lease(seconds: float) -> float:
-    """A lease as a positive number of seconds."""
-    return arguments.seconds("a lease", seconds)
 
 
 def check_name(name: str, what: str) -> None:
@@ -311,19 +284,13 @@ def find(connection: Connection, storage: Storage, name: str | None) -> tuple[St
     arms = [name for (name,) in _ARMS(connection, row.id)]
     try:
         asked = json.loads(row.problem)
-        until = _check_until(asked.pop(_UNTIL, None))
+        given = {name: getattr(row, name) for name in ("budget", "pause_after", "lease")}
+        given["until"] = asked.pop(_UNTIL, None)
         problem = Problem(**asked)
-        progress = _progress(
-            problem,
-            _read_method(row.method, problem),
-            check_arms(arms),
-            row.budget,
-            row.pause_after,
-            row.ordered,
-            np.random.default_rng(0),
-            check_lease(row.lease),
-            until=until,
-        )
+        method = _read_method(row.method, problem)
+        settings = _settings(problem, method, given, len(arms))
+        rng = np.random.default_rng(0)
+        progress = Progress(problem, method, check_arms(arms), settings, bool(row.ordered), rng)
         ((changed,),) = _CHANGED(connection, row.id)
         progress.use(*read_changed(changed, progress.begun, len(arms)))
         return StoredStudy(row.id, progress, json.loads(row.fields)), row.name
