@@ -21,6 +21,7 @@ from standout.results import StopReason
 from standout.study import Study
 from standout.study.log.chain import Kind, Step
 from standout.study.progress import Progress
+from standout.study.settings import Settings
 from standout.study.storage.tokens import create as create_token
 from standout.study.storage.tokens import read_all
 from standout.study_interface import ByHand
@@ -361,8 +362,7 @@ def test_nothing_that_is_void_is_left_in_the_threshold_of_a_sample(
             problem,
             parse_method("focus"),
             [str(arm) for arm in range(12)],
-            None,
-            None,
+            Settings(),
             True,
             np.random.default_rng(1),
         )
