@@ -327,10 +327,12 @@ def test_leaders_are_named_as_estimates(site: Site, page: Page) -> None:
     study = site.new_study("leaders", ARMS, Problem(noise="gaussian:5", k=2), until="errors=1e-9")
     answer(study, 60)
     page.goto("/study/leaders")
-    likely = page.locator("#likely")
+    expect(page.locator("#likely")).to_contain_text("Best guess")
     expect(page.locator("#provisional")).to_contain_text("estimates, not the certificate")
-    expect(likely).to_contain_text("Highest chances to stand out: bag 12")
-    expect(page.locator("#answer")).to_contain_text("It is not certain yet of any of 12 arms")
+    expect(page.locator("#likely-arms li").first).to_contain_text("bag 12")
+    expect(page.locator("#answer")).to_have_text(
+        "None of the 12 arms stands out for certain yet; all are undecided."
+    )
     page.locator("#sort").select_option("chance")
     expect(page.locator("#rows [role=option]").first).to_have_accessible_name(
         re.compile(r"^bag 12 ?, undecided ?, mean .*, estimated chance to stand out")

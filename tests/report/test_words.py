@@ -212,3 +212,12 @@ def test_an_end_on_an_estimate_is_told_apart(tmp_path: Path) -> None:
     assert "the estimates promise what was asked (at most 0.5 wrong arms expected)" in said
     assert "budget" not in said
     study.close()
+
+
+def test_a_budget_that_will_hardly_do(tmp_path: Path) -> None:
+    with make(tmp_path) as study:
+        measure(study, most=100)
+        study.set(budget=110)
+        assert "the 10 that are left of it will hardly decide every arm" in words.effort(
+            gather(study)
+        )

@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 import standout.service
 from standout.pictures import marks
 from standout.service.pages import assets, modules_of
-from tests.service.conftest import Connect, bearer, new_token
+from tests.service.conftest import API, Connect, bearer, new_token
 
 HERE = Path(standout.service.__file__).parent
 PAGES = ["/", "/study/any", "/rate/any", "/compare"]
@@ -125,3 +125,30 @@ def test_arms_are_read_as_the_command_line_reads_them(client: TestClient) -> Non
     wrong = client.post("/arms", json={"text": "arm\nash\nash"})
     assert wrong.status_code == 422
     assert "line 3" in wrong.json()["error"]["message"]
+
+
+def test_an_error_in_a_browsers_tab_is_a_page(client: TestClient) -> None:
+    """A program gets JSON, a person with a browser words and a way back."""
+    tab = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    for address in ("/nowhere", f"{API}/studies/%3Cb%3E{{words}}/report"):
+        answer = client.get(address, headers=tab)
+        assert answer.status_code == client.get(address).status_code == 404
+        assert client.get(address).json()["error"]["message"]
+        assert answer.headers["content-type"].startswith("text/html")
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+        assert "<h1>There is nothing here</h1>" in answer.text
+        assert "{" not in answer.text
+        assert "<b>" not in answer.text
+    assert client.post("/nowhere", headers=tab).json()["error"]["code"]
+
+
+def test_comments_are_not_sent() -> None:
+    """The scripts that are sent have the lines of those that are read, without their comments."""
+    _, files = assets()
+    for path in (HERE / "static").glob("*.js"):
+        sent, read = files[path.name].body.decode(), path.read_text(encoding="utf-8")
+        assert sent.count("\n") == read.count("\n")
+        assert "/**" not in sent
+        assert not re.search(r"^\s*//", sent, re.MULTILINE)
+        # A text over several lines could have one that looks like a comment.
+        assert not [text for text in re.findall(r"`[^`]*`", read) if "\n" in text]

@@ -120,16 +120,18 @@ def effort(facts: Facts) -> str:
     if seen.budget is not None:
         used += f" of a budget of {count(seen.budget)}"
     used += "" if seen.stopped else " so far"
-    used += _left(facts.left)
+    used += _left(facts.left, None if seen.budget is None else seen.budget - pulls)
     if uniform is None:
         reason = "no arm is decided" if pulls else "nothing has been measured"
         return f"{used}. While {reason}, there is nothing to compare it with."
     return f"{used}. {_uniform(uniform, pulls, len(seen.names))}"
 
 
-def _left(forecast: Forecast | None) -> str:
+def _left(forecast: Forecast | None, budget: int | None) -> str:
     if forecast is None:
         return ""
+    if budget is not None and forecast.lower >= budget:
+        return f"; the {count(budget)} that are left of it will hardly decide every arm"
     more = f"; about {rounded(forecast.pulls_left)} more would decide every arm"
     if forecast.upper is None:
         return f"{more}, or far more"

@@ -10,9 +10,8 @@ from typing import Any
 from fastapi import FastAPI
 
 from standout import __version__
-from standout.service import errors
+from standout.service import errors, pages
 from standout.service.fast_path import FastPath
-from standout.service.pages import router as pages
 from standout.service.routes import (
     ERRORS,
     changing,
@@ -60,11 +59,11 @@ def create_app(place: str | os.PathLike[str], settings: Settings | None = None) 
         lifespan=lifespan,
     )
     app.state.service = service
-    errors.install(app)
+    errors.install(app, pages.error_page)
     for module in (health, studies, measuring, changing, views, files, tokens):
         app.include_router(module.router, prefix=API, responses=ERRORS)
     app.include_router(login.router)
-    app.include_router(pages)
+    app.include_router(pages.router)
     app.add_middleware(FastPath, service=service, prefix=API)
     app.add_middleware(Guard, settings=chosen, gate=service.gate)
     _describe_tokens(app, chosen.may_be_open)

@@ -128,12 +128,14 @@ def of_http(error: HTTPException) -> ApiError:
     return ApiError(status, message, code=CODES.get(status, "error"), headers=headers)
 
 
-def install(app: FastAPI) -> None:
-    """Make every error of the app an answer of the one shape."""
+def install(app: FastAPI, page: Callable[[ApiError], Response]) -> None:
+    """Make every error of the app an answer of the one shape; for a browser's tab, a `page`."""
 
     def add(kind: type[Exception], translated: Callable[[Any], ApiError]) -> None:
-        async def handle(_: Request, error: Exception) -> Response:
-            return translated(error).response()
+        async def handle(request: Request, error: Exception) -> Response:
+            found = translated(error)
+            is_tab = request.method == "GET" and "text/html" in request.headers.get("accept", "")
+            return page(found) if is_tab else found.response()
 
         app.add_exception_handler(kind, handle)
 

@@ -42,6 +42,8 @@ _TYPES = {
 _AS_IN_SCRIPTS = "!'()*~"
 """What `encodeURIComponent` leaves as it is, beside what Python does."""
 _FOR_EVER = "public, max-age=31536000, immutable"
+_COMMENT = re.compile(r"^[ \t]*(?://[^\n]*|/\*.*?\*/[ \t]*)$", re.MULTILINE | re.DOTALL)
+"""A comment that has its lines to itself."""
 _IMPORT = re.compile(r'^import .*?from "\./([\w.]+)";', re.MULTILINE | re.DOTALL)
 
 
@@ -59,7 +61,7 @@ def assets() -> tuple[str, dict[str, Asset]]:
     """All files by name, and the version that stands in their addresses.
 
     Marks and colours of verdicts are made from their one table; the others are
-    files.
+    files. Comments stay here: they were an eighth of what is sent. Lines keep their numbers.
 
     The version is a hash of all of them: an address never changes its content,
     so that a browser may keep it for ever.
@@ -67,7 +69,10 @@ def assets() -> tuple[str, dict[str, Asset]]:
     bodies = {"marks.js": marks.script().encode(), "marks.css": marks.style_sheet().encode()}
     for path in (_HERE / "static").iterdir():
         if path.suffix in _TYPES:
-            bodies[path.name] = path.read_bytes()
+            text = path.read_text(encoding="utf-8")
+            if path.suffix != ".svg":
+                text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+            bodies[path.name] = text.encode()
     found: dict[str, Asset] = {}
     digest = hashlib.sha256()
     for name, body in sorted(bodies.items()):
@@ -95,8 +100,11 @@ def page(name: str) -> bytes:
     version, _ = assets()
     base = f"/static/{version}"
     text = (_HERE / "templates" / f"{name}.html").read_text(encoding="utf-8")
-    links = (f'<link rel="modulepreload" href="{base}/{one}">' for one in modules_of(f"{name}.js"))
-    return text.replace("{preload}", "\n  ".join(links)).replace("{static}", base).encode()
+    if "{preload}" in text:
+        modules = modules_of(f"{name}.js")
+        links = (f'<link rel="modulepreload" href="{base}/{one}">' for one in modules)
+        text = text.replace("{preload}", "\n  ".join(links))
+    return text.replace("{static}", base).encode()
 
 
 def policy(images: str = "'self'") -> str:
@@ -117,6 +125,24 @@ def _shown(name: str, images: str = "'self'", **filled: str) -> Response:
         media_type="text/html; charset=utf-8",
         headers={"Content-Security-Policy": policy(images), "Cache-Control": "no-cache"},
     )
+
+
+_TITLES = {
+    401: "A token is needed here",
+    403: "This token does not open this",
+    404: "There is nothing here",
+    429: "Too many at once",
+}
+
+
+def error_page(error: ApiError) -> Response:
+    """An error for somebody with a browser."""
+    title = _TITLES.get(error.status, "That did not work")
+    words = error.message[:1].upper() + error.message[1:].rstrip(".") + "."
+    found = _shown("error", title=title, words=words)
+    found.status_code = error.status
+    found.headers.update(error.headers or {})
+    return found
 
 
 @router.get("/static/{version}/{name}")

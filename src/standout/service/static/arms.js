@@ -1,7 +1,7 @@
 // The arms of a study: overview, rows and table in one order, with search and filters.
 
 import { find, make, name, say } from "./dom.js";
-import { count } from "./format.js";
+import { count, plural } from "./format.js";
 import { MARKS, NORMAL, OUTLIER, UNDECIDED } from "./marks.js";
 import { Overview } from "./overview.js";
 import { FEW, Rows } from "./rows.js";
@@ -9,7 +9,7 @@ import { steady } from "./scale.js";
 import { searchBox } from "./search.js";
 import { factPairs, Sheet } from "./sheet.js";
 import { ArmTable } from "./table.js";
-import { mark } from "./verdicts.js";
+import { mark, overlapWords } from "./verdicts.js";
 
 /** From here on there is room for an arm beside the others. */
 const WIDE = window.matchMedia("(min-width: 68rem)");
@@ -56,7 +56,18 @@ export class Arms {
     none.hidden = this.order.length > 0;
     say(none, this.kind === null ? "" : `No arm is ${this.kind === OUTLIER ? "an outlier" : MARKS[this.kind].name} at the moment.`);
     this.#showChips();
+    this.#showOverlaps();
     this.sheet.update();
+  }
+
+  /** Say why decided arms may touch the band, where some do. */
+  #showOverlaps() {
+    const places = Array.from(this.data.verdict.keys()).filter((place) => this.data.overlap(place) > 0);
+    find("overlaps").hidden = places.length === 0;
+    if (!places.length) return;
+    const most = places.reduce((a, b) => (this.data.overlap(b) > this.data.overlap(a) ? b : a));
+    const rest = overlapWords(this.data, most).replace("Its interval", places.length === 1 ? "Its interval" : "Each interval");
+    say(find("overlaps"), `${plural(places.length, "decided arm")} ${places.length === 1 ? "touches" : "touch"} the band. ${rest}`);
   }
 
   /** What items say has come: draw what shows them anew. */

@@ -4,7 +4,7 @@
 import { Failure, get, studyPath } from "./api.js";
 import { StudyData } from "./data.js";
 import { find, make, name, say } from "./dom.js";
-import { count, interval, percent, plural, value } from "./format.js";
+import { count, interval, percent, plural, rewards, value } from "./format.js";
 import { NORMAL, OUTLIER } from "./marks.js";
 import { askForToken, begin } from "./session.js";
 import { mark, verdictWords } from "./verdicts.js";
@@ -46,7 +46,8 @@ function words(one, two, all) {
     said(apart, "Nowhere are the intervals of an arm apart.", `Intervals apart, so that the means differ:`),
     `All of this holds together with probability at least ${percent(1 - Math.min(1, delta))}. An arm is judged against its own study’s threshold.`,
   ];
-  if (one.head.problem.noise !== two.head.problem.noise) lines.splice(1, 0, `Take care: the rewards are ${one.head.problem.noise} in the first and ${two.head.problem.noise} in the second; means may not be in one unit.`);
+  if (all.length === 0) lines.splice(1, 4, "There is nothing to compare: arms go by their names, and none is in both.");
+  else if (one.head.problem.noise !== two.head.problem.noise) lines.splice(1, 0, `Take care: the first has ${rewards(one.head.problem.noise)}, the second ${rewards(two.head.problem.noise)}; means may not be in one unit.`);
   return lines.map((text) => make("li", { text }));
 }
 
@@ -82,6 +83,7 @@ async function compare(first, second) {
   find("found-title").replaceChildren(name(first), " and ", name(second));
   find("found-words").replaceChildren(...words(one, two, all));
   showTable(one, two, all, PAGE);
+  find("found-room").hidden = all.length === 0;
   find("found").hidden = false;
 }
 

@@ -1,7 +1,7 @@
 // What an owner may change: each change is confirmed with a reason, and kept with it.
 
 import { get, post, studyPath } from "./api.js";
-import { draw, find, make, name, say, shown } from "./dom.js";
+import { draw, find, make, name, say, shown, table, wide } from "./dom.js";
 import { count, time, value } from "./format.js";
 
 /** Ask in a dialog; what was entered, by the names of the fields, or null. `act` may refuse it. */
@@ -152,16 +152,15 @@ export class Controls {
     const rows = mine.map((one) => {
       const end = make("button", { type: "button", class: "plain small", text: "Revoke", "aria-label": `Revoke the ${one.role}’s token ${one.label || one.id}` });
       end.addEventListener("click", () => this.#revoke(one));
-      return make("tr", {},
-        make("td", { text: one.role }),
-        make("td", {}, one.label ? name(one.label) : make("span", { class: "muted", text: "no label" })),
-        make("td", { text: one.study === null ? "every study" : "this study" }),
-        make("td", { class: "number", text: time(one.created) }),
-        make("td", {}, one.revoked === null ? end : make("span", { class: "muted", text: `revoked ${time(one.revoked)}` })));
+      return [
+        one.role,
+        one.label ? name(one.label) : make("span", { class: "muted", text: "no label" }),
+        one.study === null ? "every study" : "this study",
+        time(one.created),
+        one.revoked === null ? end : make("span", { class: "muted", text: `revoked ${time(one.revoked)}` }),
+      ];
     });
-    const head = ["Role", "For", "Opens", "Made", ""].map((text) => (text ? make("th", { scope: "col", text }) : make("td")));
-    const table = make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
-    find("tokens").replaceChildren(rows.length ? make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Tokens" }, table) : make("p", { class: "muted", text: "None yet." }));
+    find("tokens").replaceChildren(rows.length ? wide("Tokens", table(["Role", "For", "Opens", "Made", ""], rows)) : make("p", { class: "muted", text: "None yet." }));
   }
 
   #token() {

@@ -16,6 +16,7 @@ export class StudyData {
     this.names = [];
     this.failures = new Map();
     this.paused = new Map();
+    /** Null until they are known, undefined if they cannot be. */
     this.chances = null;
   }
 
@@ -64,7 +65,7 @@ export class StudyData {
 
   /** The undecided arms with the highest chances; none while nothing is measured. */
   leaders(most) {
-    if (this.chances === null || this.chances.pulls === 0) return [];
+    if (!this.chances?.pulls) return [];
     return this.order("chance", UNDECIDED).slice(0, most);
   }
 
@@ -94,6 +95,18 @@ export class StudyData {
   isLow(place) {
     const side = this.head.problem.side;
     return side === "low" || (side === "both" && this.estimate[place] < this.head.median);
+  }
+
+  /** How far a decided arm's interval reaches into the threshold's that it was decided against. */
+  overlap(place) {
+    const kind = this.verdict[place];
+    const [high, second] = this.bands();
+    const low = this.head.problem.side === "low" ? high : second;
+    const isOutlier = kind === OUTLIER;
+    const reaches = [];
+    if (high !== low && !(isOutlier && this.isLow(place))) reaches.push(isOutlier ? high.upper - this.lower[place] : this.upper[place] - high.lower);
+    if (low && !(isOutlier && !this.isLow(place))) reaches.push(isOutlier ? this.upper[place] - low.lower : low.upper - this.lower[place]);
+    return kind === UNDECIDED ? 0 : Math.max(0, ...reaches);
   }
 
   /** The positions of the arms of one kind (or all, for null), sorted; the other way round if reversed. */

@@ -39,6 +39,19 @@ export function shown(text, most = 200) {
   return clean.length > most ? clean.slice(0, most - 1) + "…" : clean;
 }
 
+/** A table of texts or elements; the columns in `numbers` are set right. */
+export function table(titles, rows, numbers = []) {
+  const cell = (tag, content, i, more = {}) => make(tag, { class: numbers.includes(titles[i]) ? "number right" : null, ...more }, content);
+  const head = titles.map((text, i) => (text ? cell("th", text, i, { scope: "col" }) : make("td")));
+  const body = rows.map((row) => make("tr", {}, ...row.map((content, i) => cell("td", content, i))));
+  return make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body));
+}
+
+/** What scrolls sideways by itself if it has to, also by keyboard. */
+export function wide(label, content) {
+  return make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": label }, content);
+}
+
 /** Set the text of an element only when it differs, so that a reader is not told twice. */
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;

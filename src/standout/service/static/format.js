@@ -79,3 +79,14 @@ export function chance(value) {
 export function percent(share) {
   return `${Number((100 * share).toPrecision(3))} %`;
 }
+
+/** What a noise family means, in words. */
+export function rewards(noise) {
+  const [family, numbers] = noise.split(":");
+  const [low, high] = (numbers ?? "").split(",").map(Number);
+  if (family === "bernoulli") return "rewards of 0 or 1";
+  if (family === "bounded") return `rewards between ${low} and ${high}`;
+  if (family === "gaussian") return `Gaussian rewards${numbers ? ` with a standard deviation of ${low}` : ""}`;
+  if (family === "heavy") return `rewards with a standard deviation of at most ${low}`;
+  return `${noise} rewards`;
+}

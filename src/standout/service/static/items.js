@@ -72,6 +72,13 @@ export function pictureOf(item, attributes = {}) {
   return make("img", { alt: item.text ? "" : "The picture of this item", referrerpolicy: "no-referrer", ...attributes, src: item.image });
 }
 
+/** A small picture of an item; it goes away if it cannot be loaded. */
+export function thumb(item) {
+  const image = pictureOf(item, { class: "thumb", alt: "", loading: "lazy", decoding: "async" });
+  image.addEventListener("error", () => image.remove());
+  return image;
+}
+
 /** All of an item: picture, text, markup as it is written. `failed` stands for a picture that did not load. */
 export function itemParts(item, failed) {
   const parts = [];

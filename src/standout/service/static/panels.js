@@ -1,8 +1,8 @@
 // The words around the picture: title, figures, what comes next, failures.
 
-import { find, make, name, say, seldom, shown } from "./dom.js";
-import { chance, count, interval, isKnown, percent, plural, short, time, value } from "./format.js";
-import { brief, pictureOf } from "./items.js";
+import { find, make, name, say, seldom, shown, table, wide } from "./dom.js";
+import { chance, count, decimalsFor, interval, isKnown, percent, plural, rewards, short, time, value } from "./format.js";
+import { brief, thumb } from "./items.js";
 import { MARKS, NORMAL, OUTLIER, UNDECIDED } from "./marks.js";
 import { mark } from "./verdicts.js";
 
@@ -39,11 +39,7 @@ function listed(data, items, places) {
 /** An item behind its arm's name: a name alone may mean nothing to a reader. */
 function itemWords(item) {
   const parts = [];
-  if (item?.image) {
-    const image = pictureOf(item, { class: "thumb", alt: "" });
-    image.addEventListener("error", () => image.remove());
-    parts.push(" ", image);
-  }
+  if (item?.image) parts.push(" ", thumb(item));
   const text = brief(item, 60).replace(/^[“"](.*)[”"]$/u, "$1");
   if (text) parts.push(" (", make("bdi", { class: "quoted", text: `“${text}”` }), ")");
   return make("span", {}, ...parts);
@@ -66,9 +62,9 @@ export function showAnswer(data, items) {
   const verb = outliers === 1 ? "stands" : "stand";
   const rest = head.stopped
     ? undecided ? [`; ${plural(undecided, "arm")} stayed undecided.`] : ["."]
-    : [`; ${undecided === 0 ? "none is" : count(undecided) + (undecided === 1 ? " is" : " are")} undecided.`];
+    : [`; ${undecided === 0 ? "none is" : undecided === arms ? "all are" : count(undecided) + (undecided === 1 ? " is" : " are")} undecided.`];
   const all = outliers === 0
-    ? [undecided === 0 ? `None of the ${count(arms)} arms stands out` : `It is not certain yet of any of ${count(arms)} arms that it stands out`]
+    ? [undecided === 0 ? `None of the ${count(arms)} arms stands out` : `None of the ${count(arms)} arms stands out for certain${head.stopped ? "" : " yet"}`]
     : [`${count(outliers)} of ${count(arms)} arms ${verb} out${head.stopped ? "" : " so far"}: `, ...names];
   find("answer").replaceChildren(...all, ...rest);
   showLikely(data, items);
@@ -78,25 +74,27 @@ export function showAnswer(data, items) {
 
 /** The leaders among the undecided with their chances: an estimate, in words that no verdict has. */
 function showLikely(data, items) {
-  const room = find("likely");
-  const leaders = data.leaders(MOST_LEADERS).filter((place, i) => i === 0 || data.chance[place] >= LEAST_CHANCE);
-  find("provisional").hidden = leaders.length === 0;
-  if (leaders.length === 0) return;
   const found = data.chances;
+  const isOpen = data.head.counts.undecided > 0;
+  find("provisional").hidden = !isOpen || found === undefined;
+  if (!isOpen || !found?.pulls) return;
+  const leaders = data.leaders(MOST_LEADERS).filter((place, i) => i === 0 || data.chance[place] >= LEAST_CHANCE);
   items.want(leaders);
-  const parts = leaders.flatMap((place, i) => [
-    i === 0 ? "" : ", ",
-    name(data.names[place]),
-    itemWords(items.of(place)),
-    ` ${chance(data.chance[place])}`,
-  ]);
-  const wrong = ` Best guess: ${plural(found.probable.length, "arm")} above one half, ${found.expected_wrong < 0.05 ? "fewer than 0.1" : value(found.expected_wrong, 1)} wrong expected.`;
-  const ended = data.head.reason === "estimate" ? ` The study ended on this estimate (until ${data.head.until}), not on the certificate.` : "";
-  const note = found.note === null ? "" : ` Take care: ${found.note}.`;
-  room.replaceChildren("Highest chances to stand out: ", ...parts, ".", wrong, ended, note);
-  const [band, low] = data.bands();
-  const about = [band, low].filter((one) => isKnown(one?.estimate)).map((one) => value(one.estimate));
+  const guessed = found.probable.length;
+  const wrong = found.expected_wrong < 0.05 ? "fewer than 0.1" : value(found.expected_wrong, 1);
+  say(find("likely"), `Best guess: ${guessed === 0 ? "no arm stands" : plural(guessed, "arm") + (guessed === 1 ? " stands" : " stand")} out. Taken as the answer, ${wrong} arms are expected to be on the wrong side.`);
+  const rows = leaders.map((place) => {
+    const bar = make("span", { class: "likely-bar" });
+    bar.style.setProperty("--chance", data.chance[place]);
+    return make("li", {}, make("span", {}, name(data.names[place]), itemWords(items.of(place))), bar, make("span", { class: "chance number", text: `chance ${chance(data.chance[place])}` }));
+  });
+  find("likely-arms").replaceChildren(...rows);
+  const ended = data.head.reason === "estimate" ? `The study ended on this estimate (until ${data.head.until}), not on the certificate. ` : "";
+  say(find("likely-note"), ended + (found.note === null ? "" : `Take care: ${found.note}.`));
   const likely = found.likely_threshold;
+  const places = likely ? decimalsFor(likely.upper - likely.lower) : null;
+  const [band, low] = data.bands();
+  const about = [band, low].filter((one) => isKnown(one?.estimate)).map((one) => value(one.estimate, low ? null : places));
   const within = likely ? `, and with a chance of ${found.level} between ${interval(likely.lower, likely.upper).replace(" to ", " and ")}` : "";
   say(find("likely-threshold"), about.length ? `The threshold is probably about ${about.join(" and ")}${low ? "" : within} (the line in its band).` : "");
 }
@@ -137,7 +135,7 @@ function question(head) {
     both: `above median + ${at(k)} or below median − ${at(low)}`,
   }[side];
   const near = tolerance > 0 ? ` Within ${Number(tolerance.toPrecision(4))} of the threshold, either answer will do.` : "";
-  return `An arm stands out if its mean lies ${where}. Wrong with probability at most ${percent(delta)}, for ${noise} rewards.${near} Begun ${time(head.created)}.`;
+  return `An arm stands out if its mean lies ${where}. Wrong with probability at most ${percent(delta)}, for ${rewards(noise)}.${near} Begun ${time(head.created)}.`;
 }
 
 function figure(term, body, extra = null, kind = null) {
@@ -167,11 +165,17 @@ export function showFigures(data, forecast) {
     figure("Undecided", count(counts.undecided), null, UNDECIDED),
     figure("Normal", count(counts.normal), null, NORMAL),
     figure("Pulls", count(counts.pulls), pulls.join(", ") || null),
-    figure(low ? "High threshold" : "Threshold", interval(threshold.lower, threshold.upper), isKnown(threshold.estimate) ? `about ${value(threshold.estimate)}` : null),
+    thresholdFigure(low ? "High threshold" : "Threshold", threshold),
   ];
-  if (low) parts.push(figure("Low threshold", interval(low.lower, low.upper), isKnown(low.estimate) ? `about ${value(low.estimate)}` : null));
+  if (low) parts.push(thresholdFigure("Low threshold", low));
   parts.push(leftFigure(head, forecast));
   find("figures").replaceChildren(...parts);
+}
+
+function thresholdFigure(term, { lower, upper, estimate }) {
+  const span = upper - lower;
+  const places = lower !== null && upper !== null && isKnown(span) ? decimalsFor(span) : null;
+  return figure(term, interval(lower, upper), isKnown(estimate) ? `about ${value(estimate, places)}` : null);
 }
 
 function leftFigure(head, forecast) {
@@ -221,18 +225,10 @@ export function showFailures(data, rows) {
   }
   if (rows.length) {
     const total = [...data.failures.values()].reduce((a, b) => a + b, 0);
-    const head = ["When", "Arm", "Who", "Why"].map((text) => make("th", { scope: "col", text }));
-    const body = rows.map((row) =>
-      make("tr", {},
-        make("td", { class: "number", text: time(row.time) }),
-        make("td", {}, name(row.arm)),
-        make("td", {}, name(row.worker)),
-        make("td", { text: shown(row.reason || "no reason given", 500) })),
-    );
+    const body = rows.map((row) => [time(row.time), name(row.arm), name(row.worker), shown(row.reason || "no reason given", 500)]);
     parts.push(
       make("h3", { text: `${plural(total, "failure")}${total > rows.length ? `, the last ${rows.length}` : ""}` }),
-      make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Failures" },
-        make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body))),
+      wide("Failures", table(["When", "Arm", "Who", "Why"], body)),
     );
   }
   if (!parts.length) parts.push(make("p", { class: "muted", text: "None: every ticket handed out has brought a reward or is still out." }));

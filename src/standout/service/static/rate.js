@@ -124,7 +124,7 @@ function skip() {
 
 function show(found, sent = {}) {
   // What was just answered may be answered anew, as long as its item is at hand.
-  now.last = found.counted && now.item?.ticket === sent.ticket ? now.item : null;
+  now.last = found.counted && now.item?.ticket === sent.ticket ? { ...now.item, given: sent.value } : null;
   now.ticket = now.change = null;
   now.keys = new Map();
   if (found.answered !== undefined) now.answered = found.answered;
@@ -181,7 +181,13 @@ function completionParts(completion) {
   return parts;
 }
 
-function showItem({ ticket, item, asked, isChange = false }) {
+/** What was answered, as it was labelled. */
+function answerWords(asked, given) {
+  const label = asked.buttons?.find((choice) => choice.value === given)?.label;
+  return label ? `“${label}”` : String(Number(given.toPrecision(6)));
+}
+
+function showItem({ ticket, item, asked, given, isChange = false }) {
   const answers = answersFor(asked, answer);
   const item_node = itemNode(item);
   const skipKey = ["s", "x", null].find((key) => key === null || !answers.keys.has(key));
@@ -192,7 +198,7 @@ function showItem({ ticket, item, asked, isChange = false }) {
   document.title = `${shown(asked.question, 60)} · rating`;
   const ways = isChange ? [keep] : isPilot ? [later] : [later, undo, stop].filter(Boolean);
   card(
-    isChange ? make("p", { class: "muted", text: "Your last answer, once more: what you choose now takes its place." }) : null,
+    isChange ? make("p", { class: "muted", text: `You answered ${answerWords(asked, given)}. What you choose now takes its place.` }) : null,
     make("h1", { id: "asked", dir: "auto", text: asked.question }),
     item_node,
     answers.node,

@@ -3,7 +3,7 @@
 
 import { draw, make, name, perFrame, say } from "./dom.js";
 import { chance, count, interval, isKnown, value } from "./format.js";
-import { brief, pictureOf } from "./items.js";
+import { brief, thumb } from "./items.js";
 import { MARKS } from "./marks.js";
 import { clamp, scale, thinned } from "./scale.js";
 import { mark, markClass, markPath, verdictWords } from "./verdicts.js";
@@ -218,10 +218,7 @@ export class Rows {
     if (row.shown === item || item === null) return;
     row.shown = item;
     say(row.item, brief(item));
-    if (!item.image) return;
-    const image = pictureOf(item, { class: "thumb", alt: "", loading: "lazy", decoding: "async" });
-    image.addEventListener("error", () => image.remove());
-    row.arm.prepend(image);
+    if (item.image) row.arm.prepend(thumb(item));
   }
 
   #draw(row, key, kind) {

@@ -2,7 +2,7 @@
 // arms on a wide screen, below its row on a narrow one.
 
 import { get, studyPath } from "./api.js";
-import { draw, find, make, name, perFrame, say, seldom, shown } from "./dom.js";
+import { draw, find, make, name, perFrame, say, seldom, shown, table } from "./dom.js";
 import { count, interval, isKnown, plural, time, value } from "./format.js";
 import { itemParts } from "./items.js";
 import { MARKS } from "./marks.js";
@@ -10,6 +10,7 @@ import { area, BOTTOM, LEFT, plotFrame, pullScale, RIGHT, TOP } from "./plot.js"
 import { clamp, scale, thinned } from "./scale.js";
 import { armFacts, mark, verdictWords } from "./verdicts.js";
 
+const NUMBERS = ["Rewards", "Mean", "Pulls", "Reward", "Interval"];
 const FAILED = "The picture could not be loaded.";
 
 export class Sheet {
@@ -100,7 +101,7 @@ export class Sheet {
     say(find("chosen-workers-title"), `Measured by ${plural(found.n_workers, "worker")}`);
     const rows = found.workers.map((one) => [name(one.worker), count(one.rewards), value(one.mean, this.data.decimals)]);
     const note = rest > 0 ? make("p", { class: "small muted", text: `and ${plural(rest, "other")} with fewer` }) : null;
-    find("chosen-workers").replaceChildren(table(["Who", "Rewards", "Mean"], rows), ...(note ? [note] : []));
+    find("chosen-workers").replaceChildren(table(["Who", "Rewards", "Mean"], rows, NUMBERS), ...(note ? [note] : []));
   }
 
   #showLatest(found) {
@@ -109,7 +110,7 @@ export class Sheet {
       make("span", {}, value(one.reward), one.counted ? null : make("span", { class: "muted", text: " (not counted)" })),
       make("span", {}, name(one.worker), this.#voidButton(one)),
     ]);
-    find("chosen-latest").replaceChildren(table(["When", "Reward", "Who"], rows));
+    find("chosen-latest").replaceChildren(table(["When", "Reward", "Who"], rows, NUMBERS));
   }
 
   #voidButton(reward) {
@@ -121,7 +122,7 @@ export class Sheet {
     const { history } = this;
     if (!find("chosen-table").open || history === null) return;
     const rows = history.pulls.map((pulls, i) => [count(pulls), value(history.mean[i]), interval(history.lower[i], history.upper[i])]);
-    find("chosen-moments").replaceChildren(table(["Pulls", "Mean", "Interval"], rows));
+    find("chosen-moments").replaceChildren(table(["Pulls", "Mean", "Interval"], rows, NUMBERS));
   }
 
   #draw() {
@@ -153,17 +154,6 @@ export class Sheet {
     }
     return parts;
   }
-}
-
-function table(titles, rows) {
-  const isNumber = (i) => ["Rewards", "Mean", "Pulls", "Reward", "Interval"].includes(titles[i]);
-  const cell = (tag, content, i, more = {}) => make(tag, { class: isNumber(i) ? "number right" : null, ...more }, content);
-  return make(
-    "table",
-    {},
-    make("thead", {}, make("tr", {}, ...titles.map((text, i) => cell("th", text, i, { scope: "col" })))),
-    make("tbody", {}, ...rows.map((row) => make("tr", {}, ...row.map((content, i) => cell("td", content, i))))),
-  );
 }
 
 /** What is known of an arm as terms and their values. */

@@ -89,10 +89,9 @@ const refreshForecast = seldom(12000, async () => {
 });
 
 const refreshChances = seldom(3000, async () => {
-  if (data.size > MOST_CHANCES) return;
-  const found = await get(studyPath(study, "/chances")).catch(() => null);
-  if (found === null) return;
-  data.takeChances(found);
+  const found = data.size > MOST_CHANCES ? null : await get(studyPath(study, "/chances")).catch(() => null);
+  if (found === null) data.chances ??= undefined;
+  else data.takeChances(found);
   showAnswer(data, items);
   arms.show();
   // One after the other: a browser has few connections, and what takes long must not hold them all.
@@ -138,6 +137,8 @@ function setUpWords() {
   for (const link of [find("rate"), find("begin-rate")]) link.href = `/rate/${encodeURIComponent(study)}`;
   find("pilot").href = `/rate/${encodeURIComponent(study)}?pilot`;
   find("trace-details").addEventListener("toggle", showTraceTable);
+  const quoted = /^[\w.-]+$/.test(study) ? study : `'${shown(study).replaceAll("'", `'\\''`)}'`;
+  say(find("begin-run"), `standout run --server ${location.origin} --study ${quoted} --measure './program {arm}'`);
 }
 
 function showConnection(state) {

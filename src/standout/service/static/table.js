@@ -1,8 +1,8 @@
 // The arms as a plain table, page by page: what the picture shows, in words. Any column sorts.
 
-import { make, name, say } from "./dom.js";
+import { make, name, say, wide } from "./dom.js";
 import { chance, count, value } from "./format.js";
-import { brief } from "./items.js";
+import { brief, thumb } from "./items.js";
 import { mark, verdictWords } from "./verdicts.js";
 
 const PAGE = 50;
@@ -39,7 +39,7 @@ export class ArmTable {
     this.on = make("button", { type: "button", id: "page-on", text: "Next", onclick: () => this.#turn(1) });
     this.where = make("span", { class: "number", role: "status" });
     root.append(
-      make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Table of arms" }, table),
+      wide("Table of arms", table),
       make("p", { class: "pager" }, this.back, this.where, this.on),
     );
   }
@@ -108,7 +108,9 @@ export class ArmTable {
   #showHeads() {
     COLUMNS.forEach(([, key, , isUp], i) => {
       const isSorted = key === this.sort;
-      const isAscending = isUp !== this.isReversed;
+      // Where low means are asked for, they come first.
+      const isFirstUp = isUp || (key === "mean" && this.data.head.problem.side === "low");
+      const isAscending = isFirstUp !== this.isReversed;
       if (isSorted) this.heads[i].setAttribute("aria-sort", isAscending ? "ascending" : "descending");
       else this.heads[i].removeAttribute("aria-sort");
       say(this.heads[i].querySelector(".arrow"), isSorted ? (isAscending ? "▴" : "▾") : "");
@@ -118,9 +120,9 @@ export class ArmTable {
   #make(place) {
     const open = make("button", { type: "button", class: "link" }, name(this.data.names[place]));
     open.addEventListener("click", () => this.chosen(place));
-    const row = { item: make("span", { class: "item-words", dir: "auto" }), mark: make("span"), words: make("span") };
+    const row = { shown: null, picture: make("span"), item: make("span", { class: "item-words", dir: "auto" }), mark: make("span"), words: make("span") };
     row.numbers = COLUMNS.filter(([, , isNumber]) => isNumber).map(([, key]) => make("td", { class: `number right of-${key}` }));
-    row.root = make("tr", {}, make("th", { scope: "row" }, open, row.item), make("td", { class: "whole" }, row.mark, " ", row.words), ...row.numbers);
+    row.root = make("tr", {}, make("th", { scope: "row" }, row.picture, open, row.item), make("td", { class: "whole" }, row.mark, " ", row.words), ...row.numbers);
     this.rows.set(place, row);
     return row;
   }
@@ -133,8 +135,13 @@ export class ArmTable {
       row.mark.replaceChildren(mark(data.verdict[place], data.isLow(place)));
       row.kind = kind;
     }
-    say(row.words, verdictWords(data, place));
-    say(row.item, brief(this.items.of(place)));
+    say(row.words, verdictWords(data, place) + (data.paused.has(data.names[place]) ? ", paused" : ""));
+    const item = this.items.of(place);
+    if (item !== row.shown) {
+      row.shown = item;
+      say(row.item, brief(item));
+      if (item?.image) row.picture.replaceChildren(thumb(item), " ");
+    }
     const numbers = [
       value(data.estimate[place], data.decimals),
       value(data.lower[place], data.decimals),

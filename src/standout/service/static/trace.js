@@ -1,7 +1,7 @@
 // The threshold's interval and the number of undecided arms over the pulls: two pictures
 // with one axis, and a line through both under the pointer.
 
-import { draw, make, perFrame, say } from "./dom.js";
+import { draw, perFrame, say, table } from "./dom.js";
 import { count, interval, short } from "./format.js";
 import { area, BOTTOM, plotFrame, pullScale, TOP } from "./plot.js";
 import { countTicks, scale, thinned } from "./scale.js";
@@ -90,12 +90,11 @@ export class TracePictures {
 export function traceTable(trace) {
   const hasLow = trace.lower_low.some((end) => end !== null);
   const titles = ["Pulls", hasLow ? "High threshold" : "Threshold", ...(hasLow ? ["Low threshold"] : []), "Undecided"];
-  const head = make("tr", {}, ...titles.map((text) => make("th", { scope: "col", text })));
-  const rows = trace.pulls.map((pulls, i) => {
-    const cells = [count(pulls), interval(trace.lower[i], trace.upper[i])];
-    if (hasLow) cells.push(interval(trace.lower_low[i], trace.upper_low[i]));
-    cells.push(count(trace.undecided[i]));
-    return make("tr", {}, ...cells.map((text) => make("td", { class: "number", text })));
-  });
-  return make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows));
+  const rows = trace.pulls.map((pulls, i) => [
+    count(pulls),
+    interval(trace.lower[i], trace.upper[i]),
+    ...(hasLow ? [interval(trace.lower_low[i], trace.upper_low[i])] : []),
+    count(trace.undecided[i]),
+  ]);
+  return table(titles, rows, titles);
 }

@@ -47,13 +47,25 @@ export function armWords(data, place) {
   return parts.join(", ");
 }
 
+/** Why an arm is decided though its interval reaches into the threshold's; null if it does not. */
+export function overlapWords(data, place) {
+  const { tolerance } = data.head.problem;
+  const reach = data.overlap(place);
+  if (!(reach > 0)) return null;
+  return reach <= tolerance * (1 + 1e-9)
+    ? `Its interval reaches into the threshold’s by less than the tolerance of ${tolerance}.`
+    : "Its interval alone still reaches into the threshold’s; the rewards of all arms together rule out the other verdict.";
+}
+
 /** All that is known of an arm, as pairs of a term and its value. */
 export function armFacts(data, place) {
   const name = data.names[place];
   const span = data.upper[place] - data.lower[place];
   const places = Number.isFinite(span) ? decimalsFor(span) : null;
+  const why = overlapWords(data, place);
   const facts = [
     ["Verdict", verdictWords(data, place)],
+    ...(why ? [["Decided", why]] : []),
     ["Mean", value(data.estimate[place], isKnown(data.estimate[place]) ? places : null)],
     ["Interval", interval(data.lower[place], data.upper[place])],
     ["Pulls", count(data.pulls[place])],
