@@ -20,7 +20,7 @@ SOURCES := src tests $(wildcard benchmarks tools docs)
 say = @printf '\n== %s\n' '$(1)'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test run-tests system warm quick check lint types imports format
+.PHONY: help setup demo serve test run-tests plain system warm quick check lint types imports format
 .PHONY: bench docs lock clean
 
 help: ## list the targets
@@ -62,15 +62,17 @@ demo: $(DEMO) ## see standout find outliers
 serve: $(STAMP) ## see a study being answered live, in a browser
 	@$(BIN)/standout serve --demo
 
-test: $(STAMP) ## all tests, then the kernel tests again without compilation
-	@$(MAKE) --no-print-directory -j2 system warm
+test: $(STAMP) ## all tests, the kernel tests also without compilation
+	@$(MAKE) --no-print-directory -j3 plain system warm
 	@$(MAKE) --no-print-directory run-tests
 
 run-tests:
 	$(call say,pytest)
 	$(PYTEST)
+
+plain: $(STAMP)
 	$(call say,pytest: kernels as plain Python)
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -m kernel $$(grep -rl --include='test_*.py' 'mark\.kernel' tests)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m kernel $$(grep -rl --include='test_*.py' 'mark\.kernel' tests)
 
 system:
 	@scripts/install-system.sh
@@ -102,9 +104,10 @@ docs: $(STAMP) ## the documentation as a site in build/docs; a warning or a dead
 	$(BIN)/python -m sphinx -W --keep-going -q -E -j 2 -d build/doctrees docs build/docs
 	$(BIN)/python tools/check_site.py build/docs
 
-# To compile, to look through the sources and to install a browser take one core each.
+# To compile, to look through the sources and to install a browser take one core each, and so do
+# plain kernels, which take longest.
 check: $(STAMP) ## everything that has to pass: lint, types, imports, docs, test
-	@$(MAKE) --no-print-directory -j3 system warm lint types imports docs
+	@$(MAKE) --no-print-directory -j3 plain system warm lint types imports docs
 	@$(MAKE) --no-print-directory run-tests
 
 format: $(STAMP) ## rewrite the sources in the project's format

@@ -43,8 +43,9 @@ def test_no_index_is_out_of_bounds(part: int) -> None:
         assert not faults, logic.shrunk(case, faults[0], f"2:{number}")
 
 
-@pytest.mark.kernel
-@pytest.mark.parametrize("seed", range(4))
+# Plain kernels play a quarter: their answers are those of the compiled ones (each kernel has its
+# twin), and the strict attack watches their indices.
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.kernel), 1, 2, 3])
 def test_runs_by_hand(seed: int) -> None:
     count = Count()
     for number in range(156):

@@ -70,7 +70,7 @@ def wait_until_busy(process: subprocess.Popen[str], children: int) -> None:
     deadline = time.monotonic() + HANGS
     while time.monotonic() < deadline and process.poll() is None:
         if children == 0:
-            if cpu_seconds(process.pid) > 3:
+            if cpu_seconds(process.pid) > 1.5:
                 return
             time.sleep(0.05)
             continue

@@ -51,7 +51,12 @@ class Server:
             connection.execute(statement)
 
     def new_database(self, name: str) -> str:
-        self.run(f'CREATE DATABASE "{name}"')
+        import psycopg
+
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            # Copied as files: through the log, as is usual since 15, takes three times as long.
+            how = "STRATEGY FILE_COPY" if connection.info.server_version >= 150000 else ""
+            connection.execute(f'CREATE DATABASE "{name}" {how}')
         return self.url(name)
 
 
