@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,11 +13,15 @@ from playwright.sync_api import Page, expect
 from standout import Problem, Study
 from standout.report.page import render_report
 from tests.browser.axe import violations
-from tests.browser.conftest import NewPage, Site, Watch
+from tests.browser.conftest import PIXEL, NewPage, Site, Watch, memory, serve
 from tests.browser.test_dashboard import ARMS, answer
+from tests.browser.test_rating import press
 
-LOOKS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
+LOOKS = [(1280, "light"), (390, "dark")]
 ITEMS = {arm: {"text": f"The {arm}"} for arm in ARMS}
+PICTURE = "data:image/png;base64," + base64.b64encode(PIXEL).decode()
+SEEN = {arm: {"text": f"The {arm}", "image": PICTURE} for arm in ARMS}
+DONE = {"completion": {"after": 2, "code": "C7", "url": "https://panel.example/done"}}
 SCALE = {"min": 0, "max": 1, "steps": 50, "low_label": "none", "high_label": "all"}
 
 
@@ -32,6 +37,8 @@ def studies(site: Site) -> Iterator[dict[str, Study]]:
         "axe same": site.new_study("axe same", ARMS[:5], Problem(noise="gaussian:1", k=2)),
     }
     answer(made["axe running"], 60)
+    made["axe running"].note("the freezer was warm", worker="ada")
+    made["axe running"].pause("bag 2", "out of stock")
     answer(made["axe decided"])
     rng = np.random.default_rng(0)
     many = made["axe many"]
@@ -42,20 +49,20 @@ def studies(site: Site) -> Iterator[dict[str, Study]]:
     same.pause("bag 2", "out of stock")
     same.tell_many(pairs)
     for name, page in (
-        ("axe asks", {"question": "Is it ripe?", "consent": "We keep your answers."}),
+        ("axe asks", {"question": "Is it ripe?", "consent": "We keep your answers.", **DONE}),
         ("axe slides", {"question": "How ripe?", "scale": SCALE}),
     ):
         noise = "bernoulli" if name == "axe asks" else "bounded:0,1"
         problem = Problem(noise=noise, k=2)
-        site.new_study(name, ARMS, problem, items=ITEMS, page=page).close()
+        site.new_study(name, ARMS, problem, items=SEEN, page=page).close()
     yield made
     for study in made.values():
         study.close()
 
 
-def check(page: Page) -> None:
+def check(page: Page, state: str = "") -> None:
     page.wait_for_timeout(250)  # Colours that fade in are judged when they are there.
-    assert violations(page) == []
+    assert (state, violations(page)) == (state, [])
 
 
 def opened(page: Page, name: str) -> None:
@@ -63,81 +70,109 @@ def opened(page: Page, name: str) -> None:
     expect(page.locator("#connection")).to_have_text("live")
 
 
-def open_arm(page: Page) -> None:
-    opened(page, "axe running")
+Journey = Iterator[str]
+"""The states of a page, one after the other."""
+
+
+def dashboards(page: Page) -> Journey:
+    for state in ("empty", "decided", "same", "many"):
+        opened(page, f"axe%20{state}")
+        yield state
+    page.get_by_role("combobox", name="Find an arm").fill("arm 1")
+    yield "search"
+    page.get_by_role("combobox", name="Find an arm").press("Escape")
+    page.get_by_role("button", name="Table").click()
+    page.locator("#table button.link").nth(1).click()
+    yield "table"
+
+
+def running(page: Page) -> Journey:
+    opened(page, "axe%20running")
+    expect(page.locator("#likely-arms li").first).to_be_visible()
+    expect(page.locator("#endings")).to_be_visible()
+    yield "running, with its history"
+    for button in ("Stop the study", "Tolerance", "Add a note"):
+        page.get_by_role("button", name=button, exact=True).click()
+        yield button
+        page.keyboard.press("Escape")
     page.locator("#rows [role=option]").nth(1).click()
     expect(page.locator("#chosen-picture .mean-line")).to_be_visible()
     page.get_by_text("Newest rewards").click()
+    yield "arm"
+    for name in ("Void the reward", "Pause"):
+        page.locator("#chosen").get_by_role("button", name=name).first.click()
+        yield name
+        page.keyboard.press("Escape")
 
 
-def open_table(page: Page) -> None:
-    opened(page, "axe many")
-    page.get_by_role("button", name="Table").click()
-    page.locator("#table button.link").nth(1).click()
-
-
-def open_search(page: Page) -> None:
-    opened(page, "axe many")
-    page.get_by_role("combobox", name="Find an arm").fill("arm 1")
-
-
-def open_dialog(page: Page) -> None:
-    opened(page, "axe running")
-    page.get_by_role("button", name="Tolerance", exact=True).click()
-
-
-def open_form(page: Page) -> None:
+def lists(page: Page) -> Journey:
     page.goto("/")
     page.get_by_role("button", name="New study").click()
     for part in page.locator("#create details").all():
         part.locator("summary").click()
+    yield "studies, and a new one"
+    page.goto("/compare?one=axe%20running&two=axe%20decided")
+    expect(page.locator("#found")).to_be_visible()
+    yield "compared"
+    page.goto("/compare?one=axe%20running&two=axe%20many")
+    expect(page.locator("#found")).to_contain_text("none is in both")
+    yield "nothing to compare"
 
 
-def open_item(page: Page) -> None:
-    page.goto("/rate/axe%20asks")
-    page.get_by_role("button", name="I agree").click()
-    expect(page.get_by_role("button", name="Yes")).to_be_visible()
-
-
-def open_slider(page: Page) -> None:
-    page.goto("/rate/axe%20slides")
+def rating(page: Page) -> Journey:
+    page.goto("/rate/axe%20slides?pilot")
     expect(page.get_by_role("slider")).to_be_visible()
-
-
-def open_consent(page: Page) -> None:
+    yield "pilot, slider"
     page.goto("/rate/axe%20asks")
     expect(page.get_by_role("button", name="I agree")).to_be_visible()
+    yield "consent"
+    page.get_by_role("button", name="I agree").click()
+    page.get_by_role("button", name="Enlarge the picture").click()
+    yield "enlarged"
+    page.keyboard.press("Escape")
+    yield "item"
+    press(page, "Yes")
+    page.get_by_role("button", name="Change my last answer").click()
+    expect(page.locator("#card")).to_contain_text("You answered “Yes”")
+    yield "change"
+    press(page, "No")
+    press(page, "Yes")
+    expect(page.get_by_role("heading", name="You are done")).to_be_visible()
+    yield "done"
+    page.get_by_role("button", name="Go on rating").click()
+    page.get_by_role("button", name="Stop for now").click()
+    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+    yield "left"
 
 
-def open_report(page: Page) -> None:
-    page.goto("/api/v1/studies/axe%20running/report")
-
-
-STATES: dict[str, Callable[[Page], None]] = {
-    "empty": lambda page: opened(page, "axe%20empty"),
-    "running": lambda page: opened(page, "axe%20running"),
-    "decided": lambda page: opened(page, "axe%20decided"),
-    "undecidable": lambda page: opened(page, "axe%20same"),
-    "many": lambda page: opened(page, "axe%20many"),
-    "arm": open_arm,
-    "table": open_table,
-    "search": open_search,
-    "dialog": open_dialog,
-    "studies": open_form,
-    "compare": lambda page: page.goto("/compare?one=axe%20running&two=axe%20decided"),
-    "consent": open_consent,
-    "item": open_item,
-    "slider": open_slider,
-}
-
-
-@pytest.mark.parametrize("state", STATES)
-def test_axe_finds_nothing(new_page: NewPage, state: str) -> None:
-    # All four of the page that most people see; two that differ in both of the others.
-    for width, scheme in LOOKS if state == "running" else LOOKS[::3]:
+@pytest.mark.parametrize("journey", [dashboards, running, lists, rating])
+def test_axe_finds_nothing(new_page: NewPage, journey: Callable[[Page], Journey]) -> None:
+    for width, scheme in LOOKS:
         page = new_page(width=width, scheme=scheme)
-        STATES[state](page)
-        check(page)
+        for state in journey(page):
+            check(page, state)
+        page.close()
+
+
+def test_axe_finds_nothing_with_tokens(new_page: NewPage) -> None:
+    with memory() as folder, serve(folder) as here:
+        here.new_study("shared", ARMS, Problem(noise="bernoulli")).close()
+        page = new_page(at=here)
+        page.goto("/study/shared")
+        for number, scheme in enumerate(("light", "dark")):
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            page.get_by_role("button", name="New token").click()
+            check(page, "new token")
+            page.get_by_role("button", name="Make it").click()
+            expect(page.get_by_role("img", name="QR code")).to_be_visible()
+            check(page, "the token, once")
+            page.get_by_role("button", name="Done").click()
+            expect(page.locator("#tokens tbody tr")).to_have_count(number + 1)
+        page.get_by_role("button", name="Revoke").last.click()
+        check(page, "revoke it?")
+        page.get_by_role("button", name="Revoke it").click()
+        expect(page.locator("#changes li")).to_have_count(3)
+        check(page, "its history")
         page.close()
 
 
@@ -145,7 +180,7 @@ def test_axe_finds_nothing_in_errors(new_page: NewPage, guarded: Site, watch: Wa
     watch.expect("status of 40")
     for scheme in ("light", "dark"):
         page = new_page(scheme=scheme)
-        for address in ("/study/nothing", "/rate/nothing"):
+        for address in ("/study/nothing", "/rate/nothing", "/nothing"):
             page.goto(address)
             expect(
                 page.get_by_role("heading", level=2).or_(page.get_by_role("heading", level=1)).first
@@ -175,7 +210,9 @@ def test_axe_finds_nothing_in_a_report(
 def test_nothing_moves_for_who_wants_that(new_page: NewPage) -> None:
     page = new_page()
     page.emulate_media(reduced_motion="reduce")
-    open_item(page)
+    page.goto("/rate/axe%20asks")
+    page.get_by_role("button", name="I agree").click()
+    expect(page.get_by_role("button", name="Yes")).to_be_visible()
     longest = page.evaluate(
         """() => Math.max(0, ...document.getAnimations().map(
             (one) => one.effect.getComputedTiming().duration))"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -153,3 +154,61 @@ def test_an_owner_uploads(connect: Connect, file: str, pictures: Path, study: St
         assert answer.status_code in (404, 422), bad
     assert not (pictures.parent / "x.png").exists()
     assert connect(file).post("/files", json=body, headers=tokens["owner"]).status_code == 404
+
+
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+HUGE = base64.b64encode(png() + bytes(8_000_000)).decode()
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("drawn.svg", SVG),
+        ("drawn.png", SVG),
+        ("page.png", b"<html><script>alert(1)</script>"),
+        ("other.jpg", png()),
+        ("a/b.png", png()),
+        ("..png", png()),
+        (".hidden.png", png()),
+        ("a\\b.png", png()),
+        ("C:x.png", png()),
+        ("new\nline.png", png()),
+        ("nul\x00.png", png()),
+        ("\u202egnp.png", png()),
+        ("x" * 197 + ".png", png()),
+        ("x.html", png()),
+        ("x.png.html", png()),
+        ("empty.png", b""),
+        ("huge.png", HUGE),
+    ],
+)
+def test_what_is_no_picture_is_not_kept(
+    connect: Connect, file: str, pictures: Path, name: str, data: bytes | str
+) -> None:
+    before = sorted(pictures.iterdir())
+    text = data if isinstance(data, str) else base64.b64encode(data).decode()
+    answer = connect(file, files=str(pictures)).post("/files", json={"name": name, "data": text})
+    assert answer.status_code in (404, 413, 422), answer.text
+    assert len(answer.text) < 1000
+    assert sorted(pictures.iterdir()) == before
+
+
+def test_two_upload_one_name_at_once(connect: Connect, file: str, pictures: Path) -> None:
+    """One of them is kept whole, whoever sent the other hears so, and nothing is left behind."""
+    client = connect(file, files=str(pictures))
+    several = [base64.b64encode(png(size=size)).decode() for size in range(20, 28)]
+
+    def send(data: str) -> int:
+        return client.post("/files", json={"name": "one.png", "data": data}).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        codes = list(pool.map(send, several))
+    assert sorted(codes) == [201, *[422] * 7]
+    kept = base64.b64encode((pictures / "one.png").read_bytes()).decode()
+    assert kept == several[codes.index(201)]
+    assert not [path for path in pictures.iterdir() if path.name.startswith(".")]
+    # The same again is no other picture.
+    assert send(kept) == 201
+    # Nor is what another put there as a link written through.
+    assert client.post("/files", json={"name": "out.png", "data": several[0]}).status_code == 404
+    assert (pictures.parent / "secret.png").read_bytes() == png()
