@@ -65,33 +65,37 @@ class Noise:
             raise ProblemError(f"arm {arm!r} cannot have mean {mean:g} with {self.spec()} noise")
 
 
-def _check_scale(sigma: float) -> None:
-    if not (math.isfinite(sigma) and sigma > 0):
-        raise ProblemError(f"sigma must be a positive number, not {sigma:g}")
-    if not 1 / LARGEST <= sigma <= LARGEST:
-        raise ProblemError(
-            f"sigma must lie between {1 / LARGEST:g} and {LARGEST:g}, not {sigma:g}; "
-            "choose another unit"
-        )
+@dataclass(frozen=True)
+class _Scaled(Noise):
+    """A family whose scale is known, and stands in its text."""
+
+    sigma: float = 1.0  # type: ignore[misc]  # a constant of the class in other families
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.sigma) and self.sigma > 0):
+            raise ProblemError(f"sigma must be a positive number, not {self.sigma:g}")
+        if not 1 / LARGEST <= self.sigma <= LARGEST:
+            raise ProblemError(
+                f"sigma must lie between {1 / LARGEST:g} and {LARGEST:g}, not {self.sigma:g}; "
+                "choose another unit"
+            )
+
+    def spec(self) -> str:
+        """`NAME:SIGMA`."""
+        return f"{self.name}:{self.sigma!r}"
 
 
 @dataclass(frozen=True)
-class Gaussian(Noise):
+class Gaussian(_Scaled):
     """Gaussian, or any sub-Gaussian, noise with a known scale: `sigma`, in the rewards' unit.
+
+    Raises `ProblemError` for a scale that is not positive.
 
     >>> Gaussian(0.5).spec()
     'gaussian:0.5'
     """
 
-    sigma: float = 1.0  # type: ignore[misc]  # a constant of the class in the families above
     name: ClassVar[str] = "gaussian"
-
-    def __post_init__(self) -> None:
-        _check_scale(self.sigma)
-
-    def spec(self) -> str:
-        """`gaussian:SIGMA`."""
-        return f"gaussian:{self.sigma!r}"
 
 
 @dataclass(frozen=True)
@@ -106,22 +110,16 @@ class GaussianUnknown(Noise):
 
 
 @dataclass(frozen=True)
-class HeavyTailed(Noise):
-    """Any noise whose standard deviation is at most `sigma`, outliers and all.
+class HeavyTailed(_Scaled):
+    """Any noise with a standard deviation of at most `sigma` (in the rewards' unit), outliers too.
+
+    Raises `ProblemError` for a scale that is not positive.
 
     >>> HeavyTailed(2.0).spec()
     'heavy:2.0'
     """
 
-    sigma: float = 1.0  # type: ignore[misc]
     name: ClassVar[str] = "heavy"
-
-    def __post_init__(self) -> None:
-        _check_scale(self.sigma)
-
-    def spec(self) -> str:
-        """`heavy:SIGMA`."""
-        return f"heavy:{self.sigma!r}"
 
 
 @dataclass(frozen=True)
@@ -148,7 +146,7 @@ class Bernoulli(Noise):
 
 @dataclass(frozen=True)
 class Bounded(Noise):
-    """Any rewards within [low, high].
+    """Any rewards within [low, high]; raises `ProblemError` for an empty range.
 
     >>> Bounded(1, 7).sigma
     3.0

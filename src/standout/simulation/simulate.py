@@ -151,6 +151,7 @@ def simulate(
     With `jobs` > 1 call it from under `if __name__ == "__main__":`, as for any
     use of processes. With an `executor` (Dask's `client.get_executor()`) the runs are played
     there, about `jobs` at a time; the table is the same, whatever breaks and is played again.
+    Raises `InstanceError`, `MethodError` or `ProblemError` for what cannot be played.
 
     >>> found = simulate("fig1:gap=0.6", ["roai-lucb", "random"], runs=2, seed=1)
     >>> [result.wrong for result in found.results]

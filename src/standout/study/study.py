@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
@@ -80,8 +81,6 @@ class Study(StudyInterface):
     30
     """
 
-    _page: tuple[dict[str, Any] | None] | None = None
-    _created: float | None = None
     _noted: tuple[int, str | None] | None = None
     _inbox: tuple[str, Inbox | None] | None = None
 
@@ -392,24 +391,18 @@ class Study(StudyInterface):
     @property
     def page(self) -> dict[str, Any] | None:
         """How the rating page asks people, as given when the study was created."""
-        if self._page is None:
-            self._read_row()
-        assert self._page is not None
-        return self._page[0]
+        return self._row[0]
 
     @property
     def created(self) -> float:
         """When the study was created, in seconds since 1970."""
-        if self._created is None:
-            self._read_row()
-        assert self._created is not None
-        return self._created
+        return self._row[1]
 
-    def _read_row(self) -> None:
+    @cached_property
+    def _row(self) -> tuple[dict[str, Any] | None, float]:
         """What never changes is read once."""
         with self._reading() as (connection, _):
-            page, self._created = catalogue.read_page(connection, self._stored.key)
-        self._page = (page,)
+            return catalogue.read_page(connection, self._stored.key)
 
     def _note(self) -> str | None:
         """Why what is left may never be decided, for who looks often.

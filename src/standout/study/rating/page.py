@@ -39,8 +39,6 @@ def check_items(
     for arm, parts in items.items():
         if arm not in index:
             raise ProblemError(f"there is an item for {arm!r}, which is no arm of this study")
-        if not isinstance(parts, Mapping):
-            raise ProblemError(f"the item of {arm!r} must be a mapping with {_listed(PARTS)}")
         where = f"the item of {arm!r}"
         _check_keys(where, parts, PARTS)
         kept = {key: _text(f"{where}: {key}", parts[key]) for key in PARTS if parts.get(key)}
@@ -59,8 +57,6 @@ def check_page(page: Mapping[str, Any] | None, noise: Noise) -> dict[str, Any] |
     """The settings of a rating page; every answer must be a reward of this noise."""
     if page is None:
         return None
-    if not isinstance(page, Mapping):
-        raise ProblemError(f"the page must be an object with {_listed(_PAGE_KEYS)}")
     _check_keys("the page", page, _PAGE_KEYS)
     checked: dict[str, Any] = {}
     for key in ("question", "consent", "end"):
@@ -84,8 +80,6 @@ def _check_buttons(buttons: Any, noise: Noise) -> list[dict[str, Any]]:
     keys: set[str] = set()
     for number, button in enumerate(buttons, start=1):
         where = f"button {number} of the page"
-        if not isinstance(button, Mapping):
-            raise ProblemError(f"{where} must be an object with {_listed(_BUTTON_KEYS)}")
         _check_keys(where, button, _BUTTON_KEYS)
         label = _text(f"{where}: label", button.get("label"))
         kept: dict[str, Any] = {"label": label, "value": _answer(where, button, "value", noise)}
@@ -104,8 +98,6 @@ def _check_buttons(buttons: Any, noise: Noise) -> list[dict[str, Any]]:
 def _check_completion(given: Any) -> dict[str, Any]:
     """After how many answers a rater is done, and how a panel hears of it."""
     where = "the page's completion"
-    if not isinstance(given, Mapping):
-        raise ProblemError(f"{where} must be an object with {_listed(_COMPLETION_KEYS)}")
     _check_keys(where, given, _COMPLETION_KEYS)
     after = _number(where, "after", given.get("after"))
     if after != int(after) or not 1 <= after <= MOST_ANSWERS:
@@ -123,8 +115,6 @@ def _check_completion(given: Any) -> dict[str, Any]:
 
 def _check_scale(scale: Any, noise: Noise) -> dict[str, Any]:
     where = "the page's scale"
-    if not isinstance(scale, Mapping):
-        raise ProblemError(f"{where} must be an object with {_listed(_SCALE_KEYS)}")
     _check_keys(where, scale, _SCALE_KEYS)
     low, high = (_answer(where, scale, key, noise) for key in ("min", "max"))
     if low >= high:
@@ -164,13 +154,10 @@ def _text(where: str, value: Any) -> str:
     return value
 
 
-def _check_keys(where: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
+def _check_keys(where: str, given: object, known: Sequence[str]) -> None:
+    names = ", ".join(known)
+    if not isinstance(given, Mapping):
+        raise ProblemError(f"{where} must be an object with {names}")
     for key in given:
         if key not in known:
-            raise ProblemError(
-                f"{where} has {key!r}, which means nothing here; use {_listed(known)}"
-            )
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names)
+            raise ProblemError(f"{where} has {key!r}, which means nothing here; use {names}")

@@ -17,30 +17,12 @@ from standout.results import StopReason
 from standout.study.progress import Changes, Progress, Totals
 from standout.study.rounds import LiveRound, new_round
 from standout.study.settings import read_changed, write_changed
+from standout.study.storage import study_statements as sql
 from standout.study.storage.connection import Connection
 from standout.study.storage.log.trace import TraceLog
 from standout.study.storage.open_tickets import Looked
 from standout.study.storage.packing import Layout, restore_derived, restore_touched
 from standout.study.storage.statements import FEW, Statement, insert_columns, read_together
-from standout.study.storage.study_statements import (
-    ADD_ROUND,
-    ADD_RUN,
-    ARM_VALUES,
-    COUNTERS,
-    DROP_ROUND,
-    FIRST_DUE,
-    LOCK_RUN,
-    QUEUE,
-    READ_ARMS,
-    READ_ROUNDS,
-    READ_RUN,
-    READ_SEQ,
-    WRITE_ARM,
-    WRITE_COUNTERS,
-    WRITE_FIELDS,
-    WRITE_RUN,
-    RunRow,
-)
 
 REASONS = {str(reason): reason for reason in StopReason}
 _OWN = 3
@@ -94,24 +76,24 @@ class StoredStudy:
         """
         self.progress.changes = Changes()
         known = self.progress.totals if self.is_loaded else Totals(seq=-1)
-        run = ((LOCK_RUN if lock else READ_RUN), (self.key,))
+        run = ((sql.LOCK_RUN if lock else sql.READ_RUN), (self.key,))
         if connection.is_sqlite:
             self.tickets.forget()
             moment = time.time()
-            if READ_SEQ(connection, self.key) == [(known.seq,)]:
+            if sql.READ_SEQ(connection, self.key) == [(known.seq,)]:
                 return moment
             rows, *news = read_together(connection, [run, *self._news(known)])
         else:
             look = self.tickets.calls(self.key, tickets)
             if lock:
-                QUEUE.run(connection, self.key)
+                sql.QUEUE.run(connection, self.key)
             rows, *news = read_together(connection, [run, *self._news(known), *look])
             moment = float(rows[0][-1]) if rows else 0.0
             self.tickets.remember(tickets, news[_NEWS:])
             news = news[:_NEWS]
         if not rows:
             raise NoStudyError("the study has been removed")
-        row = RunRow._make(rows[0][: len(RunRow._fields)])
+        row = sql.RunRow._make(rows[0][: len(sql.RunRow._fields)])
         if row.seq < known.seq:  # Another copy of the database was put in place.
             news = read_together(connection, self._news(Totals(seq=-1)))
             self.progress.rounds = []
@@ -122,12 +104,14 @@ class StoredStudy:
         """What to read when others have changed something since `known`."""
         last = known.last_round if known.seq >= 0 else -1
         return [
-            (READ_ARMS, (self.key, known.seq)),
-            (READ_ROUNDS, (self.key, last)),
-            (FIRST_DUE, (self.key,)),
+            (sql.READ_ARMS, (self.key, known.seq)),
+            (sql.READ_ROUNDS, (self.key, last)),
+            (sql.FIRST_DUE, (self.key,)),
         ]
 
-    def _catch_up(self, row: RunRow, arms: list[Any], rounds: list[Any], due: list[Any]) -> None:
+    def _catch_up(
+        self, row: sql.RunRow, arms: list[Any], rounds: list[Any], due: list[Any]
+    ) -> None:
         self.first_due = due[0][0] if due else math.inf
         if self.is_loaded and row.seq == self.progress.totals.seq:
             return
@@ -170,12 +154,12 @@ class StoredStudy:
         self.layout.unpack_arms(state, positions, columns[8], self.fields)
         self._image[positions] = self._table(positions)
 
-    def _read_run(self, row: RunRow, plans: dict[int, list[str]]) -> None:
+    def _read_run(self, row: sql.RunRow, plans: dict[int, list[str]]) -> None:
         progress = self.progress
         if row.changed != self._changed_text:
             progress.use(*read_changed(row.changed, progress.begun, len(progress.arms)))
             self._changed_text = row.changed
-        progress.totals = Totals(**{name: int(getattr(row, name)) for name in COUNTERS})
+        progress.totals = Totals(**{name: int(getattr(row, name)) for name in sql.COUNTERS})
         progress.reason = REASONS[str(row.reason)]
         progress.stopped_at = row.stopped
         progress.head = bytes(row.head)
@@ -204,11 +188,11 @@ class StoredStudy:
         progress = self.progress
         everyone = np.arange(len(progress.arms))
         self._image = self._table()
-        names = (*ARM_VALUES, "study", "position", "name")
+        names = (*sql.ARM_VALUES, "study", "position", "name")
         rows = zip(self._arm_rows(everyone), progress.arms, strict=True)
         with_names = ((*row, name) for row, name in rows)
         insert_columns(connection, "standout_arms", names, with_names, len(progress.arms))
-        ADD_RUN.run(connection, *self._run_row(), *self._slow_row(), self.key)
+        sql.ADD_RUN.run(connection, *self._run_row(), *self._slow_row(), self.key)
 
     def flush(self, connection: Connection) -> None:
         """Write what has changed, and one more `seq`."""
@@ -217,11 +201,11 @@ class StoredStudy:
         self._write_rounds(connection)
         positions = self._changed_arms()
         if len(positions):
-            WRITE_ARM.many(connection, self._arm_rows(positions))
+            sql.WRITE_ARM.many(connection, self._arm_rows(positions))
         if changes.is_wide or changes.is_planned:
-            WRITE_RUN.run(connection, *self._run_row(), *self._slow_row(), self.key)
+            sql.WRITE_RUN.run(connection, *self._run_row(), *self._slow_row(), self.key)
         else:
-            WRITE_COUNTERS.run(connection, *self._run_row(), self.key)
+            sql.WRITE_COUNTERS.run(connection, *self._run_row(), self.key)
         for moment, is_last in changes.ended:
             self.trace.add(connection, moment, is_last)
 
@@ -230,14 +214,14 @@ class StoredStudy:
         for live in changes.planned:
             if live.id not in changes.closed:
                 plan = (json.dumps(part.tolist()) for part in (live.arms, live.amounts))
-                ADD_ROUND.run(connection, self.key, live.id, *plan)
+                sql.ADD_ROUND.run(connection, self.key, live.id, *plan)
         if changes.closed:
-            DROP_ROUND.many(connection, [(self.key, number) for number in changes.closed])
+            sql.DROP_ROUND.many(connection, [(self.key, number) for number in changes.closed])
 
     def renew_fields(self, connection: Connection) -> None:
         """A later version remembers more or less of an arm: write all of them anew."""
         self.fields = self.layout.fields(self.progress.state)
-        WRITE_FIELDS.run(connection, json.dumps(self.fields), self.key)
+        sql.WRITE_FIELDS.run(connection, json.dumps(self.fields), self.key)
         self.progress.changes.arms.update(range(len(self.progress.arms)))
 
     def _changed_arms(self) -> Ints:
@@ -276,7 +260,7 @@ class StoredStudy:
     def _run_row(self) -> tuple[Any, ...]:
         """What changes with every call, in the order of `RunRow`."""
         progress = self.progress
-        counters = (getattr(progress.totals, name) for name in COUNTERS)
+        counters = (getattr(progress.totals, name) for name in sql.COUNTERS)
         live = str([live.pack() for live in progress.rounds])  # Whole numbers: this is JSON.
         return (*counters, live, str(progress.reason), progress.stopped_at, progress.head)
 
