@@ -87,6 +87,10 @@ def test_the_package_alone(here: Installed) -> None:
     measure = "sh -c 'case $0 in e) echo 9;; a) echo 1.1;; b) echo 1.2;; *) echo 1;; esac' {arm}"
     done = here.run("standout", "run", "y.db", *question, "--measure", measure, "--json")
     assert json.loads(done)["outliers"] == ["e"]
+    rows = [f"{arm},{level}\n" for arm, level in zip("abcde", "01129", strict=True)] * 9
+    (here.folder / "log.csv").write_text("arm,reward\n" + "".join(rows))
+    done = here.run("standout", "analyse", "log.csv", *question[2:], "--json")
+    assert json.loads(done)["found"]["outliers"] == ["e"]
     assert "standout_" in here.run("standout", "token", "create", "x.db", "--role", "owner")
     assert "owner" in here.run("standout", "token", "list", "x.db")
     printed = re.search(r"# prints: (.*)", snippet())
