@@ -85,6 +85,17 @@ def test_an_incomplete_table_says_nothing_for_certain() -> None:
     assert "nothing in it is certain" in said.summary()
 
 
+@pytest.mark.parametrize(("option", "file"), [("--to", "x.db"), ("--report", "x.html")])
+def test_an_incomplete_table_becomes_no_certificate(tmp_path: Path, option: str, file: str) -> None:
+    """A study or a report of it would call arms certain that nothing in it proves."""
+    path = tmp_path / "log.csv"
+    pandas.DataFrame(some_rewards("bernoulli", 90)).to_csv(path, index=False)
+    words = ("analyse", path, "--noise", "bernoulli", "--incomplete", option, tmp_path / file)
+    refused = command(*words)
+    assert (refused.code, "nothing is certain" in refused.err) == (2, True)
+    assert not (tmp_path / file).exists()
+
+
 def test_what_is_wrong_with_a_reward_is_said_with_its_row() -> None:
     problem = Problem(noise="bernoulli")
     for bad in (0.5, float("inf")):

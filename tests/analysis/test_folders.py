@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 import pandas
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from standout import Problem, Study, analyse
 from standout.analysis import folders
 from standout.analysis.folders import read_folder
-from standout.core.noise import Bernoulli
+from standout.core.noise import Bernoulli, Gaussian
 from standout.errors import ProblemError, RewardError
 
 
@@ -180,3 +182,24 @@ def test_what_is_wrong_with_rows(
     pandas.DataFrame({"arm": arms, "value": values}).to_parquet(tmp_path / "a.parquet")
     with pytest.raises((ProblemError, RewardError), match=words):
         read_folder(tmp_path, Bernoulli())
+
+
+def test_what_is_not_a_number_is_not_nothing(tmp_path: Path) -> None:
+    """The sum of an arm with a NaN among its rewards was once taken for 0."""
+    for name, value, error in (("nan", np.nan, ProblemError), ("inf", -np.inf, RewardError)):
+        folder = tmp_path / name
+        folder.mkdir()
+        values = pyarrow.array([1.0, value, 1.0])
+        table = pyarrow.table({"arm": ["a", "a", "b"], "value": values})
+        pyarrow.parquet.write_table(table, folder / "a.parquet")
+        with pytest.raises(error, match=r"no number|not finite"):
+            read_folder(folder, Gaussian(1))
+
+
+def test_large_numbers_that_differ_little_are_added_up(tmp_path: Path) -> None:
+    off = np.random.default_rng(0).normal(0, 1e-3, 300_000)
+    pandas.DataFrame({"arm": "a", "value": 1e8 + off}).to_parquet(tmp_path / "a.parquet")
+    found = read_folder(tmp_path, None)
+    mean = np.mean((1e8 + off) - 1e8)
+    assert found.sums[0] / 300_000 - 1e8 == pytest.approx(mean, abs=2e-8)  # one rounding
+    assert found.std[0] == pytest.approx(np.std(off, ddof=1), rel=1e-3)

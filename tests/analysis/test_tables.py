@@ -94,6 +94,24 @@ def test_an_export_of_a_study_is_read_without_what_does_not_count() -> None:
     assert (found.arms, found.values.tolist()) == (("a",), [1.0])
 
 
+def test_a_row_with_a_count_may_be_one_reward() -> None:
+    found = read_table({"arm": ["a"], "value": [1], "count": [90]}, value="value")
+    assert isinstance(found, Rewards)
+    assert found.values.tolist() == [1.0]
+
+
+def test_a_share_of_so_many_is_a_whole_number() -> None:
+    found = read_table({"arm": ["a", "b"], "count": [100, 10], "mean": [0.29, 0.123]})
+    assert isinstance(found, Sums)
+    assert found.sums.tolist() == [29.0, 1.23]
+
+
+def test_two_columns_of_one_name(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("arm,value,value\na,1,0\n")
+    with pytest.raises(ProblemError, match="2 columns are called value"):
+        read_table(tmp_path / "x.csv")
+
+
 @pytest.mark.parametrize("column", ["sum", "mean"])
 def test_sums(column: str) -> None:
     table = {"arm": ["a", "b"], "n": [4, 2], column: [8.0, 1.0], "std": [1.0, np.nan]}
@@ -117,6 +135,13 @@ def test_sums(column: str) -> None:
         ({"arm": ["a"], "count": [1.5], "sum": [1]}, "count is 1.5"),
         ({"arm": ["a"], "count": [1]}, "sum or mean"),
         ({"arm": ["a", "a"], "count": [1, 1], "sum": [1, 1]}, "row 2: arm 'a' is there already"),
+        ({"arm": ["a"], "value": [1], "count": [90]}, "columns value and count: if each row"),
+        (
+            {"arm": ["a", "b"], "value": np.ma.masked_array([1.0, 9.0], [False, True])},
+            "row 2: no value",
+        ),
+        ({"arm": ["a"], "value": np.array(["NaT"], "m8[s]")}, "not plain numbers"),
+        ({"arm": ["a"], "value": np.array([1 + 2j])}, "not plain numbers"),
         (7, "not a int"),
         ("log.xlsx", "a table is a .csv or a .parquet file"),
         ("none.csv", "cannot be read"),

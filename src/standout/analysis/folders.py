@@ -8,6 +8,7 @@ is kept is a few numbers per arm. No row is ever seen by Python.
 
 from __future__ import annotations
 
+import math
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -81,7 +82,8 @@ class Share:
 
     `schema` is Arrow's, of the first file. `has_flags`: rows that the export of a study marks
     as not counted are left out. `is_binary`: rewards must be 0 or 1; `needs_scatter`: their
-    squared differences from the mean are needed, too.
+    squared differences from the mean are needed, too. What is added up is how far they lie from
+    `origin`: sums of large numbers that differ little would lose what they differ by.
     """
 
     folder: str
@@ -93,6 +95,7 @@ class Share:
     has_flags: bool
     is_binary: bool
     needs_scatter: bool
+    origin: float
 
 
 def read_folder(
@@ -162,18 +165,21 @@ def _shares(
 
     paths, form = _files_of(folder)
     try:
-        schema = pyarrow.dataset.dataset(str(paths[0]), format=form).schema
+        first = pyarrow.dataset.dataset(str(paths[0]), format=form)
+        schema = first.schema
         columns = schema.names
+        number = _column(columns, value, VALUE_COLUMNS, "value", folder)
         whole = Share(
             folder=str(folder),
             parts=(),
             form=form,
             schema=schema,
             arm=_column(columns, arm, ARM_COLUMNS, "arm", folder),
-            value=_column(columns, value, VALUE_COLUMNS, "value", folder),
+            value=number,
             has_flags="counted" in columns and "seq" in columns,
             is_binary=isinstance(noise, Bernoulli),
             needs_scatter=noise is None or isinstance(noise, GaussianUnknown),
+            origin=0.0 if isinstance(noise, Bernoulli) else _first_number(first, number),
         )
         parts: list[Part] = []
         weight = 0
@@ -187,6 +193,15 @@ def _shares(
         raise ProblemError(f"{folder}: cannot be read: {error}") from None
     if parts:
         yield replace(whole, parts=tuple(parts))
+
+
+def _first_number(data: Any, column: str) -> float:
+    """The first reward, or 0 where there is none."""
+    try:
+        (first,) = data.head(1, columns=[column])[column].to_pylist()
+        return float(first) if math.isfinite(float(first)) else 0.0
+    except (TypeError, ValueError):
+        return 0.0
 
 
 def _parts(paths: list[Path], form: str) -> Iterator[tuple[Part, int]]:
@@ -241,16 +256,17 @@ def add_up(share: Share) -> Any:
     aggregates = [
         ("value", "hash_count", None, "count"),
         ("value", "hash_count", compute.CountOptions(mode="only_null"), "lacking"),
-        ("value", "hash_sum", None, "sum"),
+        ("off", "hash_sum", None, "sum"),
         ("value", "hash_min_max", None, "ends"),
     ]
-    columns = {"arm": compute.field("arm"), "value": value}
+    off = compute.subtract(value, compute.scalar(share.origin))
+    columns = {"arm": compute.field("arm"), "value": value, "off": off}
     if share.is_binary:
         # Of numbers from 0 to 1, only 0 and 1 give 0.
         columns["between"] = compute.multiply(value, compute.subtract(compute.scalar(1.0), value))
         aggregates.append(("between", "hash_max", None, "between"))
     if share.needs_scatter:
-        aggregates.append(("value", "hash_variance", compute.VarianceOptions(ddof=0), "variance"))
+        aggregates.append(("off", "hash_variance", compute.VarianceOptions(ddof=0), "variance"))
     try:
         rows = acero.RecordBatchReaderSourceNodeOptions(_reader(share))
         steps = [
@@ -372,7 +388,8 @@ class _Totals:
         if "squares" in kept:
             np.divide(kept["squares"], counts - 1, out=std, where=counts > 1)
             np.sqrt(std, out=std)
-        return FolderSums(arms, counts, kept["sum"], std, written, shares)
+        sums = kept["sum"] + counts * shares[0].origin
+        return FolderSums(arms, counts, sums, std, written, shares)
 
 
 _ADDED = ("count", "lacking", "sum")

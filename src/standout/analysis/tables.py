@@ -102,6 +102,9 @@ def columns_of_csv(text: str, label: str) -> dict[str, Any]:
     names = [field.strip() for field in header]
     if not any(names):
         raise ProblemError(f"{label}: empty; write a header such as arm,value")
+    for name in names:
+        if name and names.count(name) > 1:
+            raise ProblemError(f"{label}: {names.count(name)} columns are called {name}")
     rows = [fields for _, fields in lines]
     for number, fields in enumerate(rows):
         if len(fields) != len(names):
@@ -171,6 +174,12 @@ def _from_columns(
     if value_column is None or value_column not in columns:
         wanted = value or "value (or count with sum or mean)"
         raise ProblemError(f"{label}: no column {wanted} among {listed_columns(columns)}")
+    if counts is not None:
+        raise ProblemError(
+            f"{label}: columns {value_column} and {counts}: if each row is one reward, name its "
+            f"column (value={value_column!r}, --value {value_column}); if each row counts for "
+            "several, write one row per reward, or one per arm with count and sum"
+        )
     values = _numbers(columns[value_column], value_column, label, first)
     names, values = _only_counted(columns, names, values)
     arms, codes = _codes(names)
@@ -204,6 +213,8 @@ def _sums(
         sums = _numbers(columns[given["sum"]], "sum", label, first)
     else:
         sums = numbers * _numbers(columns[str(given["mean"])], "mean", label, first)
+        # 100 times .29 is 29, not what rounding makes of it.
+        sums = np.where(abs(sums - np.round(sums)) <= 1e-15 * abs(sums), np.round(sums), sums)
     std = np.full(len(names), np.nan)
     if given["std"] is not None:
         std = _numbers(columns[given["std"]], "std", label, first, may_lack=True)
@@ -256,10 +267,15 @@ def _texts(column: Any, label: str, first: int) -> list[str]:
 
 def _numbers(column: Any, name: str, label: str, first: int, *, may_lack: bool = False) -> Floats:
     """A column as numbers; names the first row that has none."""
+    kind = getattr(getattr(column, "dtype", None), "kind", "")
+    if kind in ("m", "M", "c"):  # "Not a time" would become a number, too.
+        raise ProblemError(f"{label}: the column {name} has {column.dtype}, not plain numbers")
     try:
         plain = column.to_numpy() if hasattr(column, "to_numpy") else column
         if not hasattr(plain, "dtype") and not isinstance(plain, list | tuple):
             plain = list(plain)
+        if isinstance(plain, np.ma.MaskedArray):
+            plain = np.ma.filled(plain.astype(np.float64), np.nan)
         if isinstance(plain, list | tuple) and any(isinstance(x, str) and "_" in x for x in plain):
             raise ValueError  # Python reads 1_000; nobody else writes it.
         found = np.asarray(plain, dtype=np.float64)

@@ -79,6 +79,11 @@ def analyse(
     left out or chosen for its value; it may well have been decided by earlier rewards which arm
     to measure next. The output says what it takes, and what can be said if it is not so.
     """
+    if incomplete and (to is not None or report is not None):
+        raise ProblemError(
+            "with rewards that are missing or chosen nothing is certain, and a study or a report "
+            "of them would say otherwise; leave out --to and --report, and measure anew"
+        )
     from standout.analysis.analyse import analyse as look
     from standout.core.methods import DEFAULT_METHOD
 
