@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import pandas
+import polars
 import pyarrow
 import pyarrow.parquet
 import pytest
 
+from standout import Problem, analyse
 from standout.analysis.tables import Rewards, Sums, read_table
 from standout.errors import ProblemError
 
@@ -161,3 +163,88 @@ def test_a_csv_with_a_bad_row(tmp_path: Path) -> None:
     path.write_text("")
     with pytest.raises(ProblemError, match="empty"):
         read_table(path)
+
+
+# The libraries themselves
+
+
+def log_of(n_rows: int = 400) -> tuple[list[str], list[float]]:
+    rng = np.random.default_rng(0)
+    arms = rng.choice(list("abcde"), n_rows)
+    return arms.tolist(), rng.normal(np.where(arms == "e", 5, 0), 0.1).tolist()
+
+
+def polars_frames() -> dict[str, Any]:
+    frame = polars.DataFrame(dict(zip(("arm", "value"), log_of(), strict=True)))
+    name = polars.col("arm")
+    return {
+        "frame": frame,
+        "lazy": frame.lazy(),
+        "filtered": frame.lazy().filter(name != "z"),
+        "categories": frame.with_columns(name.cast(polars.Categorical)),
+        "enum": frame.with_columns(name.cast(polars.Enum(list("abcde")))),
+        "chunks": polars.concat([frame.head(100), frame.tail(300)], rechunk=False),
+    }
+
+
+def other_frames() -> dict[str, Any]:
+    columns = dict(zip(("arm", "value"), log_of(), strict=True))
+    frame, table = pandas.DataFrame(columns), pyarrow.table(columns)
+    name = table["arm"].dictionary_encode()
+    return {
+        "pandas": frame,
+        "pandas, backed by Arrow": frame.convert_dtypes(dtype_backend="pyarrow"),
+        "pandas, categories": frame.astype({"arm": "category"}),
+        "pandas, another index": frame.set_index(frame.index[::-1]),
+        "Arrow": table,
+        "Arrow, batch": table.to_batches()[0],
+        "Arrow, stream": table.to_reader(),
+        "Arrow, dictionary": table.set_column(0, "arm", name),
+    }
+
+
+@pytest.mark.parametrize("name", [*polars_frames(), *other_frames()])
+def test_the_same_rewards_from_every_library(name: str) -> None:
+    arms, values = log_of()
+    found = read_table((polars_frames() | other_frames())[name])
+    assert isinstance(found, Rewards)
+    assert [found.arms[code] for code in found.codes] == arms
+    assert found.values.tolist() == values
+
+
+def test_sums_from_polars_and_a_frame_of_polars_back() -> None:
+    frame = polars_frames()["frame"]
+    value = polars.col("value")
+    sums = frame.group_by("arm").agg(count=polars.len(), sum=value.sum(), std=value.std())
+    for noise in ("gaussian:0.1", "gaussian"):
+        problem = Problem(noise=noise, k=3)
+        rows, counted = analyse(frame, problem), analyse(sums, problem)
+        assert rows.found.outliers == counted.found.outliers == ("e",)
+        back = counted.to_frame("polars").sort("arm")
+        assert isinstance(back, polars.DataFrame)
+        assert back["arm"].to_list() == list("abcde")
+        assert back["lower"].to_list() == pytest.approx(
+            rows.to_frame("polars").sort("arm")["lower"]
+        )
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [([1.0, None], r"row 2: no value \(1 rows have none\)"), (["1", "x"], "'x' is not a number")],
+)
+def test_what_is_wrong_in_a_frame_of_polars(values: list[Any], words: str) -> None:
+    with pytest.raises(ProblemError, match=words):
+        read_table(polars.DataFrame({"arm": ["a", "b"], "value": values}))
+
+
+def test_what_is_no_table_and_what_is_not_here() -> None:
+    with pytest.raises(ProblemError, match="a Series is not a table"):
+        read_table(polars_frames()["frame"]["value"])
+
+    class DaskFrame:
+        columns, npartitions = ("arm", "value"), 3
+
+        def compute(self) -> None: ...
+
+    with pytest.raises(ProblemError, match=r"give frame\.compute\(\)"):
+        read_table(DaskFrame())

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree
 
 import matplotlib as mpl
 import numpy as np
 import pandas
+import polars
 import pytest
 
 from standout import Identification, Problem, Study, analyse, simulate
@@ -39,12 +38,9 @@ def test_an_answer_as_a_frame() -> None:
 
 
 def test_frames_of_whichever_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    polars = ModuleType("polars")
-    polars.DataFrame = dict  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "polars", polars)
     monkeypatch.setattr(display, "find_spec", lambda name: name == "polars" or None)
     found = some_answer().to_frame()
-    assert type(found) is dict
+    assert isinstance(found, polars.DataFrame)
     assert len(found["arm"]) == 6
     monkeypatch.setattr(display, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match="pandas or polars"):
@@ -84,10 +80,31 @@ def test_short_words(tmp_path: Any) -> None:
         )
         assert "3 arms, 0 pulls" in now.summary()
         assert now.to_frame()["verdict"].tolist() == ["undecided"] * 3
-        assert "<pre>" in now._repr_html_()
+        assert "<pre" in now._repr_html_()
         assert study.identification()._repr_html_().startswith("<pre")
         with pytest.raises(StandoutError, match="nothing to draw"):
             study.identification().plot()
+
+
+def test_a_status_has_its_picture(tmp_path: Any) -> None:
+    from matplotlib import pyplot
+
+    with Study.create(tmp_path / "a.db", ["a", "b", "c"], Problem(noise="bernoulli")) as study:
+        study.tell_many([(arm, reward) for arm in "abc" for reward in (0, 1)])
+        now = study.status()
+        assert "<svg" in now._repr_html_()
+        _, ax = pyplot.subplots()
+        assert now.plot(ax) is ax
+        pyplot.close("all")
+        assert now.to_frame().equals(study.identification().to_frame())
+        plain = now.to_dict()
+        assert "found" not in plain, "what is sent did not grow"
+        sent = type(now).from_dict(plain)
+        assert sent == now
+        assert sent.to_frame()["verdict"].tolist() == ["undecided"] * 3
+        assert "<svg" not in sent._repr_html_()
+        with pytest.raises(StandoutError, match=r"study\.identification\(\) has them"):
+            sent.plot()
 
 
 def test_an_answer_from_json_has_its_picture() -> None:
@@ -97,10 +114,23 @@ def test_an_answer_from_json_has_its_picture() -> None:
     assert again.summary() == found.summary()
 
 
-def test_a_simulation_as_a_frame() -> None:
+def test_a_simulation_as_a_frame_and_a_picture() -> None:
+    from matplotlib import pyplot
+
     found = simulate("fig4", ["focus", "random"], runs=2, budget=30)
     frame = found.to_frame()
     assert frame["method"].tolist() == ["focus", "focus", "random", "random"]
     assert frame["pulls"].tolist() == [30] * 4
     assert "focus: 0 of 2 runs stopped" in found.summary()
     assert repr(found) == "<Simulation of fig4: focus, random; 2 runs each>"
+    page = found._repr_html_()
+    drawn = ElementTree.fromstring(page[page.index("<svg") :])
+    assert len(drawn.findall("circle")) == 4
+    assert "2 not ended" in page
+    ax = found.plot()
+    assert [each.get_text() for each in ax.get_yticklabels()] == [
+        "focus: 2 not ended",
+        "random: 2 not ended",
+    ]
+    assert found.plot(ax) is ax
+    pyplot.close("all")

@@ -123,16 +123,26 @@ def _columns_of(table: Any) -> dict[str, Any]:
         ):
             return _columns_by_arm(table)
         return dict(table)
+    if hasattr(table, "collect_schema") and not hasattr(table, "to_arrow"):
+        table = table.collect()  # A lazy frame of Polars.
     names = getattr(table, "column_names", None)
     if names is None:
         names = getattr(table, "columns", None)
+    if hasattr(table, "compute") and hasattr(table, "npartitions"):
+        raise ProblemError(
+            "a frame of Dask is not read as such: give frame.compute(), or let a cluster add up "
+            "the folder of its files (standout analyse FOLDER --dask ADDRESS)"
+        )
     if names is not None and not callable(names) and hasattr(table, "__getitem__"):
         return {str(name): table[name] for name in names}
     if hasattr(table, "__arrow_c_stream__"):
         require("parquet", "a table through Arrow's interface")
         import pyarrow
 
-        return _columns_of(pyarrow.table(table))
+        try:
+            return _columns_of(pyarrow.table(table))
+        except pyarrow.ArrowInvalid as error:
+            raise ProblemError(f"a {type(table).__name__} is not a table: {error}") from None
     if hasattr(table, "__dataframe__"):
         require("parquet", "a table through the interchange protocol")
         from pyarrow.interchange import from_dataframe

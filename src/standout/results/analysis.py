@@ -66,7 +66,8 @@ class Analysis(DisplayedArms, Result):
                 for arm, chance in leaders
                 if arm in left
             ]
-            lines.append(f"chances, not certain: {some(shown, 5)}")
+            if shown:
+                lines.append(f"chances, not certain: {some(shown, 5)}")
         if self.next:
             shown = [f"{one.arm} ({one.pulls:,})" for one in self.next]
             lines.append(f"to measure next, with how many pulls: {some(shown, 5)}")

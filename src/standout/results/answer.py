@@ -153,7 +153,7 @@ class Identification(HasThresholds, DisplayedArms, Result):
         guess = [arm for arm in self.best_guess if arm not in certain]
         if self.undecided and guess:
             lines.append(f"best guess, not certain: {some(guess)}")
-        if self.endings:
+        if self.endings and not (self.note and "tolerance of" in self.note):
             lines.append(f"a tolerance of {self.endings[0].tolerance:g} would decide every arm now")
         return "\n".join([*lines, *([self.note] if self.note else [])])
 

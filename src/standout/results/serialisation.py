@@ -82,7 +82,7 @@ class Shape(NamedTuple):
 
 
 def shapes_of(kind: type[Any]) -> tuple[Shape, ...]:
-    """The fields of a kind of result, in order."""
+    """The fields of a kind of result that are sent, in order: all but those marked otherwise."""
     key: Any = kind  # mypy takes no class of ours for hashable
     return _shapes_of(key)
 
@@ -95,7 +95,7 @@ def _shapes_of(kind: type[Any]) -> tuple[Shape, ...]:
         is_optional = one.default is not MISSING or one.default_factory is not MISSING
         return Shape(one.name, one.metadata.get("name", one.name), hints[one.name], is_optional)
 
-    return tuple(shape(one) for one in fields(kind))
+    return tuple(shape(one) for one in fields(kind) if one.metadata.get("is_sent", True))
 
 
 class Result:

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from standout.results.answer import Question, Scale, StopReason
-from standout.results.display import Displayed, some
+from standout.errors import StudyError
+from standout.results.answer import Identification, Question, Scale, StopReason
+from standout.results.display import Displayed, DisplayedArms, some
 from standout.results.interval import HasThresholds, Interval
 from standout.results.serialisation import (
     Floats,
@@ -113,7 +114,7 @@ class Waiting(Result):
 
 
 @dataclass(frozen=True)
-class Status(HasThresholds, Displayed, Result):
+class Status(HasThresholds, DisplayedArms, Result):
     """How a study stands at one moment; arms by name, `arms` is how many.
 
     `pulls` are the rewards counted, `pending` the pulls handed out and owed a
@@ -126,7 +127,9 @@ class Status(HasThresholds, Displayed, Result):
     is left may never be decided, if that shows. `until` is what the chances have to promise
     for the study to end before all is certain, if that was asked. `voided` rewards were made
     void by hand and are in no total. `enough_tolerance` would decide every arm now, which is
-    proved; None where all are decided, or too little is known.
+    proved; None where all are decided, or too little is known. `found` has the arms' means and
+    intervals at that moment, for the picture and the frame; it is not part of the JSON, and None in
+    a status that came from a server, of which `identification()` has them.
 
     >>> now = study.status()
     >>> now.arms, now.undecided, now.problem.k, str(now.reason)
@@ -160,6 +163,9 @@ class Status(HasThresholds, Displayed, Result):
     until: str | None = None
     voided: int = 0
     enough_tolerance: float | None = None
+    found: Identification | None = field(
+        default=None, repr=False, compare=False, metadata={"is_sent": False}
+    )
 
     def __repr__(self) -> str:
         return (
@@ -183,12 +189,25 @@ class Status(HasThresholds, Displayed, Result):
         return "\n".join([*lines, *([self.note] if self.note else [])])
 
     def columns(self) -> dict[str, Any]:
-        """Each arm with its verdict; `Study.identification` has means and intervals, too."""
+        """Per arm as those of `found`; without it, each arm with its verdict."""
+        if self.found is not None:
+            return self.found.columns()
         named = (("outlier", self.outliers), ("normal", self.normal), ("undecided", self.undecided))
         return {
             "arm": [arm for _, arms in named for arm in arms],
             "verdict": [verdict for verdict, arms in named for _ in arms],
         }
+
+    def _drawn(self) -> Identification:
+        if self.found is None:
+            raise StudyError(
+                "this status came from a server, without means and intervals: "
+                "study.identification() has them, and their picture"
+            )
+        return self.found
+
+    def _repr_html_(self) -> str:
+        return Displayed._repr_html_(self) if self.found is None else super()._repr_html_()
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -125,6 +126,17 @@ class Simulation(Displayed):
             if all(value is None or isinstance(value, int | float | str) for value in values):
                 columns[name] = values
         return columns
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the pulls of each run on matplotlib axes, a row per method, and give these back.
+
+        New axes are made unless `ax` is given. Raises `MissingExtraError` without matplotlib.
+        """
+        return import_module("standout.pictures.simulations").plot(self, ax)
+
+    def _repr_html_(self) -> str:
+        drawn: str = import_module("standout.pictures.simulations").html(self)
+        return drawn
 
 
 def simulate(

@@ -45,6 +45,7 @@ def read_status(
         head=progress.head.hex(),
         voided=len(progress.voided),
         enough_tolerance=found.endings[0].tolerance if found.endings else None,
+        found=found,
     )
 
 
