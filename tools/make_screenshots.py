@@ -186,6 +186,7 @@ def settled(page: Page, address: str) -> None:
     page.goto(address)
     expect(page.locator("#connection")).to_have_text("live")
     expect(page.locator("#figures")).not_to_contain_text("working it out")
+    expect(page.locator("#likely")).not_to_have_text("Working it out.")
     page.wait_for_timeout(600)
 
 
@@ -282,7 +283,7 @@ SHOTS: list[tuple[str, int, int, str, str | None, Callable[[Page], None]]] = [
     ("dashboard-arm", 1280, 1100, "light", None, take_arm),
     ("dashboard-arm-phone", 390, 844, "dark", None, take_arm),
     ("compare", 1280, 620, "light", None, take_compare),
-    ("dashboard-many", 1280, 1020, "dark", None, take_many),
+    ("dashboard-many", 1280, 1240, "dark", None, take_many),
     ("dashboard-phone", 390, 844, "light", None, take_dashboard),
     ("dashboard-phone-dark", 390, 844, "dark", None, take_many),
     ("report", 920, 1440, "light", None, take_report),

@@ -356,6 +356,15 @@ def test_failures_pauses_and_doubts(site: Site, page: Page) -> None:
     expect(page.locator("#failures")).to_contain_text("out of stock")
     expect(page.locator("#next-words")).not_to_be_empty()
     expect(page.locator("#figures")).to_contain_text("Pulls left")
+    # What the page says would end it does.
+    page.locator("#endings button").first.click()
+    page.get_by_label("Why").fill("near enough")
+    page.get_by_role("button", name="Change it").click()
+    expect(page.locator("#state")).to_have_text("stopped: decided")
+    expect(page.locator("#provisional")).to_be_hidden()
+    expect(page.locator("#changes")).to_contain_text("near enough")
+    page.get_by_role("button", name="Table").click()
+    expect(page.locator("#table")).to_contain_text("normal, paused")
     study.close()
 
 

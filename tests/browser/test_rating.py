@@ -383,3 +383,53 @@ def test_a_slider_shows_as_many_digits_as_its_steps(site: Site, page: Page) -> N
         expect(page.locator("output")).to_have_text(last)
         slider.press("ArrowLeft")
         expect(page.locator("output")).to_have_text(before)
+
+
+def test_a_campaign_on_phones(new_page: NewPage, watch: Watch) -> None:
+    """An owner begins it, hands on a link; a rater whose connection comes and goes is done."""
+    watch.expect("ERR_INTERNET_DISCONNECTED")
+    watch.expect("status of 422")
+    with memory() as folder, serve(folder, files=str(folder)) as here:
+        owner = new_page(at=here, width=390, height=844)
+        owner.goto("/")
+        owner.get_by_role("button", name="New study").click()
+        owner.get_by_label("Name").fill("drawings")
+        pictures = [("ash.png", png()), ("elm.png", b"none"), ("oak.png", png(size=9))]
+        pictures += [("fir.png", png(size=10))]
+        owner.get_by_label("or from pictures").set_input_files(
+            files=[{"name": n, "mimeType": "image/png", "buffer": b} for n, b in pictures]
+        )
+        form = owner.locator("#create")
+        expect(form).to_contain_text("3 pictures sent")
+        expect(form).to_contain_text("Not sent: elm.png ('elm.png' is no picture")
+        owner.get_by_text("Rating page: when people").click()
+        owner.get_by_label("Question").fill("Is it a tree?")
+        owner.get_by_label("Done after so many answers").fill("2")
+        owner.get_by_label("or a completion code").fill("C7")
+        owner.get_by_role("button", name="Begin the study").click()
+        owner.wait_for_url("**/study/drawings")
+        links = []
+        for _ in range(2):
+            owner.get_by_role("button", name="New token").click()
+            owner.get_by_role("button", name="Make it").click()
+            links.append(owner.get_by_role("textbox", name="Link").input_value())
+            owner.get_by_role("button", name="Done").click()
+        rater = new_page(at=here, width=390, height=844)
+        rater.goto(links[1])
+        expect(rater.get_by_role("heading", name="Is it a tree?")).to_be_visible()
+        expect(rater.locator(".item img")).to_be_visible()
+        press(rater, "Yes")
+        expect(rater.locator("#progress")).to_have_text("1 answer given")
+        rater.context.set_offline(True)
+        press(rater, "No")
+        expect(rater.locator("#notice")).to_contain_text("Your answer is kept")
+        rater.context.set_offline(False)
+        expect(rater.get_by_role("heading", name="You are done")).to_be_visible()
+        expect(rater.locator("#card")).to_contain_text("C7")
+        expect(owner.locator("#figures")).to_contain_text("Pulls2")
+        with here.open("drawings") as study:
+            assert sorted(study.history()["reward"].tolist()) == [0.0, 1.0]
+        for page in (owner, rater):
+            wide = page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+            assert wide <= 0
+            page.close()

@@ -11,6 +11,8 @@ const NOISES = [
   ["gaussian-unknown", "a number, bell-shaped around the mean, spread unknown", []],
   ["heavy", "a number with stragglers, standard deviation at most", [["sigma", "Standard deviation, at most", "1"]]],
 ];
+/** Bytes of a picture that fit into one request. */
+const LARGEST = 7e6;
 const SIDES = [["high", "high means"], ["low", "low means"], ["both", "both"]];
 
 function field(id, text, input, hint = null) {
@@ -65,17 +67,20 @@ function picturesField(text) {
   const quoted = (word) => `"${word.replaceAll('"', '""')}"`;
   input.addEventListener("change", async () => {
     const lines = [];
-    try {
-      for (const file of input.files) {
-        say(status, `Sending ${file.name} …`);
+    const problems = [];
+    for (const file of input.files) {
+      say(status, `Sending ${file.name} …`);
+      try {
+        if (file.size > LARGEST) throw new Error(`larger than ${LARGEST / 1e6} MB`);
         const { image } = await post("/files", { name: file.name, data: await base64(file) });
         lines.push(`${quoted(file.name.replace(/\.[^.]+$/, ""))},${quoted(image)}`);
+      } catch (failure) {
+        problems.push(`Not sent: ${file.name} (${failure.message}).`);
       }
-      text.value = ["arm,image", ...lines].join("\n");
-      say(status, `${plural(lines.length, "picture")} sent; add a column text if you like.`);
-    } catch (failure) {
-      say(status, failure.message);
     }
+    if (lines.length) text.value = ["arm,image", ...lines].join("\n");
+    const sent = lines.length ? [`${plural(lines.length, "picture")} sent; add a column text if you like.`] : [];
+    say(status, [...sent, ...problems].join(" "));
   });
   const node = field("pictures", "or from pictures", input, "Each becomes an arm, named as its file.");
   node.append(status);
@@ -115,6 +120,9 @@ function pageFields() {
   const buttons = make("textarea", { rows: 3, placeholder: "No = 0\nYes = 1" });
   const consent = make("textarea", { rows: 3 });
   const end = make("textarea", { rows: 2 });
+  const after = number("", { min: 1, step: 1, placeholder: "never" });
+  const url = make("input", { type: "url", placeholder: "https://…" });
+  const code = make("input", { autocomplete: "off" });
   const node = make(
     "details",
     { class: "whole" },
@@ -123,12 +131,16 @@ function pageFields() {
       field("question", "Question", question),
       field("buttons", "Answers", buttons, "One per line: label = value. Left empty: no and yes, or a scale."),
       field("consent", "Consent text", consent, "Shown first; nothing is asked before the rater agrees."),
-      field("end", "Text at the end", end)),
+      field("end", "Text at the end", end),
+      field("after", "Done after so many answers", after, "For people of a panel; they may go on."),
+      field("url", "Link back to the panel", url),
+      field("code", "or a completion code", code)),
   );
   const read = () => {
     const page = {};
     for (const [key, input] of Object.entries({ question, consent, end })) if (input.value.trim()) page[key] = input.value;
     if (buttons.value.trim()) page.buttons = readButtons(buttons.value);
+    if (after.value) page.completion = { after: Number(after.value), url: url.value.trim() || null, code: code.value.trim() || null };
     return Object.keys(page).length ? page : null;
   };
   return { node, read };

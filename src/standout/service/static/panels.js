@@ -82,7 +82,8 @@ function showLikely(data, items) {
   items.want(leaders);
   const guessed = found.probable.length;
   const wrong = found.expected_wrong < 0.05 ? "fewer than 0.1" : value(found.expected_wrong, 1);
-  say(find("likely"), `Best guess: ${guessed === 0 ? "no arm stands" : plural(guessed, "arm") + (guessed === 1 ? " stands" : " stand")} out. Taken as the answer, ${wrong} arms are expected to be on the wrong side.`);
+  const certain = data.head.counts.outliers ? ` (${count(data.head.counts.outliers)} for certain)` : "";
+  say(find("likely"), `Best guess: ${guessed === 0 ? "no arm stands" : plural(guessed, "arm") + (guessed === 1 ? " stands" : " stand")} out${certain}. Taken as the answer, ${wrong} arms are expected to be on the wrong side.`);
   const rows = leaders.map((place) => {
     const bar = make("span", { class: "likely-bar" });
     bar.style.setProperty("--chance", data.chance[place]);
@@ -92,11 +93,11 @@ function showLikely(data, items) {
   const ended = data.head.reason === "estimate" ? `The study ended on this estimate (until ${data.head.until}), not on the certificate. ` : "";
   say(find("likely-note"), ended + (found.note === null ? "" : `Take care: ${found.note}.`));
   const likely = found.likely_threshold;
-  const places = likely ? decimalsFor(likely.upper - likely.lower) : null;
-  const [band, low] = data.bands();
-  const about = [band, low].filter((one) => isKnown(one?.estimate)).map((one) => value(one.estimate, low ? null : places));
+  const bands = data.bands().filter((one) => isKnown(one.estimate));
+  const about = bands.map((one) => value(one.estimate, decimalsFor(likely && bands.length === 1 ? likely.upper - likely.lower : one.upper - one.lower)));
   const within = likely ? `, and with a chance of ${found.level} between ${interval(likely.lower, likely.upper).replace(" to ", " and ")}` : "";
-  say(find("likely-threshold"), about.length ? `The threshold is probably about ${about.join(" and ")}${low ? "" : within} (the line in its band).` : "");
+  const words = bands.length === 1 ? `The threshold is probably about ${about[0]}${within} (the line in its band).` : `The thresholds are probably about ${about.join(" and ")} (the lines in their bands).`;
+  say(find("likely-threshold"), bands.length ? words : "");
 }
 
 /** What the marks mean. */
