@@ -314,6 +314,22 @@ def test_a_note_is_kept_and_changes_nothing(place: str) -> None:
             study.note("  ")
 
 
+def test_no_study_goes_on_for_a_note(place: str) -> None:
+    """Nor for a stop of one that had been stopped: it was running again, and verify was not
+    content with it."""
+    with measured(place, 20) as study:
+        study.stop("enough", key="first")
+        for again in (lambda: study.note("so much for that"), lambda: study.stop("too", key="2")):
+            again()
+            assert str(study.status().reason) == "stopped"
+            assert study.ask() is None
+            assert study.verify().problems == ()
+        study.set(budget=20)
+        study.restart("a bit more")
+        assert str(study.note("it is spent").reason) == "budget"
+        assert study.verify().problems == ()
+
+
 @pytest.mark.parametrize(
     ("changed", "words"),
     [

@@ -127,6 +127,8 @@ def summary(options: argparse.Namespace, report: Report, seconds: float) -> dict
         "acknowledged": journals.count(ACKNOWLEDGED),
         "uncertain": journals.count(UNSURE, OPEN),
         "refused": journals.count(REFUSED),
+        "changes acknowledged": journals.count_changes(ACKNOWLEDGED),
+        "changes kept": report.last.changes,
         "stored": report.last.stored,
         "steps replayed": report.last.steps,
         "verdicts replayed": report.last.verdicts,

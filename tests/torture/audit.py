@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from standout import Study
-from tests.torture.journal import ACKNOWLEDGED, LIE, REFUSED, Journals, Sent
+from tests.torture.journal import ACKNOWLEDGED, LIE, REFUSED, Changed, Journals, Sent
+from tests.torture.studies import MENDED
 
 
 @dataclass
@@ -20,6 +21,7 @@ class Audit:
     doubled: int = 0
     steps: int = 0
     verdicts: int = 0
+    changes: int = 0
     faults: list[str] = field(default_factory=list)
 
 
@@ -41,6 +43,7 @@ def audit(place: str, names: list[str], journals: Journals, memory: Memory) -> A
             rows = _rows(study.history())
             found.faults += check_rows(name, rows, journals.sent, found)
             where.update({value: name for value, _, _ in rows})
+            _check_changes(study, journals.changes, found)
     for value, one in journals.sent.items():
         if one.how == ACKNOWLEDGED and value not in where:
             found.lost += 1
@@ -88,6 +91,35 @@ def _check_row(name: str, row: Stored, sent: dict[float, Sent]) -> Iterator[str]
         yield f"stored: {row} of {name!r}, which contradicts what was told before"
 
 
+def _check_changes(study: Study, sent: dict[str, Changed], found: Audit) -> None:
+    """Changes by hand are there once each if acknowledged, and what they made void is void."""
+    name, status, history = study.name, study.status(), study.history()
+    made = Counter(change.reason for change in study.changes())
+    found.changes += made.total()
+    for reason, count in made.items():
+        one = sent.get(reason)
+        if one is None or one.study != name:
+            found.faults.append(f"never sent: the change {reason!r} of {name!r} ({one})")
+        elif one.how == REFUSED:
+            found.faults.append(f"done: {reason!r} of {name!r}, which was refused")
+        if count > 1:
+            found.doubled += 1
+            found.faults.append(f"doubled: the change {reason!r} is {count} times in {name!r}")
+    for reason, one in sent.items():
+        if one.study == name and one.how == ACKNOWLEDGED and not made[reason]:
+            found.lost += 1
+            found.faults.append(f"lost: the change {reason!r} of {name!r} was acknowledged")
+    void = {sent[reason].void for reason in made if reason in sent} - {None}
+    columns = zip(history["reward"].tolist(), history["counted"].tolist(), strict=True)
+    idle = {value for value, is_counted in columns if not is_counted}
+    if void - idle:
+        found.faults.append(f"{name!r}: {void - idle} are void and counted")
+    if len(idle) != len(void) + status.surplus:
+        found.faults.append(
+            f"{name!r}: {len(idle)} are not counted, but {len(void)} void, {status.surplus} surplus"
+        )
+
+
 def _verify(study: Study, found: Audit, memory: Memory) -> None:
     """All is well by `verify`, now and by the digest of the last checkpoint."""
     name = study.name
@@ -100,7 +132,7 @@ def _verify(study: Study, found: Audit, memory: Memory) -> None:
         found.faults.append(f"{name!r}: {status.pulls} pulls, but others are in the log")
     now = dict.fromkeys(status.outliers, "outlier") | dict.fromkeys(status.normal, "normal")
     for arm, verdict in memory.verdicts.get(name, {}).items():
-        if now.get(arm) != verdict:
+        if now.get(arm) != verdict and name != MENDED:
             found.faults.append(f"{name!r}: {arm} was {verdict}, and is now {now.get(arm)}")
     memory.verdicts[name] = now
     found.steps += result.steps

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ACKNOWLEDGED, UNSURE, REFUSED, OPEN, LIE = "ack", "unsure", "refused", "open", "lie"
 """Ways a telling ends: told; no answer; an answer that nothing was changed; killed before any of
@@ -29,6 +29,13 @@ _STEP, _NUMBERS, _COUNTS = 2.0**-40, 1 << 16, 1 << 14
 
 Row = tuple[float, str, int | None]
 """A reward as sent: its value, its arm, its ticket (None for one without or unknown)."""
+
+
+class Change(NamedTuple):
+    """A change by hand: its reason, which no other has, and the reward that it makes void."""
+
+    reason: str
+    void: float | None = None
 
 
 class Slots:
@@ -55,7 +62,7 @@ class Journal:
         self.number, self._slots, self._slot = number, slots, slot
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         self._file = os.open(folder / f"{number}.journal", flags, 0o600)
-        self._values = self._serial = 0
+        self._values = self._serial = self._changes = 0
         self._sizes: dict[int, int] = {}
 
     def _write(self, *line: Any) -> None:
@@ -80,12 +87,20 @@ class Journal:
         self._values += 1
         return math.fsum((coarse * 2.0**-10, (self.number * _COUNTS + self._values) * _STEP))
 
-    def trying(self, study: str, rows: Sequence[Row]) -> int:
-        """Before rewards are sent; the number to say by what became of them."""
+    def trying(self, study: str, rows: Sequence[Row], change: Change | None = None) -> int:
+        """Before rewards are sent; the number to say by what became of them.
+
+        Or before a `change` by hand, which may bring a reward of its own.
+        """
         self._serial += 1
         self._sizes[self._serial] = len(rows)
-        self._write("try", self._serial, study, rows)
+        self._write("try", self._serial, study, rows, change)
         return self._serial
+
+    def new_change(self, kind: str, void: float | None = None) -> Change:
+        """A change that differs from every other."""
+        self._changes += 1
+        return Change(f"{kind} {self._changes} by worker {self.number}", void)
 
     def ended(self, serial: int, how: str) -> None:
         self._write(how, serial)
@@ -113,15 +128,28 @@ class Sent:
 
 
 @dataclass
+class Changed:
+    """A change as sent, and how that ended."""
+
+    study: str
+    void: float | None
+    how: str = OPEN
+
+
+@dataclass
 class Journals:
-    """All that the workers wrote down."""
+    """All that the workers wrote down; changes by their reasons."""
 
     sent: dict[float, Sent] = field(default_factory=dict)
+    changes: dict[str, Changed] = field(default_factory=dict)
     events: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
 
     def count(self, *how: str) -> int:
         return sum(one.how in how for one in self.sent.values())
+
+    def count_changes(self, *how: str) -> int:
+        return sum(one.how in how for one in self.changes.values())
 
     def acknowledged(self) -> set[float]:
         return {value for value, one in self.sent.items() if one.how == ACKNOWLEDGED}
@@ -132,7 +160,7 @@ def read_journals(folder: Path) -> Journals:
     found = Journals()
     for path in sorted(folder.glob("*.journal")):
         whole, _, _ = path.read_bytes().rpartition(b"\n")
-        tries: dict[int, list[float]] = {}
+        tries: dict[int, list[Sent | Changed]] = {}
         for line in whole.splitlines():
             kind, *rest = json.loads(line)
             if kind == "event":
@@ -140,11 +168,14 @@ def read_journals(folder: Path) -> Journals:
             elif kind == "fault":
                 found.faults.append(rest[0])
             elif kind == "try":
-                serial, study, rows = rest
-                tries[serial] = [value for value, _, _ in rows]
-                for value, arm, ticket in rows:
-                    found.sent[value] = Sent(study, arm, ticket)
+                serial, study, rows, change = rest
+                made = {value: Sent(study, arm, ticket) for value, arm, ticket in rows}
+                found.sent |= made
+                tries[serial] = list(made.values())
+                if change is not None:
+                    found.changes[change[0]] = one = Changed(study, change[1])
+                    tries[serial].append(one)
             else:
-                for value in tries.pop(rest[0]):
-                    found.sent[value].how = kind
+                for each in tries.pop(rest[0]):
+                    each.how = kind
     return found

@@ -15,7 +15,10 @@ from pathlib import Path
 
 from tests.torture.children import command
 from tests.torture.journal import ACKNOWLEDGED, Journal
-from tests.torture.studies import MEANS, NOISE, SCALE, STUDIES, K
+from tests.torture.studies import MEANS, MENDED, NOISE, SCALE, STUDIES, K
+
+STEADY = [name for name in STUDIES if name != MENDED]
+"""Those that a run finds as it describes them, and that nobody stops."""
 
 
 @dataclass

@@ -16,8 +16,12 @@ NOISE, K, SCALE = "gaussian:1", 2.0, 1.0
 STUDIES: dict[str, dict[str, Any]] = {
     "main": {"method": "focus", "ordered": True},
     "loose": {"method": "roai-lucb", "ordered": False},
+    "line": {"method": "joint", "ordered": True},
+    "mended": {"method": "focus", "ordered": True},
 }
 """They go on for ever; beside them one with a budget begins at every checkpoint."""
+MENDED = "mended"
+"""The one whose settings and rewards are changed by hand: there pulls and verdicts may go."""
 BUDGET = 150
 
 

@@ -60,7 +60,7 @@ def do(kind: str, near: Near, journal: Journal, rng: random.Random) -> None:
             Worker(client.study(name), journal, rng, remote=True, disk=None).work(moves)
     elif kind.startswith("run"):
         url = near.url if kind == "run over http" else None
-        runs.run(journal, rng, rng.choice(list(STUDIES)), place, url, near.folder)
+        runs.run(journal, rng, rng.choice(runs.STEADY), place, url, near.folder)
     elif kind == "look":
         watchers.look(_open(place, name, rng), journal, rng, moves)
     elif kind == "look over http":

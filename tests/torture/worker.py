@@ -12,17 +12,19 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 from standout.errors import (
     KeyUsedError,
     StorageError,
+    StudyError,
     TicketError,
     ToldError,
     UncertainError,
 )
-from tests.torture.journal import ACKNOWLEDGED, LIE, REFUSED, UNSURE, Journal, Row
-from tests.torture.studies import MEANS
+from tests.torture.journal import ACKNOWLEDGED, LIE, REFUSED, UNSURE, Change, Journal, Row
+from tests.torture.studies import MEANS, MENDED
 
 Pair = tuple[Any, float]
 HOUR = 3600.0
@@ -91,6 +93,8 @@ class Worker:
             self.one, self.one, self.plate, self.chain, self.unasked, self.mixed, self.clumsy,
             self.keep, self.late, self.lie,
         )  # fmt: skip
+        if self.study.name == MENDED:
+            choices += (self.void, self.void, self.set, self.halt)
         for _ in range(moves):
             if self.journal.is_full:
                 return
@@ -132,9 +136,18 @@ class Worker:
 
     # Telling ----------------------------------------------------------------------
 
-    def send(self, pairs: list[Pair], call: Callable[[str | None], Any], key: str | None) -> Any:
-        """Tell, again and again with the same key; what was answered, None if nothing was."""
-        serial = self.journal.trying(self.study.name, rows_of(pairs))
+    def send(
+        self,
+        pairs: list[Pair],
+        call: Callable[[str | None], Any],
+        key: str | None,
+        change: Change | None = None,
+    ) -> Any:
+        """Tell, again and again with the same key; what was answered, None if nothing was.
+
+        Or `change` something, which may be refused for good.
+        """
+        serial = self.journal.trying(self.study.name, rows_of(pairs), change)
         how = REFUSED
         for number in range(TRIES):
             try:
@@ -147,6 +160,11 @@ class Worker:
             except StorageError:
                 # A server that did nothing may have done it for a copy of the request.
                 how = UNSURE if self.is_remote else how
+            except StudyError:
+                if change is None:
+                    raise
+                self.journal.happened("changes refused")
+                break
             else:
                 self.journal.ended(serial, ACKNOWLEDGED)
                 return found
@@ -245,6 +263,62 @@ class Worker:
         self.contradict(self.pairs(tickets), self.new_key(), ToldError)
         if key is not None:
             self.contradict(self.pairs(self.arms(1)), key, KeyUsedError)
+
+    # Changes by hand --------------------------------------------------------------
+
+    def change(
+        self,
+        kind: str,
+        call: Callable[..., Any],
+        void: float | None = None,
+        pairs: Sequence[Pair] = (),
+    ) -> None:
+        """Let `call` change something: it is given a reason that no other has, and a key.
+
+        It makes the reward `void`, if that is given, and tells `pairs`.
+        """
+        change = self.journal.new_change(kind, void)
+
+        def attempt(key: str | None) -> Any:
+            return call(reason=change.reason, worker=self.name, key=key)
+
+        if self.send(list(pairs), attempt, self.new_key(), change) is not None:
+            self.journal.happened(f"{kind} acknowledged")
+
+    def void(self) -> None:
+        """Tell something by mistake and take it back, or put what was meant in its place."""
+        for ticket in self.ask(1):
+            wrong, right = self.pairs([ticket]), self.pairs([ticket.arm])
+            if self.tell(wrong)[0] is None:
+                return
+            void = partial(self.study.void, ticket=ticket)
+            if self.rng.random() < 0.5:
+                self.change("void", void, wrong[0][1])
+            else:
+                self.change("void", partial(void, value=right[0][1]), wrong[0][1], right)
+
+    def set(self) -> None:
+        """Other settings; a small budget ends the study until somebody sets another."""
+        status = self.calmly(self.study.status)
+        if status is None:
+            return
+        values = self.rng.choice(
+            (
+                {"budget": None},
+                {"budget": None},
+                {"budget": status.pulls + self.rng.randrange(1, 60)},
+                {"tolerance": self.rng.choice((0.0, 0.05, 0.5))},
+                {"batch": self.rng.choice((1, 2, 5)), "lease": self.rng.choice((0.5, 2.0))},
+                {"pause_after": self.rng.choice((None, 50))},
+            )
+        )
+        self.change("set", partial(self.study.set, **values))
+
+    def halt(self) -> None:
+        """Stop the study, and let it go on: also if somebody else has stopped it, and died."""
+        if self.rng.random() < 0.5:
+            self.change("stop", self.study.stop)
+        self.change("restart", self.study.restart)
 
     def contradict(self, pairs: list[Pair], key: str, kind: type[Exception]) -> None:
         serial = self.journal.trying(self.study.name, rows_of(pairs))

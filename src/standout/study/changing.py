@@ -57,13 +57,12 @@ def change_settings(
     changed = settings.unlike(progress.settings)
     if not changed and not hand.mark.is_given:
         return
-    before = progress.settings
-    progress.adopt(settings)
     step = _step(Kind.SET, stored, hand, request, now, {"set": changed})
-    step.is_due = "tolerance" in changed
-    if settings != before:
+    if changed:
+        progress.adopt(settings)
+        step.is_due = "tolerance" in changed
         progress.settle(step)
-    progress.changes.is_wide = True
+        progress.changes.is_wide = True
     steps.write(connection, stored, step)
 
 

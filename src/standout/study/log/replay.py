@@ -195,7 +195,8 @@ class Replay:
         progress, note = self.progress, json.loads(row["note"])
         self._observe()
         if row["kind"] == Kind.SET:
-            progress.adopt(progress.settings.with_values(note["set"], len(progress.arms)))
+            if note["set"]:  # Else it is a note, and no study goes on for that.
+                progress.adopt(progress.settings.with_values(note["set"], len(progress.arms)))
             return
         sequences = counted_sequences(
             self.connection, self.stored.key, note["arms"], row["number"], note["void"]
