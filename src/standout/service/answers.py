@@ -21,6 +21,9 @@ PIECE = 1_000
 Count = Annotated[int, Field(ge=0)]
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
 def answer(content: Result | dict[str, Any] | None, status: int = 200) -> Response:
     """A result (or something plain already) as the answer to a request."""
     return Response(to_json(content), status_code=status, media_type="application/json")
@@ -43,7 +46,7 @@ def _is_long(value: Any) -> bool:
 
 
 def _dump(content: Any) -> str:
-    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _ENCODER.encode(content)
 
 
 def _dump_long(value: Any) -> str:

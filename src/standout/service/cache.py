@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 from weakref import WeakValueDictionary
 
-from standout.results import Chances, EndingList, Forecast
+from standout.results import ArmHistory, Chances, EndingList, Forecast
 from standout.study import Study
 from standout.study.rating.rater import Record
 
@@ -132,4 +132,7 @@ class Caches:
     )
     endings: Recent[str, Kept[EndingList]] = field(default_factory=lambda: Recent(MOST_STUDIES))
     images: Recent[str, Sources] = field(default_factory=lambda: Recent(MOST_STUDIES))
+    arms: Recent[tuple[str, int], Kept[ArmHistory]] = field(
+        default_factory=lambda: Recent(MOST_STUDIES)
+    )
     raters: Recent[tuple[str, str], Record] = field(default_factory=lambda: Recent(MOST_RATERS))

@@ -20,25 +20,31 @@ MOMENTS_KEPT = 60
 """Entries of an arm's history, evenly spread over the magnitudes of its pulls."""
 MOST_WORKERS = 50
 MOST_REWARDS = 20
+PART = 100_000
+"""Places of the log that are looked at in one transaction."""
 
 
 def arm_history(study: Study, position: int) -> ArmHistory:
     """Read it from the log; looks through all of it, a fraction of a second per million rewards.
 
+    Some at a time, so that whoever else uses the same handle, or waits for old rows to be
+    cleaned up, waits for a part only: the log just grows, and so the parts fit together.
     Rewards are taken in the order of telling, those that wait for others among them; what
     was made void is not counted.
     Raises `IndexError` for a position that no arm has.
     """
-    with study._reading() as (connection, _):
-        progress = study._stored.progress
-        name = progress.arms[position]
-        rows = reward_log.of_arm(connection, study._stored.key, position)
-        voided = progress.voided
+    with study._reading():
+        progress, key = study._stored.progress, study._stored.key
+        name, last = progress.arms[position], progress.totals.log
+    parts = []
+    for after in range(0, last, PART):
+        with study._reading() as (connection, _):
+            until = min(after + PART, last)
+            parts.append(reward_log.of_arm(connection, key, position, after, until))
     told = [
         ArmReward(seq, time, value, worker, ticket, bool(counted))
-        for seq, time, _, value, ticket, _, worker, counted in next(
-            iter(without_void([rows], voided))
-        )
+        for rows in without_void(parts, progress.voided)
+        for seq, time, _, value, ticket, _, worker, counted in rows
     ]
     counted = [each for each in told if each.counted]
     rewards: Floats = np.array([each.reward for each in counted], dtype=np.float64)
