@@ -9,35 +9,56 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
+from types import FrameType, TracebackType
+from typing import Any
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+try:
+    # The same functions without the turning of numbers into names, which takes ten times as long.
+    from _signal import getsignal  # type: ignore[import-not-found]
+    from _signal import signal as set_handler
+except ImportError:  # Another Python than the usual one.
+    from signal import getsignal
+    from signal import signal as set_handler
+
+_SIGNALS = (int(signal.SIGINT), int(signal.SIGTERM))
 
 
-@contextmanager
-def put_off() -> Iterator[None]:
-    """A signal that comes within takes effect afterwards; a second one does so at once."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # Handlers run in the main thread alone.
-        return
-    heard: list[int] = []
+class put_off:
+    """A signal that comes within the block takes effect after it; a second one does so at once."""
 
-    def hear(number: int, frame: FrameType | None) -> None:
-        handler = handlers[number]
-        if heard and callable(handler):
+    __slots__ = ("_handlers", "_heard")
+
+    def __enter__(self) -> None:
+        self._heard: list[int] = []
+        self._handlers: list[tuple[int, Any]] = []
+        if threading.current_thread() is not threading.main_thread():
+            return  # Handlers run in the main thread alone.
+        hear = self._hear
+        for number in _SIGNALS:
+            handler = getsignal(number)
+            # One that is ignored, or ends the process without Python, is none of ours.
+            if callable(handler):
+                self._handlers.append((number, handler))
+        try:
+            for number, _ in self._handlers:
+                set_handler(number, hear)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        handler = dict(self._handlers)[number]
+        if self._heard:
             handler(number, frame)
-        heard.append(number)
+        self._heard.append(number)
 
-    # One that is ignored, or ends the process without Python, is none of ours.
-    handlers = {int(s): handler for s in _SIGNALS if callable(handler := signal.getsignal(s))}
-    for number in handlers:
-        signal.signal(number, hear)
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        if heard:
-            signal.raise_signal(heard[0])
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        trace: TracebackType | None = None,
+    ) -> None:
+        for number, handler in self._handlers:
+            set_handler(number, handler)
+        if self._heard:
+            signal.raise_signal(self._heard[0])

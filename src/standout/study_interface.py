@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-import secrets
+import binascii
+import os
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -71,6 +73,16 @@ class ByHand(NamedTuple):
     reason: str
     worker: str | None
     key: str | None
+
+
+def new_key() -> str:
+    """A key that nobody has used: the time, then chance.
+
+    Keys of the same time are neighbours in an index, so that to keep one more costs the same
+    however many there are.
+    """
+    chance = binascii.b2a_base64(os.urandom(12), newline=False).decode()
+    return f"{time.time_ns() >> 16:012x}{chance}"
 
 
 class StudyInterface(ABC):
@@ -345,7 +357,7 @@ class StudyInterface(ABC):
         """
         if not text.strip():
             raise StudyError("a note must have some text")
-        return self._set({}, ByHand(text, worker, key or secrets.token_hex(8)))
+        return self._set({}, ByHand(text, worker, key or new_key()))
 
     @abstractmethod
     def _set(self, values: Mapping[str, Any], hand: ByHand) -> Status:

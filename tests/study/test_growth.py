@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from standout import Problem
-from standout.study import Study
+from standout.study import Study, Ticket
 from standout.study.rating.rater import read_record
-from standout.study.rounds import MANY, new_round
+from standout.study.rounds import MANY, SHORT, new_round
 from standout.study.storage.statements import Statement
+from standout.study_interface import new_key
 from tests.study.conftest import Clock
 from tests.study.postgres import Server
 
@@ -66,7 +67,7 @@ def operations(study: Study, clock: Clock) -> dict[str, Callable[[], object]]:
         "fail": lambda: study.fail(next(names), "spilt"),
         "renew": lambda: study.renew([next(names)]),
         "holder": lambda: study.holder(late[0]),
-        "record": lambda: read_record(study, "a rater"),
+        "record": lambda: read_record(study, "rater:abc:def"),
     }
 
 
@@ -86,6 +87,22 @@ def count_instructions(study: Study, call: Callable[[], object]) -> int:
     finally:
         raw.set_progress_handler(None, 10)
     return 10 * count
+
+
+def test_what_waits_costs_those_who_tell_nothing(folder: Any, clock: Clock) -> None:
+    """Behind a pull that is out, thousands may wait: each tell of that arm looked at all."""
+    with make(f"{folder}/held.db", clock) as study:
+        by_arm: dict[str, list[Ticket]] = {}
+        for ticket in study.ask(200):
+            by_arm.setdefault(ticket.arm, []).append(ticket)
+        arm, tickets = max(by_arm.items(), key=lambda pair: len(pair[1]))
+        counts = []
+        for waiting, late in ((20, tickets[1]), (PAST, tickets[2])):
+            study.tell_many([(arm, 1.0)] * waiting)
+            assert study._stored.progress.held.sum() >= waiting
+            # It waits, too, for the first.
+            counts.append(count_instructions(study, lambda late=late: study.tell(late, 1.0)))  # type: ignore[misc]
+    assert counts[1] < 1.5 * counts[0]
 
 
 def test_sqlite_does_the_same_work_in_an_old_study(folder: Any, clock: Clock) -> None:
@@ -207,3 +224,30 @@ def test_many_pulls_at_once_are_those_of_one_after_the_other() -> None:
         assert (after == before).all()
         assert (fast.given == slow.given).all()
         assert fast.out == slow.out == len(expected)
+
+
+def test_short_rounds_need_no_row_and_long_ones_leave_none(place: str) -> None:
+    """A round's plan comes with the run, or in a row that goes when the round is over."""
+    names = [f"arm {number}" for number in range(SHORT + 5)]
+    with (
+        Study.create(place, names, Problem(noise="gaussian:5", k=3)) as study,
+        Study.open(place) as other,
+    ):
+        seen: set[tuple[bool, int]] = set()
+        for number in range(150):
+            handle = (study, other)[number % 2]
+            handle.tell_many([(ticket, float(ticket.id % 7)) for ticket in handle.ask(3)])
+            live = handle._stored.progress.rounds
+            with handle._reading() as (connection, _):
+                rows = connection.execute("SELECT id FROM standout_rounds")
+            assert {one.id for one in live if len(one.arms) > SHORT} == {row for (row,) in rows}
+            seen |= {(len(one.arms) > SHORT, len(live)) for one in live}
+        assert {is_long for is_long, _ in seen} == {True, False}
+        assert study.verify().problems == other.verify().problems == ()
+
+
+def test_new_keys_are_neighbours() -> None:
+    """So that to keep one more costs the same in an index of a million."""
+    keys = [new_key() for _ in range(1000)]
+    assert len(set(keys)) == len(keys)
+    assert {key[:8] for key in keys} <= {keys[0][:8], keys[-1][:8]}

@@ -147,6 +147,10 @@ def test_golden_databases_open(folder: Path, golden: Path) -> None:
 
 
 TAKE_BACK = {
+    7: (
+        "DROP INDEX standout_rewards_rater",
+        "CREATE INDEX standout_rewards_worker ON standout_rewards (study, worker, seq)",
+    ),
     6: ("ALTER TABLE standout_tokens DROP COLUMN made_by, DROP COLUMN revoked_by",),
     5: (
         "DROP TABLE standout_deleted",

@@ -29,7 +29,7 @@ from standout.results import (
     Tickets,
     Told,
 )
-from standout.study_interface import ByHand, Key, StudyInterface, Wanted
+from standout.study_interface import ByHand, Key, StudyInterface, Wanted, new_key
 
 
 class _Hand:
@@ -120,7 +120,7 @@ class RemoteStudy(StudyInterface):
         Each part has a key of its own, made from that of the call: the parts of
         a call that is made again are recognised one by one.
         """
-        key = key or secrets.token_urlsafe(16)
+        key = key or new_key()
         rows = rows_of(pairs)
         answers = []
         for part in parts(rows):
@@ -177,7 +177,7 @@ class RemoteStudy(StudyInterface):
 
     def _by_hand(self, method: str, path: str, body: Mapping[str, Any], hand: ByHand) -> Status:
         """Change something; sent again, it is known by its key."""
-        sent = {**body, "key": hand.key or secrets.token_urlsafe(16)}
+        sent = {**body, "key": hand.key or new_key()}
         sent |= _given(reason=hand.reason[:2000], worker=hand.worker)
         send = lambda: self._transport.once(method, path, sent)  # noqa: E731
         return Status.from_dict(self._transport.patiently(send))

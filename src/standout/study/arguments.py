@@ -26,7 +26,9 @@ def whole(what: str, value: object, least: int, most: int) -> int:
     """A whole number from `least` to `most`; 3.0 is one, True and '3' are not."""
     number: int | None = None
     try:
-        if isinstance(value, float | np.floating) and float(value).is_integer():
+        if type(value) is int:
+            number = value
+        elif isinstance(value, float | np.floating) and float(value).is_integer():
             number = int(value)
         elif not isinstance(value, bool | np.bool_ | np.ndarray):
             number = operator.index(value)  # type: ignore[arg-type]

@@ -200,7 +200,7 @@ class Progress:
         over = [live for live in self.rounds if live.is_over]
         if over:
             self.rounds = [live for live in self.rounds if not live.is_over]
-            self.changes.closed.extend(live.id for live in over)
+            self.changes.closed.extend(live.id for live in over if live.has_row)
         return bool(over)
 
     def settle(self, step: Step) -> None:

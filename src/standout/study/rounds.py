@@ -10,6 +10,8 @@ import numpy as np
 
 from standout.core.typing import Ints
 
+SHORT = 16
+"""Entries of a plan up to which it is written with every change, and needs no row of its own."""
 MANY = 32
 """Pulls at once from which on a heap is quicker than to look through the plan for each."""
 
@@ -30,22 +32,32 @@ class LiveRound:
     returned: list[int] = field(default_factory=list)
     first: int = 0
     """All entries before this one are handed out."""
+    has_row: bool = False
+    """Whether its plan is kept in a row of its own, and not with what is handed out."""
 
     @property
     def is_handed_out(self) -> bool:
         """Whether nothing is left to hand out."""
         if self.returned:
             return False
-        first = self.first
-        if first < len(self.arms) and self.given.item(first) < self.amounts.item(first):
-            return False  # Without a look at all of it.
-        return first == len(self.arms) or not len(self._left())
+        self._skip()
+        return self.first == len(self.arms)
 
     def _left(self) -> Ints:
         """The entries that are not handed out in full."""
         left = np.flatnonzero(self.given[self.first :] < self.amounts[self.first :]) + self.first
         self.first = int(left[0]) if len(left) else len(self.arms)
         return left
+
+    def _skip(self) -> None:
+        """Let `first` be the first entry that is not handed out in full."""
+        given, amounts, first = self.given, self.amounts, self.first
+        last = min(first + MANY, len(self.arms))
+        while first < last and given.item(first) >= amounts.item(first):
+            first += 1
+        self.first = first
+        if first == last < len(self.arms):
+            self._left()
 
     def extend(self, arms: Ints, amounts: Ints) -> None:
         """Plan more pulls in the same round."""
@@ -72,12 +84,18 @@ class LiveRound:
         else:
             entries = self._take_few(pending, count)
         self.out += len(entries)
-        return [int(self.arms[entry]) for entry in entries]
+        return [self.arms.item(entry) for entry in entries]
 
     def _take_few(self, pending: Ints, count: int) -> list[int]:
         entries: list[int] = []
-        while len(entries) < count and len(left := self._left()):
-            entry = int(left[np.argmin(pending[self.arms[left]])])
+        while len(entries) < count:
+            self._skip()
+            if self.first == len(self.arms):
+                break
+            entry = self.first
+            if pending.item(self.arms.item(entry)):
+                left = self._left()
+                entry = int(left[np.argmin(pending[self.arms[left]])])
             self.given[entry] += 1
             pending[self.arms[entry]] += 1
             entries.append(entry)
@@ -128,16 +146,21 @@ class LiveRound:
         self.returned = [other for other in self.returned if other != arm]
 
     def pack(self) -> list[Any]:
-        """Short form: what is handed out in full up to `first`, single entries behind it."""
+        """Short form: what is handed out in full up to `first`, single entries behind it.
+
+        Then the plan, unless that `has_row`.
+        """
         given: list[list[int]] = []
-        if self.first < len(self.arms) and len(self._left()):
+        self._skip()
+        if self.first < len(self.arms):
             behind = np.flatnonzero(self.given[self.first :]) + self.first
             given = [[int(j), int(self.given[j])] for j in behind]
-        return [self.id, self.first, given, self.out, self.returned]
+        packed = [self.id, self.first, given, self.out, self.returned]
+        return packed if self.has_row else [*packed, self.arms.tolist(), self.amounts.tolist()]
 
     def unpack(self, packed: list[Any]) -> None:
         """The reverse of `pack`, on a round with the same plan."""
-        _, self.first, given, self.out, returned = packed
+        _, self.first, given, self.out, returned = packed[:5]
         self.given[: self.first] = self.amounts[: self.first]
         self.given[self.first :] = 0
         for entry, count in given:
@@ -148,3 +171,8 @@ class LiveRound:
 def new_round(number: int, arms: Ints, amounts: Ints) -> LiveRound:
     """A round of which nothing is handed out yet."""
     return LiveRound(number, arms, amounts, np.zeros_like(amounts))
+
+
+def planned_of(packed: list[Any]) -> list[list[int]] | None:
+    """The plan in what `LiveRound.pack` gave: arms and amounts; None if that has a row."""
+    return packed[5:] or None

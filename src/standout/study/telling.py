@@ -85,16 +85,15 @@ class _Telling:
         extra = self._fill(items)
         filled = len(self.step.rewards)
         self.progress.totals.pulls += filled
-        counted = self._take_extra(extra)
+        counted = self._take_extra(extra) if extra else 0
         receipt.counted = filled + counted
         receipt.surplus = self.step.surplus = len(extra) - counted
-        arms = {reward.arm for reward in self.step.rewards}
+        self.progress.changes.arms.update([reward.arm for reward in self.step.rewards])
         if self.progress.ordered:
             self._release()
         else:
             self.step.is_due = counted > 0
             self._count_all()
-        self.progress.changes.arms.update(arms)
         if len(items) > 1 or self.cancelled or self.released:
             self.stored.tickets.forget()
         else:
@@ -105,19 +104,21 @@ class _Telling:
     def _find_pulls(self, items: Sequence[Item]) -> None:
         """With whom the told pulls are now: with others, where a lease had run out."""
         late: list[tuple[int, int]] = []
+        if not self.rows:
+            return
         for item in items:
             row = self.rows.get(item.ticket) if item.ticket is not None else None
             if row is not None and row.status == PENDING:
                 self.out[row.slot] = row.id
             elif row is not None:
                 late.append((row.arm, row.slot))
-        self.out.update(open_tickets.pending_in(self.connection, self.stored.key, late))
+        if late:
+            self.out.update(open_tickets.pending_in(self.connection, self.stored.key, late))
 
     def _fill(self, items: Sequence[Item]) -> list[Item]:
         """Take the rewards of pulls that have none yet; the items that are left."""
         extra: list[Item] = []
         rounds: dict[int, int] = defaultdict(int)
-        by_arm: dict[int, int] = defaultdict(int)
         for item in items:
             row = self.rows.get(item.ticket) if item.ticket is not None else None
             pulled = None if row is None else self.out.pop(row.slot, None)
@@ -127,13 +128,12 @@ class _Telling:
             if pulled != row.id:
                 self.cancelled.append(pulled)
             rounds[row.round] += 1
-            by_arm[row.arm] += 1
             self.filled[row.arm].add(row.slot)
             if not self.progress.ordered:
                 self.gone.append(row.id)
-            self._log(item.value, row.arm, row, True, order_of(row.slot, row.id))
-        for arm, count in by_arm.items():
-            self.progress.pending[arm] -= count
+            self._log(item.value, row.arm, row, True, 2 * row.slot)
+        for arm, slots in self.filled.items():
+            self.progress.pending[arm] -= len(slots)
         for number, filled in rounds.items():
             live = self.progress.live_round(number)
             if live is not None:
@@ -185,15 +185,17 @@ class _Telling:
         held = read_held(self.connection, self.stored, blocks)
         for arm, block in blocks.items():
             before, fresh = held.get(arm, []), self.fresh[arm]
-            found = sorted(one for one in (*before, *fresh) if one.order < 2 * block)
+            found = sorted([one for one in (*before, *fresh) if one.order < 2 * block])
             ready += [(arm, one) for one in found]
             places = [one.logged for one in found]
             is_sorted = is_sorted and places == sorted(places)
             self.released += [one.ticket for one in before]
-            waits += [(arm, one) for one in fresh if one.order >= 2 * block]
-            self.progress.held[arm] += len(fresh) - len(found)
-        self._hold(waits)
-        if is_sorted:
+            if len(found) != len(fresh) or before:
+                waits += [(arm, one) for one in fresh if one.order >= 2 * block]
+                self.progress.held[arm] += len(fresh) - len(found)
+        if waits:
+            self._hold(waits)
+        if is_sorted and len(ready) > 1:
             # Only the order within an arm matters; that of the log is the shortest to write.
             ready.sort(key=lambda pair: pair[1].logged)
         if ready:

@@ -26,7 +26,7 @@ from standout.study.storage.database import Connection
 from standout.study.storage.log import reward_log, steps
 from standout.study.storage.stored_study import StoredStudy
 from standout.study.tickets import ticket_id, worker_name
-from standout.study_interface import Key
+from standout.study_interface import Key, new_key
 
 T = TypeVar("T")
 MOMENT = 1e-6
@@ -56,7 +56,7 @@ class Mark(NamedTuple):
     def of(cls, key: str | None) -> Mark:
         """From what a caller gave."""
         if key is None:
-            return cls(chain.new_key(), is_given=False, is_new=True)
+            return cls(new_key(), is_given=False, is_new=True)
         return cls(chain.check_key(key), is_given=True, is_new=False)
 
 

@@ -76,7 +76,9 @@ def first_blocks(
         arms = filled.keys() | np.flatnonzero(stored.progress.held).tolist()
         return dict.fromkeys(sorted(arms), first)
     # Of one more than were told, one at least is still out.
-    wanted = [(arm, len(slots) + 1) for arm, slots in filled.items() if pending[arm]]
+    wanted = [(arm, len(slots) + 1) for arm, slots in filled.items() if pending.item(arm)]
+    if not wanted:
+        return dict.fromkeys(filled, NO_SLOT)
     found = open_tickets.first_pending(connection, stored.key, wanted, stored.tickets)
     return {
         arm: next((slot for slot in found.get(arm, ()) if slot not in slots), NO_SLOT)
@@ -88,7 +90,8 @@ def read_held(
     connection: Connection, stored: StoredStudy, blocks: Mapping[int, int]
 ) -> dict[int, list[Waiting]]:
     """Per arm, the told rewards that wait and come before its first pull that is out."""
-    wanted = [(arm, slot) for arm, slot in blocks.items() if stored.progress.held[arm]]
+    waiting = stored.progress.held
+    wanted = [(arm, slot) for arm, slot in blocks.items() if waiting.item(arm)]
     if not wanted:
         return {}
     if stored.progress.is_one_line:

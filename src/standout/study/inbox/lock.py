@@ -46,6 +46,11 @@ class Turn:
             with suppress(OSError):
                 self._listen(place)
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether nobody can come: it does not listen."""
+        return self._listener is None
+
     def _listen(self, place: Path) -> None:
         place.unlink(missing_ok=True)  # Of one that was killed.
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

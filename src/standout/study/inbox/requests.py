@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from standout.errors import StandoutError, StudyError
 from standout.results import Receipt, Ticket
@@ -13,6 +12,7 @@ from standout.study import arguments
 from standout.study.log.chain import check_key
 from standout.study.progress import Progress
 from standout.study.rewards import Item
+from standout.study.short_json import dumps
 from standout.study.tickets import ticket_id
 from standout.study.transaction import Mark, Transaction, worker_of
 
@@ -20,8 +20,7 @@ LONGEST = 16_384
 """Bytes of a request; longer ones are not worth sharing a transaction."""
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """What came of a request, and its moment (seconds since 1970)."""
 
     moment: float
@@ -31,7 +30,7 @@ class Answer:
     def pack(self) -> bytes:
         """As one line."""
         tickets = [(ticket.id, ticket.arm, ticket.expires) for ticket in self.tickets]
-        return json.dumps([self.moment, vars(self.receipt), tickets]).encode() + b"\n"
+        return dumps([self.moment, vars(self.receipt), tickets]).encode() + b"\n"
 
     @classmethod
     def unpack(cls, line: bytes) -> Answer | None:
@@ -43,15 +42,14 @@ class Answer:
             return None
 
 
-@dataclass(frozen=True)
-class Request:
-    """Rewards to tell, looked at already, then `count` pulls to ask for, by a worker.
+class Request(NamedTuple):
+    """Rewards to tell, looked at already, then `wanted` pulls to ask for, by a worker.
 
     `lease` and `known` are those of `Study.ask`.
     """
 
     items: Sequence[Item]
-    count: int
+    wanted: int
     worker: str
     mark: Mark
     lease: float | None = None
@@ -60,12 +58,12 @@ class Request:
     @property
     def size(self) -> int:
         """About how many rows it writes."""
-        return len(self.items) + self.count
+        return len(self.items) + self.wanted
 
     def carry_out(self, one: Transaction) -> Answer:
         """Tell and ask in a transaction; raises what `Study.tell_and_ask` raises."""
         found = one.carry_out(
-            self.items, self.count, self.worker, self.lease, self.known, self.mark
+            self.items, self.wanted, self.worker, self.lease, self.known, self.mark
         )
         return Answer(one.moment, *found)
 
@@ -75,16 +73,23 @@ class Request:
         Rewards are found by their key, and tickets that came without rewards by their moment.
         """
         if said is not None and not self.items:
-            found = one.given_at(said.moment, self.worker, self.count)
+            found = one.given_at(said.moment, self.worker, self.wanted)
             if found and {one.id for one in found} <= {one.id for one in said.tickets}:
-                return replace(said, tickets=found)
-        return replace(self, mark=self.mark._replace(is_new=False)).carry_out(one)
+                return said._replace(tickets=found)
+        return self._replace(mark=self.mark._replace(is_new=False)).carry_out(one)
 
     def pack(self) -> bytes | None:
         """As one line; None if it is too long, or not plain."""
         try:
             known = None if self.known is None else list(self.known)
-            fields = [list(self.items), self.count, self.worker, list(self.mark), self.lease, known]
+            fields = [
+                list(self.items),
+                self.wanted,
+                self.worker,
+                list(self.mark),
+                self.lease,
+                known,
+            ]
             line = json.dumps(fields, allow_nan=False).encode() + b"\n"
         except (TypeError, ValueError):
             return None

@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from standout.errors import StorageError, UnavailableError, UncertainError
 from standout.interruption import put_off
@@ -56,13 +56,13 @@ class SharedTransactions:
         except OSError:  # No file can be opened there, no lock be had.
             inbox.shunned_until = time.monotonic() + SHUN
             # It may have been sent by then, and done.
-            return self._alone(replace(request, mark=request.mark._replace(is_new=False)))
+            return self._alone(request._replace(mark=request.mark._replace(is_new=False)))
 
     def _alone(self, request: Request, sent: SentRequest | None = None) -> Answer:
         """Take the database's lock; `sent` was sent before, and may have been done."""
 
         def attempt(mark: Mark) -> Answer:
-            mine = request if mark is request.mark else replace(request, mark=mark)
+            mine = request if mark is request.mark else request._replace(mark=mark)
             with self.writing(request.size, tickets_of(request.items)) as (connection, now):
                 one = Transaction(connection, self.stored, self.lease, now)
                 if sent is None:
@@ -117,6 +117,8 @@ class SharedTransactions:
 
     def _serve(self, turn: Turn, request: Request) -> Answer:
         """Carry out one's own request with those of others, then what has come in meanwhile."""
+        if turn.is_alone:
+            return self._alone(request)
         with _closed(turn.gather(GATHER)) as received:
             answer = self._with(received, request) if received else self._alone(request)
         # One's own is done, whatever goes wrong now; and that shows where others try it alone.
@@ -148,7 +150,7 @@ class SharedTransactions:
             if not received:
                 raise
         # Whatever was wrong, of whomever: without the others it is one's own.
-        return self._alone(replace(request, mark=request.mark._replace(is_new=False)))
+        return self._alone(request._replace(mark=request.mark._replace(is_new=False)))
 
     def _in_one(self, own: Request | None, received: Sequence[ReceivedRequest]) -> Answer | None:
         """One transaction for all; one's own answer, None if one's own request is bad."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import secrets
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from standout.errors import StudyError, shown
+from standout.study.short_json import dumps
 
 ENGINE = 4
 """Goes up with every change that gives other verdicts, or another end, for the same rewards."""
@@ -139,7 +139,7 @@ def link(previous: bytes, row: dict[str, Any], detail: Any, rewards: bytes) -> b
     values = [row[name] for name in COVERED]
     request = row["request"]
     values[5] = None if request is None else bytes(request).hex()
-    head = json.dumps([values, detail]).encode()
+    head = dumps([values, detail]).encode()
     return hashlib.sha256(previous + struct.pack("<q", len(head)) + head + rewards).digest()
 
 
@@ -190,11 +190,6 @@ def read_places(text: str) -> list[int]:
         start, _, last = part.partition("-")
         places.extend(range(int(start), int(last or start) + 1))
     return places
-
-
-def new_key() -> str:
-    """A key that nobody has used."""
-    return secrets.token_urlsafe(16)
 
 
 def check_key(key: object) -> str:

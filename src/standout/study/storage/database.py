@@ -15,6 +15,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from types import TracebackType
 from typing import Any
 from weakref import WeakSet
 
@@ -98,7 +99,7 @@ class Storage:
         if version == 0 and not create:
             raise NoStudyError(f"{self.shown} is a database, but holds no study")
         if self.file is not None:
-            with self._translated():
+            with _Translated(self):
                 self.remark = self.file.prepare(self._raw(), application, mode)
             if self.is_read_only:
                 self._check_readable(version)
@@ -153,7 +154,7 @@ class Storage:
                 f"{self.shown} is read-only here: asking and telling need a file and a folder "
                 "that can be written to"
             )
-        with self._translated():
+        with _Translated(self):
             connection = self._connect()
             self._is_committing = False
             if self.file is not None:
@@ -195,7 +196,7 @@ class Storage:
         `is_long`: a statement may take up to an hour on PostgreSQL. Raises
         `MovedError` as `write` does: what is read would be old.
         """
-        with self._translated():
+        with _Translated(self):
             connection = self._connect()
             if self.file is not None:
                 yield from self._read_file(connection, self.file)
@@ -216,29 +217,19 @@ class Storage:
                 connection.raw.rollback()
             raise
 
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        """Turn the drivers' errors into ours, without the address's password.
-
-        Ctrl-C takes effect when it is over; pressed twice, at once.
-        """
-        try:
-            with put_off():
-                yield
-        except UnicodeDecodeError:
+    def translate(self, error: BaseException) -> None:
+        """Raise our error for a driver's, without the address's password; return for others."""
+        if isinstance(error, UnicodeDecodeError):
             self._drop_if_broken()
             raise StorageError(f"{self.shown} is damaged; restore it from a copy") from None
-        except self._driver_error as error:
+        if isinstance(error, self._driver_error):
             found = self._error(error)
             self._drop_if_broken()
             raise found from None
-        except Exception:
-            raise
-        except BaseException:
+        if not isinstance(error, Exception):
             # Interrupted, maybe amid BEGIN or COMMIT: the next use must not find a transaction.
             self._is_committing = False
             self._drop_if_broken()
-            raise
 
     def _error(self, cause: BaseException | None) -> StorageError:
         """A driver's error as ours; says whether what was under way may have been done."""
@@ -306,7 +297,7 @@ class Storage:
         """
         if self.file is not None:
             return f"{self.file.identity} {study}"
-        with self._translated():
+        with _Translated(self):
             return f"{self._raw().identity} {study}"
 
     @contextmanager
@@ -329,6 +320,32 @@ class Storage:
         elif self._connection is not None:
             _of_parents.append(self._connection)
             self._connection = None
+
+
+class _Translated(put_off):
+    """A block in which the drivers' errors become ours.
+
+    Ctrl-C takes effect when it is over; pressed twice, at once.
+    """
+
+    __slots__ = ("_storage",)
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        trace: TracebackType | None = None,
+    ) -> None:
+        try:
+            super().__exit__(kind, error, trace)
+        except BaseException as interruption:
+            self._storage.translate(interruption)
+            raise
+        if error is not None:
+            self._storage.translate(error)
 
 
 _open: WeakSet[Storage] = WeakSet()

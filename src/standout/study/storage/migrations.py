@@ -20,6 +20,8 @@ from standout.study.storage.versions import (
     FIRST,
     FOURTH,
     SECOND,
+    SEVENTH,
+    SEVENTH_ON_SQLITE,
     SIXTH,
     THIRD,
     guard_body,
@@ -67,6 +69,13 @@ def _sixth(connection: Connection) -> None:
     _run(connection, SIXTH)
 
 
+def _seventh(connection: Connection) -> None:
+    """Version 7: less to write with a reward. Rounds under way stay in their table to the end."""
+    _run(connection, SEVENTH)
+    if connection.is_sqlite:
+        _run(connection, SEVENTH_ON_SQLITE)
+
+
 def _run(connection: Connection, statements: tuple[str, ...]) -> None:
     for statement in statements:
         connection.execute(write_for(connection.dialect, statement))
@@ -85,7 +94,7 @@ def _guard(connection: Connection, version: int) -> None:
             connection.execute(statement)
 
 
-STEPS: tuple[Step, ...] = (_first, _second, _third, _fourth, _fifth, _sixth)
+STEPS: tuple[Step, ...] = (_first, _second, _third, _fourth, _fifth, _sixth, _seventh)
 """Step i leads from version i to version i + 1."""
 
 

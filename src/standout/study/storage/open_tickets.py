@@ -43,7 +43,10 @@ _SELECT = f"SELECT {', '.join(OpenTicket._fields)} FROM standout_tickets WHERE s
 _ONE = Statement(_SELECT + "AND id = ?")
 _RANGE = Statement(_SELECT + "AND id BETWEEN ? AND ?")
 _ANY = Statement(_SELECT + "AND id = ANY(?)")
-_OPEN = "FROM standout_tickets INDEXED BY standout_tickets_open WHERE study = ? AND status <= 1 "
+# `+ 0`: SQLite would go by `status <= 1` instead of the status, and so through all that is held.
+_OPEN = (
+    "FROM standout_tickets INDEXED BY standout_tickets_open WHERE study = ? AND status + 0 <= 1 "
+)
 _IN_SLOT = Statement(f"SELECT slot, id {_OPEN} AND arm = ? AND slot = ? AND status = 0")
 _IN_SLOTS = Statement(
     "SELECT t.slot, t.id FROM unnest(?::integer[], ?::bigint[]) AS w(arm, slot) "

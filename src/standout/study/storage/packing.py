@@ -22,6 +22,7 @@ from standout.core.run import start_state
 from standout.core.state import ROUNDS, SIZE, STAGE, TOUCHED, Spec, State
 from standout.core.threshold import update_threshold
 from standout.core.typing import Floats, Ints
+from standout.study.short_json import dumps
 
 OWN_COLUMNS = ("pulls", "sums")
 """Kept in columns of their own, where SQL can add them up."""
@@ -116,7 +117,7 @@ class Layout:
 
     def pack_run(self, state: State) -> str:
         """What belongs to no arm."""
-        return json.dumps({name: getattr(state, name).tolist() for name in self.per_run})
+        return dumps({name: getattr(state, name).tolist() for name in self.per_run})
 
     def unpack_run(self, state: State, text: str) -> set[str]:
         """The reverse of `pack_run`; what another version kept in another form is left out."""

@@ -35,6 +35,8 @@ CONNECT = 10
 MARGIN = 5.0
 """Seconds that an answer may take beyond what the server allows a statement."""
 _FINE = (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK)
+_MOST_PARAMETERS = 300
+"""Of one statement, about: each number of rows is one more that the server prepares."""
 LONG = 3600.0
 """Seconds that one statement on a whole study may take (verify, backup)."""
 
@@ -209,11 +211,24 @@ class Batch:
     def __init__(self, raw: Watched) -> None:
         self._raw = raw
         self._calls = [("BEGIN", ())]
+        self._groups: dict[str, int] = {}
+        """Where in `_calls` the rows of a statement are gathered."""
 
     _calls: list[Call]
 
-    def add(self, text: str, params: Sequence[Any]) -> None:
-        """Something to be done before whatever comes next."""
+    def add(self, text: str, params: Sequence[Any], group: str = "") -> None:
+        """Something to be done before whatever comes next.
+
+        With a `group`, rows of the same statement are sent as one: what adds rows may come a
+        little earlier than what changes others, but never before what was read.
+        """
+        place = self._groups.get(text) if group else None
+        if place is not None and len(self._calls[place][1]) < _MOST_PARAMETERS:
+            grown, before = self._calls[place]
+            self._calls[place] = (grown + group, [*before, *params])
+            return
+        if group:
+            self._groups[text] = len(self._calls)
         self._calls.append((text, params))
 
     def read(self, calls: Sequence[Call]) -> list[list[Any]]:
@@ -233,7 +248,7 @@ class Batch:
 
     def _send(self, wanted: int) -> list[list[Any]]:
         """Send everything; the rows of the last `wanted` statements."""
-        calls, self._calls = self._calls, []
+        calls, self._calls, self._groups = self._calls, [], {}
         return self._raw.exchange(calls, wanted)
 
 

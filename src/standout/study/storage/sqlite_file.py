@@ -43,6 +43,8 @@ _LEAVING = 50
 _TICK = 0.02
 """Seconds, longer than the step in which a system counts the times of files."""
 
+_LOG_PAGES = 4000
+
 Identity = tuple[int, int]
 
 
@@ -148,6 +150,8 @@ class SqliteFile:
         # A commit is on disk before anybody sees it.
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
+        # The log is worked in every 16 MB: most of its pages are then written once for many.
+        connection.execute(f"PRAGMA wal_autocheckpoint={_LOG_PAGES}")
         found = _identity(self.path)
         if before is not None and found != before:
             connection.close()
@@ -330,9 +334,16 @@ class SqliteFile:
     @property
     def is_current(self) -> bool:
         """Whether file and log still have their names."""
-        return _identity(self._name) == self._file and (
-            self._log is None or _identity(self._log_name) == self._log
-        )
+        try:
+            found = os.stat(self._name)
+            if self._file != (found.st_dev, found.st_ino):
+                return False
+            if self._log is not None:
+                found = os.stat(self._log_name)
+                return self._log == (found.st_dev, found.st_ino)
+        except OSError:
+            return False
+        return True
 
     def check(self, *, is_done: bool = False) -> None:
         """See that file and log still have their names; raises `MovedError`.

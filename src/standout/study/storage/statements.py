@@ -27,12 +27,13 @@ class Statement:
 
     `postgresql` is what that database gets in place of `sqlite`'s text, where they differ.
     `INDEXED BY` is for SQLite only, which otherwise takes a study's number for enough to go by.
+    `group` is what is added to PostgreSQL's text per further row, if one statement can do several.
     """
 
-    __slots__ = ("postgresql", "sqlite")
+    __slots__ = ("group", "postgresql", "sqlite")
 
-    def __init__(self, sqlite: str, postgresql: str | None = None) -> None:
-        self.sqlite = sqlite
+    def __init__(self, sqlite: str, postgresql: str | None = None, group: str = "") -> None:
+        self.sqlite, self.group = sqlite, group
         self.postgresql = _INDEXED.sub("", postgresql or sqlite).replace("?", "%s")
 
     def __call__(self, connection: Connection, *params: Any) -> list[Row]:
@@ -65,7 +66,7 @@ class Statement:
         if connection.is_sqlite:
             raw.execute(self.sqlite, params)
         elif raw.batch is not None:
-            raw.batch.add(self.postgresql, params)
+            raw.batch.add(self.postgresql, params, self.group)
         else:
             raw.execute(self.postgresql, params)
 
@@ -76,7 +77,7 @@ class Statement:
             raw.executemany(self.sqlite, rows)
         elif raw.batch is not None:
             for row in rows:
-                raw.batch.add(self.postgresql, row)
+                raw.batch.add(self.postgresql, row, self.group)
         else:
             with raw.cursor() as cursor:
                 cursor.executemany(self.postgresql, rows)
@@ -99,7 +100,8 @@ def insert_into(table: str, names: Iterable[str]) -> Statement:
     """The statement that adds a row to a table, with a parameter for each of `names`."""
     columns = list(names)
     marks = ", ".join(["?"] * len(columns))
-    return Statement(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})")
+    text = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"
+    return Statement(text, group=f", ({marks})".replace("?", "%s"))
 
 
 def without_collector(count: int) -> AbstractContextManager[None]:

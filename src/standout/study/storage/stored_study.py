@@ -15,8 +15,9 @@ from standout.core.typing import Floats, Ints
 from standout.errors import NoStudyError, StorageError, StudyError
 from standout.results import StopReason
 from standout.study.progress import Changes, Progress, Totals
-from standout.study.rounds import LiveRound, new_round
+from standout.study.rounds import SHORT, LiveRound, new_round, planned_of
 from standout.study.settings import read_changed, write_changed
+from standout.study.short_json import dumps
 from standout.study.storage import study_statements as sql
 from standout.study.storage.connection import Connection
 from standout.study.storage.log.trace import TraceLog
@@ -25,6 +26,8 @@ from standout.study.storage.packing import Layout, restore_derived, restore_touc
 from standout.study.storage.statements import FEW, Statement, insert_columns, read_together
 
 REASONS = {str(reason): reason for reason in StopReason}
+_LATELY = 0.05
+"""Seconds after one's own change for which a server is asked first whether others were there."""
 _OWN = 3
 _NEWS = 3
 UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, StudyError)
@@ -43,6 +46,7 @@ class StoredStudy:
         self._rng_text = self._scalars_text = ""
         self._changed_text: str | None = None
         self.is_loaded = False
+        self._written = -math.inf
         self.first_due = -math.inf
         """Before this moment (seconds since 1970) no lease runs out."""
         self.tickets = Looked()
@@ -58,12 +62,6 @@ class StoredStudy:
         table[:, 2] = progress.certified[positions]
         table[:, _OWN:] = memory
         return table
-
-    def _row(self, arm: int) -> list[float]:
-        """The row of one arm in `_table`."""
-        progress, state = self.progress, self.progress.state
-        own = state.pulls.item(arm), state.sums.item(arm), progress.certified.item(arm)
-        return [*own, *self.layout.row(state, arm)]
 
     # Reading -----------------------------------------------------------------
 
@@ -87,6 +85,13 @@ class StoredStudy:
             look = self.tickets.calls(self.key, tickets)
             if lock:
                 sql.QUEUE.run(connection, self.key)
+            if self.is_loaded and time.monotonic() - self._written < _LATELY:
+                # Most likely nobody else was here since.
+                seq = ((sql.LOCK_SEQ if lock else sql.READ_SEQ), (self.key,))
+                found, *news = read_together(connection, [seq, *look])
+                if found and found[0][0] == known.seq:
+                    self.tickets.remember(tickets, news)
+                    return float(found[0][1])
             rows, *news = read_together(connection, [run, *self._news(known), *look])
             moment = float(rows[0][-1]) if rows else 0.0
             self.tickets.remember(tickets, news[_NEWS:])
@@ -177,7 +182,7 @@ class StoredStudy:
         known = {live.id: live for live in progress.rounds}
         progress.rounds = []
         for packed in json.loads(row.live):
-            live = known.get(packed[0]) or _planned_round(packed[0], plans[packed[0]])
+            live = known.get(packed[0]) or _planned_round(packed, plans)
             live.unpack(packed)
             progress.rounds.append(live)
 
@@ -199,20 +204,22 @@ class StoredStudy:
         progress, changes = self.progress, self.progress.changes
         progress.totals.seq += 1
         self._write_rounds(connection)
-        positions = self._changed_arms()
-        if len(positions):
-            sql.WRITE_ARM.many(connection, self._arm_rows(positions))
+        rows = self._changed_rows()
+        if rows:
+            sql.WRITE_ARM.many(connection, rows)
         if changes.is_wide or changes.is_planned:
             sql.WRITE_RUN.run(connection, *self._run_row(), *self._slow_row(), self.key)
         else:
             sql.WRITE_COUNTERS.run(connection, *self._run_row(), self.key)
         for moment, is_last in changes.ended:
             self.trace.add(connection, moment, is_last)
+        self._written = time.monotonic()
 
     def _write_rounds(self, connection: Connection) -> None:
         changes = self.progress.changes
         for live in changes.planned:
-            if live.id not in changes.closed:
+            if len(live.arms) > SHORT and self.progress.live_round(live.id) is not None:
+                live.has_row = True
                 plan = (json.dumps(part.tolist()) for part in (live.arms, live.amounts))
                 sql.ADD_ROUND.run(connection, self.key, live.id, *plan)
         if changes.closed:
@@ -224,22 +231,34 @@ class StoredStudy:
         sql.WRITE_FIELDS.run(connection, json.dumps(self.fields), self.key)
         self.progress.changes.arms.update(range(len(self.progress.arms)))
 
-    def _changed_arms(self) -> Ints:
+    def _changed_rows(self) -> list[tuple[Any, ...]]:
+        """The rows of the arms that have changed, for `WRITE_ARM`."""
         changes = self.progress.changes
-        named = np.array(sorted(changes.arms), dtype=np.int64)
+        arms = changes.arms
+        if changes.is_wide:
+            table = self._table()
+            # Bit by bit: what is no number equals itself.
+            differs = (table.view(np.int64) != self._image.view(np.int64)).any(axis=1)
+            self._image = table
+            arms.update(np.flatnonzero(differs).tolist())
+        if len(arms) <= FEW:
+            return [self._arm_row(arm) for arm in sorted(arms)]
+        positions = np.array(sorted(arms), dtype=np.int64)
         if not changes.is_wide:
-            if len(named) > FEW:
-                self._image[named] = self._table(named)
-            else:
-                for arm in changes.arms:
-                    self._image[arm] = self._row(arm)
-            return named
-        table = self._table()
-        differs = (table != self._image) & ~(np.isnan(table) & np.isnan(self._image))
-        self._image = table
-        wide = differs.any(axis=1)
-        wide[named] = True
-        return np.flatnonzero(wide)
+            self._image[positions] = self._table(positions)
+        return self._arm_rows(positions)
+
+    def _arm_row(self, arm: int) -> tuple[Any, ...]:
+        """The row of one arm in `_arm_rows`; brings `_image` up to date."""
+        progress, state = self.progress, self.progress.state
+        pulls, total, verdict = state.pulls.item(arm), state.sums.item(arm), progress.certified
+        memory = self.layout.row(state, arm)
+        self._image[arm] = (pulls, total, verdict.item(arm), *memory)
+        return (
+            pulls, total, verdict.item(arm), progress.pending.item(arm),
+            progress.failures.item(arm), progress.streak.item(arm), progress.paused.get(arm),
+            _as_json(memory), progress.held.item(arm), progress.totals.seq, self.key, arm,
+        )  # fmt: skip
 
     def _arm_rows(self, positions: Ints) -> list[tuple[Any, ...]]:
         """`ARM_VALUES`, the study and the position of these arms; `_image` must be up to date."""
@@ -260,14 +279,14 @@ class StoredStudy:
     def _run_row(self) -> tuple[Any, ...]:
         """What changes with every call, in the order of `RunRow`."""
         progress = self.progress
-        counters = (getattr(progress.totals, name) for name in sql.COUNTERS)
+        counters = vars(progress.totals).values()  # In the order of `COUNTERS`.
         live = str([live.pack() for live in progress.rounds])  # Whole numbers: this is JSON.
         return (*counters, live, str(progress.reason), progress.stopped_at, progress.head)
 
     def _slow_row(self) -> tuple[str, str, str | None]:
         """What changes with rounds only, or by hand."""
         progress = self.progress
-        self._rng_text = json.dumps(progress.rng.bit_generator.state)
+        self._rng_text = dumps(progress.rng.bit_generator.state)
         self._scalars_text = self.layout.pack_run(progress.state)
         self._changed_text = write_changed(progress.begun, progress.settings, progress.voided)
         return self._rng_text, self._scalars_text, self._changed_text
@@ -279,6 +298,13 @@ def _as_json(values: list[float]) -> str:
     return json.dumps(values) if "n" in text else text  # inf and nan have other names there.
 
 
-def _planned_round(number: int, plan: list[str]) -> LiveRound:
-    arms, amounts = (np.array(json.loads(text), dtype=np.int64) for text in plan)
-    return new_round(number, arms, amounts)
+def _planned_round(packed: list[Any], plans: dict[int, list[str]]) -> LiveRound:
+    """A round by its plan, which comes with it or is among `plans`."""
+    plan = planned_of(packed)
+    has_row = plan is None
+    if plan is None:
+        plan = [json.loads(text) for text in plans[packed[0]]]
+    arms, amounts = (np.array(part, dtype=np.int64) for part in plan)
+    live = new_round(packed[0], arms, amounts)
+    live.has_row = has_row
+    return live

@@ -45,7 +45,11 @@ LOCK_RUN = Statement(
     READ_RUN.sqlite,
     READ_RUN.postgresql.replace("%s", "?") + " FOR UPDATE",
 )
-READ_SEQ = Statement("SELECT seq FROM standout_runs WHERE study = ?")
+READ_SEQ = Statement(
+    "SELECT seq FROM standout_runs WHERE study = ?",
+    "SELECT seq, extract(epoch FROM clock_timestamp())::float8 FROM standout_runs WHERE study = ?",
+)
+LOCK_SEQ = Statement(READ_SEQ.sqlite, READ_SEQ.postgresql.replace("%s", "?") + " FOR UPDATE")
 QUEUE = Statement("SELECT 1", f"SELECT pg_advisory_xact_lock({LOCKS}, ?)")
 """Wait for one's turn. Who waits for a row instead finds it changed, and has to look again."""
 READ_ARMS = Statement(

@@ -15,11 +15,14 @@ _FAILURES = ("study", "seq", "time", "arm", "ticket", "worker", "reason")
 _TOLD = "SELECT ticket, value FROM standout_rewards WHERE study = ? AND ticket "
 _TOLD_ONE, _TOLD_ANY = Statement(_TOLD + "= ?"), Statement(_TOLD + "= ANY(?)")
 _TOLD_BY = Statement("SELECT time, worker FROM standout_rewards WHERE study = ? AND ticket = ?")
-arms_told = Statement(
-    "SELECT seq, arm FROM standout_rewards INDEXED BY standout_rewards_worker "
-    "WHERE study = ? AND worker = ? ORDER BY seq"
+_ANSWERED = Statement(
+    "SELECT seq, arm FROM standout_rewards WHERE study = ? AND worker = ? ORDER BY seq"
 )
-"""Place and arm of all rewards that a worker told, in the order of telling."""
+_ANSWERED_BY_RATER = Statement(
+    "SELECT seq, arm FROM standout_rewards INDEXED BY standout_rewards_rater "
+    "WHERE study = ? AND worker = ? AND substr(worker, 1, 6) IN ('owner:', 'rater:', 'worker') "
+    "ORDER BY seq"
+)
 _GIVEN_BACK = Statement(
     "SELECT DISTINCT arm FROM standout_failures INDEXED BY standout_failures_worker "
     "WHERE study = ? AND worker = ?"
@@ -42,8 +45,8 @@ counted_values = Statement(
 _AT = Statement("SELECT seq, arm, value, counted FROM standout_rewards WHERE study = ? AND seq = ?")
 _WAITING = Statement("SELECT logged FROM standout_tickets WHERE study = ? AND status = 1")
 _PLACE_OF = Statement("SELECT seq FROM standout_rewards WHERE study = ? AND ticket = ?")
-of_arm = Statement(_SELECT + "AND arm = ? ORDER BY seq")
-"""All rows of one arm, in the order of telling; looks through the whole log."""
+of_arm = Statement(_SELECT + "AND arm = ? AND seq > ? AND seq <= ? ORDER BY seq")
+"""The rows of one arm behind a place of the log, up to another; looks at all that lie there."""
 newest_failures = Statement(
     f"SELECT {', '.join(_FAILURES[1:])} FROM standout_failures WHERE study = ? AND seq < ? "
     "ORDER BY seq DESC LIMIT ?"
@@ -76,6 +79,15 @@ def told_by(connection: Connection, key: int, ticket: int | None) -> tuple[float
     """When a ticket was told, and by whom; None if it was not."""
     rows = _TOLD_BY(connection, key, ticket)
     return (rows[0][0], rows[0][1]) if rows else None
+
+
+def arms_told(connection: Connection, key: int, worker: str) -> list[Row]:
+    """Place and arm of all rewards that a worker told, in the order of telling.
+
+    Of one who is no rater by name (role:token:cookie), this looks through the whole log.
+    """
+    is_rater = worker[:6] in ("owner:", "rater:", "worker")
+    return (_ANSWERED_BY_RATER if is_rater else _ANSWERED)(connection, key, worker)
 
 
 def arms_given_back(connection: Connection, key: int, worker: str) -> set[int]:
