@@ -1,18 +1,21 @@
 """Whether chances are what they say: of arms given a chance of 0.8, do 8 of 10 stand out?
 
-Run it as: python benchmarks/calibration.py [--runs 0.1] [--seed 1] [--svg FILE] [--only NAME]
+Run it as: python benchmarks/calibration.py [--runs 0.1] [--seed 1] [--svg FILE], or in parts:
+python benchmarks/calibration.py --only NAME --save NAME.json (for each), and then
+python benchmarks/calibration.py *.json --svg FILE to sum them.
 
 It draws populations whose truth is known (`populations.py`), plays them with uniform and with
 adaptive sampling (`focus:goal=anytime`), and prints a reliability table by tenths, expected
 against actual wrong arms of the best guess, and the share of wrong arms on the lists that
-promise at most 5 %. It takes about ten minutes; `--runs` shortens it. Answers that
-carry a note (the estimates are nearly as noisy as the means are spread) are counted apart:
+promise at most 5 %. It takes about twenty minutes; `--runs` shortens it. Answers that
+carry a note (the rewards do not tell how the means are spread) are counted apart:
 there the answer itself says that it leans on an assumption.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -73,6 +76,11 @@ class Tally:
         group = int(np.searchsorted(PROMISES, found.expected_wrong))
         self.promised[group] += (1, found.expected_wrong, ((chance > 0.5) != true).sum())
 
+    def sum_with(self, other: Tally) -> None:
+        """Count what another has counted, too."""
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+
 
 def play_case(case: Case, runs: int, seed: int, tallies: dict) -> None:
     """Play a population and count its answers."""
@@ -92,13 +100,28 @@ def play_case(case: Case, runs: int, seed: int, tallies: dict) -> None:
                 tallies[key].add(found.chance, true, found, theta)
 
 
+def save(path: Path, tallies: dict) -> None:
+    """Keep what was counted, to be summed with other parts."""
+    rows = [
+        [*key, {name: np.asarray(value).tolist() for name, value in vars(tally).items()}]
+        for key, tally in tallies.items()
+    ]
+    path.write_text(json.dumps(rows), encoding="utf-8")
+
+
+def load(paths: list[Path], tallies: dict) -> None:
+    """Add parts that were kept."""
+    for path in paths:
+        for *key, values in json.loads(path.read_text(encoding="utf-8")):
+            tallies[tuple(key)].sum_with(Tally(**{n: np.array(v) for n, v in values.items()}))
+
+
 def pooled(tallies: dict, way: str | None = None, noted: bool | None = None) -> Tally:
     """The sum of some."""
     total = Tally()
     for key, tally in tallies.items():
         if way in (None, key[0]) and noted in (None, key[-1]):
-            for name, value in vars(tally).items():
-                setattr(total, name, getattr(total, name) + value)
+            total.sum_with(tally)
     return total
 
 
@@ -220,20 +243,26 @@ def diagram(tallies: dict) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", type=Path, nargs="*", help="sum what --save has kept")
+    parser.add_argument("--save", type=Path, help="where to keep what was counted")
     parser.add_argument("--runs", type=float, default=1.0, help="share of the runs to play")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--svg", type=Path, help="where to write the reliability diagram")
-    parser.add_argument("--only", default="", help="populations whose name contains this")
+    parser.add_argument("--only", default="", help="those with this in 'NAME, N arms'")
     options = parser.parse_args()
     tallies: dict = defaultdict(Tally)
+    load(options.parts, tallies)
     for case in cases():
-        if options.only in case.name:
+        if options.only in f"{case.name}, {case.n_arms} arms" and not options.parts:
             print(f"{case.name}, {case.n_arms:,} arms", file=sys.stderr, flush=True)
             play_case(case, max(1, round(options.runs * case.runs)), options.seed, tallies)
+    if options.save is not None:
+        save(options.save, tallies)
     missed = print_cases(tallies)
     for way in ("uniform", "adaptive"):
         missed += print_reliability(f"{way} sampling, no note", pooled(tallies, way, noted=False))
     print_reliability("answers with a note", pooled(tallies, noted=True))
+    print_reliability("all answers", pooled(tallies))
     print_promises("wrong arms per answer, no note", pooled(tallies, noted=False))
     print_promises("wrong arms per answer, with a note", pooled(tallies, noted=True))
     print_populations(tallies)

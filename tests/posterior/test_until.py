@@ -191,7 +191,7 @@ def test_many_noisy_arms_promise_nothing_by_luck() -> None:
     """3,000 means like a bell, 100 rewards of 0 or 1 each: 4 or so stand out, and none is found.
 
     Noise is two thirds of the means' spread here. A prior that follows it too closely expects
-    0.4 wrong arms on the first of these; over 15 seeds this one expects 1.5 to 12.
+    0.4 wrong arms on the first of these; over 15 seeds 61 arms are wrong, and this one expects 67.
     """
     problem, n = Problem(noise="bernoulli", k=3), 3000
     expected, actual = 0.0, 0
@@ -201,8 +201,7 @@ def test_many_noisy_arms_promise_nothing_by_luck() -> None:
         seen = rng.binomial(100, means) / 100
         evidence = Evidence(np.full(n, 100), seen, np.full(n, np.nan), np.zeros(n, dtype=np.bool_))
         found = estimate(problem, evidence, [str(i) for i in range(n)])
-        assert found.note is None
-        assert not Until(errors=0.5).is_met(found)
+        assert found.expected_wrong > 0.5
         expected += found.expected_wrong
         actual += int(((found.chance > 0.5) != robust.outliers(means, problem.factor)).sum())
     assert actual / 2 < expected < 2 * actual

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
+from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from standout import Problem, ProblemError, StopReason, Study, StudyError, Until, identify
+from standout.study.look import Look
 from standout.study.measuring.campaign import make_or_find
 from standout.study.progress import Progress
 
@@ -39,17 +43,79 @@ def test_it_ends_is_kept_and_is_worked_out_anew(place: str, batch: int) -> None:
         assert again.verify().problems == ()
 
 
-def test_it_ends_where_a_run_in_memory_does(folder: Path) -> None:
-    rng = np.random.default_rng(1)
+@pytest.mark.parametrize("method", ["focus:batch=5", "focus:goal=anytime", "roai-lucb"])
+def test_it_ends_where_a_run_in_memory_does(folder: Path, method: str) -> None:
+    """Told whole rounds, a study looks when a run does, sees the same, and ends at the same pull.
+
+    (Told one by one, it looks at the very reward that makes a look due, within a round.)
+    """
+
+    def measured() -> Callable[[str], float]:
+        rngs = {arm: np.random.default_rng([1, i]) for i, arm in enumerate(MEANS)}
+        return lambda arm: rngs[arm].normal(MEANS[arm], 0.06)
+
+    ends = [0]
     found = identify(
-        lambda arm: rng.normal(MEANS[arm], 0.06), list(MEANS), PROBLEM, until="errors=0.2"
-    )
-    with Study.create(folder / "x.db", list(MEANS), PROBLEM, until="errors=0.2") as study:
-        play(study)
+        measured(), list(MEANS), PROBLEM, method, until="errors=0.01", seed=5,
+        progress=lambda run: ends.append(run.pulls),
+    )  # fmt: skip
+    give_reward = measured()
+    with Study.create(
+        folder / "x.db", list(MEANS), PROBLEM, method, until="errors=0.01", seed=5
+    ) as study:
+        for before, after in itertools.pairwise(ends):
+            assert not study.status().stopped
+            study.tell_many([(each, give_reward(each.arm)) for each in study.ask(after - before)])
         answer = study.identification()
+        chances = study.chances().chance
+    assert len(ends) > 5
     assert answer.reason is found.reason is StopReason.ESTIMATE
-    # A run looks when a round is over, a study at the very reward: not at the same pulls, then.
-    assert abs(found.pulls - answer.pulls) <= 40
+    assert answer.pulls == found.pulls
+    np.testing.assert_array_equal(answer.means, found.means)
+    assert found.chances is not None
+    np.testing.assert_array_equal(chances, found.chances.chance)
+
+
+def test_others_write_while_a_look_is_made(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chances are worked out while no transaction is open; what is found then counts only if
+    nobody has told anything meanwhile. `verify` works out the same looks.
+    """
+    worked_out, seen = Look.excess.func, []  # type: ignore[attr-defined]
+    with (
+        Study.create(place, list(MEANS), PROBLEM, until="errors=1e-9") as study,
+        Study.open(place) as other,
+    ):
+
+        def excess(look: Look) -> float:
+            seen.append(int(look.evidence.pulls.sum()))
+            if len(seen) == 1:
+                # Makes a look of its own at as many pulls: then none is due for the first.
+                other.tell("yew", 0.6)
+            return float(worked_out(look))
+
+        once = cached_property(excess)
+        once.__set_name__(Look, "excess")
+        monkeypatch.setattr(Look, "excess", once)
+        play(study, most=50)
+        assert seen[:2] == [41, 41]
+        assert seen[2] > 42
+        assert study.status().pulls >= 50
+        assert other.verify().problems == ()
+
+
+def test_a_look_that_is_put_off_ends_a_study_where_one_inside_does(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = []
+    for tries in (0, 3):
+        monkeypatch.setattr("standout.study.study.PUT_OFF", tries)
+        with Study.create(
+            folder / f"{tries}.db", list(MEANS), PROBLEM, until="errors=0.01"
+        ) as study:
+            play(study)
+            ends.append((study.status().reason, study.chances().chance.tolist()))
+    assert ends[0] == ends[1]
+    assert ends[0][0] is StopReason.ESTIMATE
 
 
 def test_until_then_it_is_as_without(folder: Path) -> None:

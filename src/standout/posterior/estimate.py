@@ -13,7 +13,7 @@ from standout.errors import ProblemError
 from standout.posterior import prior
 from standout.posterior.bins import Bins, bins_of
 from standout.posterior.draws import Posterior, thresholds
-from standout.posterior.evidence import Evidence, Readings, readings_of
+from standout.posterior.evidence import Evidence, Readings, readings_of, starts_of
 from standout.posterior.likelihood import likelihood
 from standout.posterior.lists import FALSE_SHARE, lists_of
 from standout.results import Chances, Threshold
@@ -28,9 +28,12 @@ DRAW_EFFORT = 2_500_000
 """Arms times joint draws of all means, about."""
 MOST_ARMS = 100_000
 """They take about a gigabyte of memory and 20 seconds."""
-NOISY = 0.75
-"""A standard error larger than so many standard deviations of the means is noted; of as few as
-they may well have, or groups that noise hides would pass for one wide bell."""
+NOISY = 4.0
+"""A standard error larger than so many standard deviations of the means is noted."""
+AT_ODDS = 2.5
+"""Priors whose numbers of arms that stand out differ by more than this factor are noted."""
+PRIOR_SHARE = 0.1
+"""The highest and the lowest of the priors, so many of each, are left out of that."""
 MEMORY_ARMS = 500
 """With fewer arms everything is worked out anew: it is quick, and each arm moves all."""
 MEMORY_SHARE = 0.1
@@ -53,6 +56,8 @@ class Memory:
     chance: Floats = field(default_factory=lambda: np.zeros(0))
     thetas: dict[Side, list[Floats]] = field(default_factory=dict)
     scale: float = 0.0
+    numbers: list[float] = field(default_factory=list)
+    """How many arms each prior expects to stand out."""
 
 
 def estimate(
@@ -120,20 +125,24 @@ def _estimate_all(memory: Memory, problem: Problem, readings: Readings, seed: in
     widths = _bumps_of_all_widths(rows, readings, bins, bases)
     n_priors = int(np.clip(PRIOR_EFFORT // n_arms, FEWEST_PRIORS, MOST_PRIORS))
     n_draws = int(np.clip(DRAW_EFFORT // n_arms, FEWEST_DRAWS, MOST_DRAWS)) // n_priors
-    memory.bins, memory.scale = bins, bases.least_scale
+    memory.bins, memory.scale = bins, bases.usual_scale
     memory.priors, memory.thetas = [], {side: [] for side in problem.sides()}
+    memory.numbers = []
     chance = np.zeros(n_arms)
-    for base in rng.choice(len(bases.chance), size=n_priors, p=bases.chance):
+    for base in bases.spread_out(n_priors):
         weights = _weights(rng, readings)
         bumps = widths[rng.choice(len(widths), p=[each.chance for each in widths])]
         counts = prior.second_layer(bumps.fits, bases.masses[base], weights, bumps.masses)
         masses = prior.posterior_masses(rows, bumps.fits, counts, weights, bumps.masses)
         posterior = Posterior(masses, readings, bins)
         means = readings.to_mean(posterior.draw(rng, n_draws))
+        beyond = np.zeros(n_arms)
         for side in problem.sides():
             theta, own = _side_thresholds(means, problem, side)
-            chance += _beyond(posterior, means, own, problem, side) / n_priors
+            beyond += _beyond(posterior, means, own, problem, side)
             memory.thetas[side].append(theta)
+        chance += beyond / n_priors
+        memory.numbers.append(float(beyond.sum()))
         restored = np.empty(n_arms)
         restored[order] = weights
         memory.priors.append((bumps.masses, counts, restored))
@@ -204,10 +213,7 @@ def _beyond(
 
 def _evened(chance: Floats, readings: Readings) -> Floats:
     """Arms (in order) with the same evidence have the same chance: the mean of theirs."""
-    keys = np.stack([np.nan_to_num(readings.place), readings.error, readings.dof])
-    starts = np.ones(len(chance), dtype=np.bool_)
-    starts[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
-    group = np.cumsum(starts) - 1
+    group = np.cumsum(starts_of(readings)) - 1
     even: Floats = (np.bincount(group, weights=chance) / np.bincount(group))[group]
     return even
 
@@ -261,7 +267,7 @@ def _result(
         expected_wrong=lists.expected_wrong,
         pulls=int(evidence.pulls[~evidence.known].sum()),
         seed=seed,
-        note=_note(readings, seen, memory.scale),
+        note=_note(readings, seen, memory),
     )
 
 
@@ -273,17 +279,24 @@ def _likely(thetas: Floats, seen: Flags) -> Threshold:
     return Threshold(low, high, middle)
 
 
-def _note(readings: Readings, seen: Flags, scale: float) -> str | None:
+def _note(readings: Readings, seen: Flags, memory: Memory) -> str | None:
     """What the chances lean on besides the data."""
     if not seen.any():
         return "nothing is measured yet: these chances are those of any arm among as many"
     without = int(np.count_nonzero(~seen))
     if without > len(seen) / 2:
         return f"{without:,} of {len(seen):,} arms have no reward: theirs are guessed from others"
-    if float(np.median(readings.error[seen])) > NOISY * scale:
+    fewest, most = np.quantile(memory.numbers, [PRIOR_SHARE, 1.0 - PRIOR_SHARE]).tolist()
+    # Half an arm more: where hardly one stands out, nothing is at odds.
+    if most + 0.5 > AT_ODDS * (fewest + 0.5):
         return (
-            "the estimates are nearly as noisy as the means are spread: these chances lean on "
-            "the means being spread like a bell, and are too small if they form groups or "
-            "are very skewed; more pulls per arm settle it"
+            "the rewards do not tell yet how the means are spread (one wide bell, a skewed one, or "
+            f"groups), and so whether about {fewest:.0f} or {most:.0f} arms stand out: these "
+            "chances are an average over both; more pulls per arm settle it"
+        )
+    if float(np.median(readings.error[seen])) > NOISY * memory.scale:
+        return (
+            "the estimates are several times as noisy as the means are spread: these chances are "
+            "hardly more than those of any arm among as many; more pulls per arm tell them apart"
         )
     return None

@@ -97,6 +97,14 @@ class Readings:
         )
 
 
+def starts_of(readings: Readings) -> Flags:
+    """Whether each of the arms, which are in order, differs from the one before it."""
+    keys = np.stack([np.nan_to_num(readings.place), readings.error, readings.dof])
+    starts = np.ones(keys.shape[1], dtype=np.bool_)
+    starts[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
+    return starts
+
+
 def readings_of(evidence: Evidence, noise: Noise) -> Readings:
     """What the evidence says under a noise family."""
     pulls = np.where(evidence.known, 0, evidence.pulls).astype(np.float64)

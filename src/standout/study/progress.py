@@ -31,6 +31,7 @@ from standout.core.undecidable import doubt
 from standout.posterior.until import Until, is_look_due
 from standout.results import Identification, Interval, StopReason
 from standout.study.log.chain import Kind, Step
+from standout.study.look import Look, LookDueError
 from standout.study.rounds import LiveRound
 from standout.study.settings import Settings
 from standout.study.storage.packing import restore_derived
@@ -89,6 +90,9 @@ class Progress:
         self.stopped_at: float | None = None
         self.head = b""
         self.changes = Changes()
+        self.looked: Look | None = None
+        """The last look at the chances that was put off, and then made."""
+        self.puts_off_looks = False
 
     def use(self, settings: Settings, voided: set[int]) -> None:
         """Go by these settings, with these places of the log in no total."""
@@ -239,24 +243,20 @@ class Progress:
         Infinite where nothing was asked of them, and where it is no time to look: that is when
         the rewards `counted` just now, or the end of the budget, make one due, or a change by
         hand (`is_look`). All of it follows from the steps alone, so that a look can be
-        worked out anew.
+        worked out anew. Raises `LookDueError` where `puts_off_looks`, unless it was made already.
         """
         if self.until is None or not (counted or is_look) or not self._is_ready(False):
             return np.inf
         pulls = int(self.state.counters[PULLS])
         if not is_look and not is_look_due(pulls - counted, pulls, len(self.arms)):
             return np.inf
-        # Imported here: most commands on a study come without a look.
-        from standout.posterior.estimate import estimate
-        from standout.posterior.evidence import evidence_of
-
-        found = estimate(
-            self.problem,
-            evidence_of(self.spec, self.state),
-            self.arms,
-            false_share=self.until.flag_share,
-        )
-        return self.until.excess(found)
+        look = Look.at(self.until, self.problem, self.arms, self.state, self.spec)
+        if look.is_like(self.looked):
+            assert self.looked is not None
+            return self.looked.excess
+        if self.puts_off_looks:
+            raise LookDueError(look)
+        return look.excess
 
     def moment(self, now: float) -> dict[str, Any]:
         """How the threshold and the arms stand, as a row of the trace."""

@@ -34,6 +34,7 @@ from standout.study.changing import Hand, change_settings, place_of, read_change
 from standout.study.inbox.lock import Inbox
 from standout.study.inbox.requests import Answer, Request
 from standout.study.inbox.shared_transactions import SharedTransactions
+from standout.study.look import LookDueError
 from standout.study.rating.page import Parts
 from standout.study.rewards import make_items
 from standout.study.settings import DAY
@@ -63,6 +64,8 @@ if TYPE_CHECKING:
 
 Clock = Callable[[], float]
 T = TypeVar("T")
+PUT_OFF = 3
+"""So often a look at the chances is made before the transaction that it falls due in."""
 
 
 class Study(StudyInterface):
@@ -235,10 +238,16 @@ class Study(StudyInterface):
 
     def _carry_out(self, request: Request) -> Answer:
         """Tell and ask: alone, or in one transaction with others who want to at this moment."""
-        with self._lock, without_collector(request.size):
-            inbox, patience = self._find_inbox(), self._storage.patience
-            writer = SharedTransactions(self._writing, self._stored, self.lease, inbox, patience)
-            return writer.carry_out(request)
+
+        def attempt() -> Answer:
+            with self._lock, without_collector(request.size):
+                inbox, patience = self._find_inbox(), self._storage.patience
+                writer = SharedTransactions(
+                    self._writing, self._stored, self.lease, inbox, patience
+                )
+                return writer.carry_out(request)
+
+        return self._looking(attempt)
 
     def _find_inbox(self) -> Inbox | None:
         """Where processes of this user leave what they want done here; None if there can be none.
@@ -274,8 +283,12 @@ class Study(StudyInterface):
         has then changed nothing. Each has a moment of its own. The largest
         writes about `size` rows; they tell of `tickets`, as far as that is known.
         """
-        with self._writing(size, tickets) as (connection, now):
-            return carry_out(connection, self._stored, self.lease, now, requests)
+
+        def attempt() -> list[T | StandoutError]:
+            with self._writing(size, tickets) as (connection, now):
+                return carry_out(connection, self._stored, self.lease, now, requests)
+
+        return self._looking(attempt)
 
     def holder(self, ticket: Ticket | int) -> str | None:
         """Who was given a ticket (or told it, once it is told); None if there is no such ticket.
@@ -287,9 +300,12 @@ class Study(StudyInterface):
             return Transaction(connection, self._stored, self.lease, now).holder(ticket)
 
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
-        with self._writing() as (connection, now):
-            one = Transaction(connection, self._stored, self.lease, now)
-            one.fail(ticket, reason, worker=worker)
+        def attempt() -> None:
+            with self._writing() as (connection, now):
+                one = Transaction(connection, self._stored, self.lease, now)
+                one.fail(ticket, reason, worker=worker)
+
+        self._looking(attempt)
 
     def status(self) -> Status:
         created = self.created
@@ -364,7 +380,8 @@ class Study(StudyInterface):
 
     def _by_hand(self, attempt: Callable[[Hand], None], hand: ByHand) -> Status:
         why, who = arguments.text("reason", hand.reason), worker_of(hand.worker)
-        insist(lambda mark: attempt(Hand(who, why, mark)), Mark.of(hand.key))
+        mark = Mark.of(hand.key)
+        self._looking(lambda: insist(lambda mark: attempt(Hand(who, why, mark)), mark))
         return self.status()
 
     def delete(self, name: str, reason: str = "", *, worker: str | None = None) -> None:
@@ -598,6 +615,31 @@ class Study(StudyInterface):
         return position
 
     # Transactions ----------------------------------------------------------------
+
+    def _looking(self, attempt: Callable[[], T]) -> T:
+        """Carry out a transaction; a look at the chances that falls due in it is made outside.
+
+        With many arms a look takes a second, in which nobody else could write. So the transaction
+        is given up, the look made, and the transaction begun anew, which
+        finds the look made unless somebody else has written meanwhile. After some tries it
+        is made inside after all.
+        """
+        progress = self._stored.progress
+        for _ in range(PUT_OFF):
+            try:
+                with self._lock:
+                    progress.puts_off_looks = True
+                    try:
+                        return attempt()
+                    finally:
+                        progress.puts_off_looks = False
+            except LookDueError as due:
+                _ = due.look.excess
+                progress.looked = due.look
+                # What was given up is read again before others have to wait for it.
+                with self._reading():
+                    pass
+        return attempt()
 
     @contextmanager
     def _writing(
