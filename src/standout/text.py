@@ -123,6 +123,10 @@ def endings_words(endings: Sequence[Ending]) -> list[str]:
     now, *smaller = endings
     lines = [f"a tolerance of {now.tolerance:g} would decide every arm now (proved)"]
     for one in smaller:
-        took = "no end in sight" if one.pulls is None else f"about {rounded(one.pulls)} more pulls"
+        took = (
+            "longer than was played"
+            if one.pulls is None
+            else f"about {rounded(one.pulls)} more pulls"
+        )
         lines.append(f"  of {one.tolerance:g}: {took}")
     return lines

@@ -11,6 +11,7 @@ import pytest
 
 import standout
 from standout import Problem, Run, Study, analyse
+from standout.analysis import begin_study as begin_module
 from standout.analysis.begin_study import begin_study
 from standout.analysis.tables import Rewards, read_table
 from standout.errors import ProblemError, RewardError, StudyExistsError
@@ -201,3 +202,51 @@ def _arms_of(path: Path) -> list[str]:
     from standout.study.csv_files import read_arms
 
     return read_arms(path.read_text(), "log.csv")
+
+
+def test_what_smaller_tolerances_take_from_counts() -> None:
+    """How far a way is goes by the rewards of the table, not by the pulls of the run, of which
+    there are none."""
+    rates = [*np.linspace(0.04, 0.06, 13), 0.16, 0.2]
+    sums = {
+        "arm": [f"ad {i}" for i in range(len(rates))],
+        "count": [20_000] * len(rates),
+        "sum": [round(20_000 * rate) for rate in rates],
+    }
+    endings = analyse(sums, Problem(noise="bernoulli", k=3)).found.endings
+    assert endings[0].pulls == 0
+    assert all(each.pulls is not None and each.pulls > 15_000 for each in endings[1:3])
+
+
+@pytest.mark.parametrize("form", ["counts", "sorted", "shuffled"])
+def test_a_study_takes_no_part_of_a_table_for_certain(
+    tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All ones before all zeros: whoever looks in between sees arms that are nothing but ones."""
+    rates = [*np.linspace(0.04, 0.06, 13), 0.16, 0.3]
+    count, problem = 5000, Problem(noise="bernoulli", k=3)
+    ones = [round(count * rate) for rate in rates]
+    names = [f"ad {i:02}" for i in range(len(rates))]
+    if form == "counts":
+        table: dict[str, list[Any]] = {"arm": names, "count": [count] * len(rates), "sum": ones}
+    else:
+        rows = [(1, name) for name, one in zip(names, ones, strict=True) for _ in range(one)]
+        rows += [(0, n) for n, one in zip(names, ones, strict=True) for _ in range(count - one)]
+        table = {"arm": [name for _, name in rows], "value": [value for value, _ in rows]}
+    data = read_table(table)
+    said = analyse(data, problem).found
+    is_ordered = False if form == "shuffled" else None
+    with begin_study(tmp_path / "a.db", data, problem, is_ordered=is_ordered) as study:
+        found = study.identification()
+        places = [found.arms.index(arm) for arm in said.arms]
+        assert (found.lower[places] == said.lower).all()
+        assert (found.upper[places] == said.upper).all()
+        assert set(found.outliers) == set(said.outliers)
+        assert set(found.normal) == set(said.normal)
+        values = study.history()["reward"]
+        if form != "sorted":
+            assert 0 in values[: sum(ones)], "in no order that somebody chose"
+    monkeypatch.setattr(begin_module, "AT_ONCE", 1000)
+    if form != "sorted":
+        with pytest.raises(ProblemError, match="up to 1,000"):
+            begin_study(tmp_path / "b.db", data, problem, is_ordered=is_ordered)

@@ -14,9 +14,8 @@ from standout.core.problem import Problem
 from standout.errors import ProblemError, StudyExistsError
 from standout.study import Study
 
-PART = 50_000
-"""Rewards that are told at once."""
-MOST_EXPANDED = 10_000_000
+AT_ONCE = 1_000_000
+"""Rewards that are told at once: a study looks at its intervals after each telling."""
 WORKER = "past data"
 
 
@@ -28,14 +27,29 @@ def begin_study(
     *,
     name: str = "main",
     seed: int = 0,
+    is_ordered: bool | None = None,
 ) -> Study:
     """Create a study and tell it all rewards of a table, in their order.
 
+    They are told at once, so that no verdict rests on a part of them: of counts, or of a table
+    whose order is lost (`is_ordered` False), such a part would be one that was chosen by whoever
+    wrote the table. Their order in the study's log is drawn then. More than a million rewards
+    are told one million after the other, which takes a table that is in order.
+
     If that was broken off, the same again goes on where it was. Raises `StudyExistsError` if
     the name is taken by a study that did not begin with this table, `ProblemError` for sums
-    of rewards that are not 0 and 1: a study keeps every single reward.
+    of rewards that are not 0 and 1: a study keeps every single reward, and for more than
+    a million rewards without their order.
     """
     rewards = _single(data, problem)
+    if isinstance(data, Sums) or is_ordered is False:
+        if rewards.total > AT_ONCE:
+            raise ProblemError(
+                f"a study can begin with up to {AT_ONCE:,} rewards whose order is not known: give "
+                "a table with one row per reward, in the order in which they came"
+            )
+        order = np.random.default_rng([seed, 1]).permutation(rewards.total)
+        rewards = Rewards(rewards.arms, rewards.codes[order], rewards.values[order])
     try:
         study = Study.create(place, rewards.arms, problem, method, name=name, seed=seed)
     except StudyExistsError:
@@ -44,8 +58,8 @@ def begin_study(
             study.close()
             raise
     names, values = np.array(rewards.arms, dtype=object)[rewards.codes], rewards.values
-    for start in range(len(study.history()), len(values), PART):
-        part = slice(start, start + PART)
+    for start in range(len(study.history()), len(values), AT_ONCE):
+        part = slice(start, start + AT_ONCE)
         pairs = zip(names[part].tolist(), values[part].tolist(), strict=True)
         study.tell_many(list(pairs), worker=WORKER)
     return study
@@ -64,13 +78,13 @@ def _begins_alike(study: Study, rewards: Rewards, problem: Problem) -> bool:
 
 
 def _single(data: Rewards | Sums, problem: Problem) -> Rewards:
-    """Every single reward; of 0 and 1 their order makes no difference."""
+    """Every single reward; those of counts of 0 and 1 in any order."""
     if isinstance(data, Rewards):
         return data
-    if not isinstance(problem.noise, Bernoulli) or data.total > MOST_EXPANDED:
+    if not isinstance(problem.noise, Bernoulli) or data.total > AT_ONCE:
         raise ProblemError(
             "a study keeps every single reward: give a table with one row per reward (a table of "
-            f"counts does for 0/1 rewards, up to {MOST_EXPANDED:,} of them)"
+            f"counts does for 0/1 rewards, up to {AT_ONCE:,} of them)"
         )
     ones = data.sums.astype(np.int64)
     zeros = data.counts - ones

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -102,9 +102,9 @@ def analyse(
     else:
         show(said, problem)
     if to is not None:
-        _go_on(typed_place(to), data, problem, said.method, name, seed, said_json=as_json)
+        _go_on(typed_place(to), data, problem, said.method, name, seed, ordered, said_json=as_json)
     if report is not None:
-        _report(report, data, problem, said.method, seed)
+        _report(report, data, problem, said.method, seed, ordered)
 
 
 def _read(
@@ -138,18 +138,27 @@ def _go_on(
     method: str,
     name: str,
     seed: int,
+    ordered: bool | None,
     said_json: bool,
 ) -> None:
     from standout.analysis.begin_study import begin_study
 
-    with begin_study(place, data, problem, method, name=name, seed=seed) as study:
+    how: dict[str, Any] = {"name": name, "seed": seed, "is_ordered": ordered}
+    with begin_study(place, data, problem, method, **how) as study:
         typer.echo(
             f"{study!r} holds these {data.total:,} rewards; go on with: standout study ask {place}",
             err=said_json,
         )
 
 
-def _report(path: Path, data: Rewards | Sums, problem: Problem, method: str, seed: int) -> None:
+def _report(
+    path: Path,
+    data: Rewards | Sums,
+    problem: Problem,
+    method: str,
+    seed: int,
+    ordered: bool | None,
+) -> None:
     import tempfile
 
     from standout.analysis.begin_study import begin_study
@@ -158,7 +167,8 @@ def _report(path: Path, data: Rewards | Sums, problem: Problem, method: str, see
 
     with tempfile.TemporaryDirectory(prefix="standout-report-") as folder:
         place = Path(folder) / f"{path.stem}.db"
-        with begin_study(place, data, problem, method, name=path.stem, seed=seed) as study:
+        how: dict[str, Any] = {"name": path.stem, "seed": seed, "is_ordered": ordered}
+        with begin_study(place, data, problem, method, **how) as study:
             page = render_report(study, seed=seed)
     with writing(path) as file:
         file.write(page)

@@ -114,7 +114,9 @@ class Forecaster:
             off = rng.normal(0.0, 1.0, n_arms) * self.pool.spread / np.sqrt(state.pulls)
             shifts = shifts + off
         begin = int(state.counters[PULLS])
-        limit = FARTHEST * (begin + n_arms)
+        # Earlier rewards, too: they are no pulls of this run, but say how long a way is long.
+        had = int(state.pulls[np.isfinite(state.costs)].sum())
+        limit = begin + FARTHEST * (had + n_arms)
         deadline = time.monotonic() + seconds
         while state.counters[UNDECIDED] > 0 and state.counters[PULLS] < limit:
             before = int(state.counters[PULLS])
@@ -165,9 +167,10 @@ class Forecaster:
             return ()
         self._load()
         found = [Ending(least, 0)]
+        deadline = time.monotonic() + SECONDS
         for part in SMALLER:
             tolerance = rounded_up(part * least)
-            pulls = self.play(seed, SECONDS / len(SMALLER), tolerance=tolerance)
+            pulls = self.play(seed, deadline - time.monotonic(), tolerance=tolerance)
             found.append(Ending(tolerance, pulls))
             if pulls is None:
                 break

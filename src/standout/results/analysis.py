@@ -80,7 +80,9 @@ class Analysis(DisplayedArms, Result):
         elif found.undecided and self.is_complete:
             lines.append("how many more pulls decide the rest cannot be told: no end in sight")
         for one in found.endings[1:]:
-            took = "no end in sight" if one.pulls is None else f"about {one.pulls:,} more pulls"
+            took = (
+                "longer than was played" if one.pulls is None else f"about {one.pulls:,} more pulls"
+            )
             lines.append(f"  with a tolerance of {one.tolerance:g}: {took}")
         return "\n".join([*lines, *self.notes])
 
