@@ -118,7 +118,8 @@ def test_tokens_are_made_and_revoked(new_page: NewPage) -> None:
 def test_two_studies_side_by_side(site: Site, page: Page, watch: Watch) -> None:
     watch.expect("status of 404")
     problem = Problem(noise="gaussian:0.05", k=2)
-    one = site.new_study("compared one", [*ARMS, "<b>only"], problem)
+    items = {"bag 3": {"text": "<i>From the hill"}}
+    one = site.new_study("compared one", [*ARMS, "<b>only"], problem, items=items)
     two = site.new_study("compared two", ARMS, problem)
     rng = np.random.default_rng(0)
     for study, odd in ((one, "bag 12"), (two, "bag 3")):
@@ -135,6 +136,7 @@ def test_two_studies_side_by_side(site: Site, page: Page, watch: Watch) -> None:
     expect(found).to_contain_text("with probability at least 90 %")
     first = page.locator("#found-table tbody tr").first
     expect(first).to_contain_text("verdicts differ")
+    expect(first).to_contain_text("<i>From the hill")
     page.goto("/compare?one=nothing&two=compared%20two")
     expect(page.locator("#problem")).to_contain_text("This did not work")
     one.close()

@@ -5,6 +5,7 @@ import { Failure, get, studyPath } from "./api.js";
 import { StudyData } from "./data.js";
 import { find, make, name, say } from "./dom.js";
 import { count, interval, percent, plural, rewards, value } from "./format.js";
+import { brief, Items, thumb } from "./items.js";
 import { NORMAL, OUTLIER } from "./marks.js";
 import { askForToken, begin } from "./session.js";
 import { mark, verdictWords } from "./verdicts.js";
@@ -51,30 +52,39 @@ function words(one, two, all) {
   return lines.map((text) => make("li", { text }));
 }
 
+/** An arm as people saw it; pictures of other hosts are for the study's own page. */
+function armCell(arm, item) {
+  const picture = item?.image?.startsWith("/") ? thumb(item) : null;
+  return make("th", { scope: "row" }, picture, picture ? " " : null, name(arm), make("span", { class: "item-words", dir: "auto", text: brief(item) }));
+}
+
 function cells(data, place) {
   return [
-    make("td", { class: "whole" }, mark(data.verdict[place], data.isLow(place)), " ", verdictWords(data, place)),
+    make("td", { class: "whole first" }, mark(data.verdict[place], data.isLow(place)), " ", verdictWords(data, place)),
     make("td", { class: "number right", text: value(data.estimate[place], data.decimals) }),
     make("td", { class: "number right whole", text: interval(data.lower[place], data.upper[place], data.decimals) }),
   ];
 }
 
-function showTable(one, two, all, most) {
+function showTable(one, two, items, all, most) {
   const head = (text, attributes = {}) => make("th", { scope: "col", ...attributes, text });
   const titles = ["Verdict", "Mean", "Interval"];
-  const side = titles.map((text, i) => head(text, { class: i ? "right" : null }));
-  const rows = all.slice(0, most).map((row) =>
-    make("tr", {}, make("th", { scope: "row" }, name(one.names[row.a])), ...cells(one, row.a), ...cells(two, row.b),
+  const side = titles.map((text, i) => head(text, { class: i ? "right" : "first" }));
+  const shown = all.slice(0, most);
+  const rows = shown.map((row) =>
+    make("tr", {}, armCell(one.names[row.a], items.of(row.a)), ...cells(one, row.a), ...cells(two, row.b),
       make("td", { class: "whole", text: row.isAgainst ? "verdicts differ" : row.isApart ? "means differ" : "" })));
   find("found-table").replaceChildren(
     make("caption", { class: "only-read", text: "Arms of both studies, those that differ first" }),
     make("thead", {},
-      make("tr", {}, head("Arm", { rowspan: 2 }), head(one.head.name, { colspan: 3, scope: "colgroup" }), head(two.head.name, { colspan: 3, scope: "colgroup" }), head("Difference", { rowspan: 2 })),
+      make("tr", {}, head("Arm", { rowspan: 2 }), head(one.head.name, { colspan: 3, scope: "colgroup", class: "first" }), head(two.head.name, { colspan: 3, scope: "colgroup", class: "first" }), head("Difference", { rowspan: 2 })),
       make("tr", {}, ...side, ...side.map((each) => each.cloneNode(true)))),
     make("tbody", {}, ...rows));
   const more = find("more");
   more.hidden = all.length <= most;
-  more.onclick = () => showTable(one, two, all, most + PAGE);
+  more.onclick = () => showTable(one, two, items, all, most + PAGE);
+  items.changed = () => showTable(one, two, items, all, most);
+  items.want(shown.map((row) => row.a));
 }
 
 async function compare(first, second) {
@@ -82,7 +92,7 @@ async function compare(first, second) {
   const all = pairs(one, two).sort((x, y) => x.rank - y.rank || x.a - y.a);
   find("found-title").replaceChildren(name(first), " and ", name(second));
   find("found-words").replaceChildren(...words(one, two, all));
-  showTable(one, two, all, PAGE);
+  showTable(one, two, new Items(first), all, PAGE);
   find("found-room").hidden = all.length === 0;
   find("found").hidden = false;
 }
