@@ -121,7 +121,7 @@ function pageFields() {
   const consent = make("textarea", { rows: 3 });
   const end = make("textarea", { rows: 2 });
   const after = number("", { min: 1, step: 1, placeholder: "never" });
-  const url = make("input", { type: "url", placeholder: "https://…" });
+  const url = make("input", { type: "url" });
   const code = make("input", { autocomplete: "off" });
   const node = make(
     "details",
