@@ -9,7 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from standout.core.intervals import betting
-from standout.core.intervals.bernoulli import bernoulli_interval
+from standout.core.intervals.bernoulli import (
+    bernoulli_centre,
+    bernoulli_evidence,
+    bernoulli_interval,
+    log_ratio,
+)
 from standout.core.intervals.bernstein import bernstein_radius, bernstein_step
 from standout.core.intervals.mixture import mixture_radius, mixture_rho
 from standout.core.intervals.student import student_radius, student_step
@@ -169,3 +174,19 @@ def test_averages_at_the_ends(scales: int, rho: float, alpha: float) -> None:
         assert student_radius(s, 1.0 * s, alpha, rho, scales) > 0.0
         lower, upper = bernoulli_interval(s, float(s // 3), alpha, rho, scales)
         assert 0.0 <= lower <= upper <= 1.0
+
+
+@pytest.mark.parametrize("rho", [0.2, 30.0, 2000.0])
+@pytest.mark.parametrize("pulls", [1, 3, 60])
+def test_the_least_evidence_is_no_more_than_the_ratio_anywhere(pulls: int, rho: float) -> None:
+    """Sums below 1 of rewards between 0 and 1 are the hard case: the ratio falls to 0 at an end."""
+    near = np.geomspace(1e-11, 0.5, 30)
+    for total in (0.0, 0.3, 0.92, 1.0, 1.7, pulls / 2, pulls - 0.92, float(pulls)):
+        successes = min(total, float(pulls))
+        centre = bernoulli_centre(pulls, successes, rho, 1)
+        least = math.exp(bernoulli_evidence(pulls, successes, centre, rho, 1))
+        for place in [*near, *(1 - near)]:
+            ratio = math.exp(min(99.0, log_ratio(successes, pulls - successes, place, rho)))
+            assert least <= ratio + 1e-6
+            found = bernoulli_evidence(pulls, successes, place, rho, 1)
+            assert least - 1e-6 <= math.exp(min(99.0, found)) <= ratio * (1 + 1e-9)

@@ -99,9 +99,18 @@ def bernoulli_interval(
 def bernoulli_evidence(
     pulls: int, successes: float, share: float, rho: float, scales: int
 ) -> float:
-    """Logarithm of the averaged ratio at a mean of `share`; at most that at its ends."""
+    """Logarithm of the averaged ratio at a mean of `share`, or less; at most that at its ends.
+
+    Rewards between 0 and 1 that add up to less than 1 speak against no mean that is smaller: the
+    ratio only rises, from 0 on. So it is taken for 0 up to their mean, and likewise for failures.
+    """
+    failures = pulls - successes
+    if 0.0 < successes < 1.0 and share * pulls <= successes:
+        return -math.inf
+    if 0.0 < failures < 1.0 and share * pulls >= successes:
+        return -math.inf
     inside = min(max(share, _EDGE), 1.0 - _EDGE)
-    return _averaged_ratio(successes, pulls - successes, inside, rho, scales)
+    return _averaged_ratio(successes, failures, inside, rho, scales)
 
 
 @part()
@@ -111,6 +120,10 @@ def bernoulli_centre(pulls: int, successes: float, rho: float, scales: int) -> f
     It falls up to there and grows from there on.
     """
     failures = pulls - successes
+    if successes < 1.0:
+        return _EDGE
+    if failures < 1.0:
+        return 1.0 - _EDGE
     low = _EDGE if successes < _FEW else (successes - 1.0) / pulls
     high = 1.0 - _EDGE if failures < _FEW else (successes + 1.0) / pulls
     for _ in range(_THIRDS):
