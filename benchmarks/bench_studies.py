@@ -1,6 +1,7 @@
 """Throughput of live studies, on both databases, with every told reward on disk.
 
 Run it as: python benchmarks/bench_studies.py [--seconds S] [--only sqlite|postgresql] [--crowds]
+With --disk MS every commit to SQLite takes so much longer, ours and bare ones alike.
 """
 
 from __future__ import annotations
@@ -178,7 +179,10 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=4.0)
     parser.add_argument("--only", choices=["sqlite", "postgresql"])
     parser.add_argument("--crowds", action="store_true", help="only tell-and-ask by processes")
+    parser.add_argument("--disk", type=float, default=0.0, help="milliseconds more per commit")
     options = parser.parse_args()
+    if options.disk:
+        crowds.slow_down(options.disk / 1000)
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="standout-bench-"))
         print(f"the disk takes {disk(folder):.2f} ms to make a write safe; a pair needs two")

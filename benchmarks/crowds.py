@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 Unit = Callable[[], object]
 SLICE = 0.5
@@ -123,6 +123,19 @@ def side_by_side(
         pairs = [(rate(first, SLICE), rate(second, SLICE)) for _ in range(turns)]
     mine, others = zip(*pairs, strict=True)
     return Rate.total(mine, 1 / turns), Rate.total(others, 1 / turns)
+
+
+def slow_down(seconds: float) -> None:
+    """Let every commit to SQLite take so much longer, as on a slower disk: ours and bare ones."""
+
+    class Slow(sqlite3.Connection):
+        def execute(self, text: str, *params: Any) -> sqlite3.Cursor:
+            if text == "COMMIT":
+                time.sleep(seconds)
+            return super().execute(text, *params)
+
+    connect = sqlite3.connect
+    sqlite3.connect = lambda *args, **given: connect(*args, factory=Slow, **given)  # type: ignore[assignment]
 
 
 def raw_sqlite(path: Path) -> Callable[[], Unit]:

@@ -290,6 +290,21 @@ def test_who_gives_up_is_told_the_key(file: str) -> None:
         assert study.status().pulls == 1
 
 
+def test_who_gives_up_a_change_is_told_its_key(file: str) -> None:
+    make(file).close()
+    with (
+        serving(file) as url,
+        losing(url, "x" * 1000) as proxy,
+        Client(proxy, patience=0.3) as client,
+        pytest.raises(UncertainError, match="may have been carried out") as caught,
+    ):
+        client.study("main").stop("enough")
+    with serving(file) as url, Client(url) as client:
+        study = client.study("main")
+        study.stop("enough", key=caught.value.key)
+        assert [change.reason for change in study.changes()] == ["enough"]
+
+
 @pytest.mark.parametrize("drop", ["x", "4"])
 def test_what_is_not_repeatable_is_sent_once(file: str, drop: str) -> None:
     """A study that may have been made is not made again: that it is there would seem an error."""

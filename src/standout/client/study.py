@@ -133,10 +133,7 @@ class RemoteStudy(StudyInterface):
         return answers
 
     def _tell(self, body: dict[str, Any], pairs: list[tuple[Key, float]], hand: _Hand) -> Told:
-        try:
-            data = self._transport.post(f"{self._path}/tell", body)
-        except UncertainError as error:
-            raise UncertainError(f"{error}; its key is {body['key']!r}", body["key"]) from None
+        data = self._send_keyed("POST", f"{self._path}/tell", body)
         hand.tickets.difference_update(ticket_number(k) for k, _ in pairs if not isinstance(k, str))
         return Told.from_dict(data)
 
@@ -179,8 +176,14 @@ class RemoteStudy(StudyInterface):
         """Change something; sent again, it is known by its key."""
         sent = {**body, "key": hand.key or new_key()}
         sent |= _given(reason=hand.reason[:2000], worker=hand.worker)
-        send = lambda: self._transport.once(method, path, sent)  # noqa: E731
-        return Status.from_dict(self._transport.patiently(send))
+        return Status.from_dict(self._send_keyed(method, path, sent))
+
+    def _send_keyed(self, method: str, path: str, body: Mapping[str, Any]) -> Any:
+        """Send what is known by its key, again and again; whoever gives up is told the key."""
+        try:
+            return self._transport.patiently(lambda: self._transport.once(method, path, body))
+        except UncertainError as error:
+            raise UncertainError(f"{error}; its key is {body['key']!r}", body["key"]) from None
 
     def delete(self, name: str, reason: str = "", *, worker: str | None = None) -> None:
         query = urlencode(_given(confirm=name, reason=reason[:2000], worker=worker))
