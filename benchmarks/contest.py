@@ -72,22 +72,27 @@ def main() -> None:
     instance = contest()
     problem = Problem(noise=instance.noise, k=3)
     true = truth(instance, problem)
-    wrong: dict[str, np.ndarray] = {}
-    expected: dict[str, np.ndarray] = {}
+    wrong: dict[str, list] = {}
+    expected: dict[str, list] = {}
     for run in range(options.runs):
         rng = np.random.default_rng([options.seed, run])
         for way, given in answers(instance, problem, rng).items():
-            count = np.array([float((answer != true).sum()) for answer, _ in given])
-            wrong[way] = wrong.get(way, 0.0) + count / options.runs
-            hoped = np.array([each for _, each in given])
-            expected[way] = expected.get(way, 0.0) + hoped / options.runs
-    print(f"\n{true.sum()} of {len(true):,} stand out; mean wrong arms of {options.runs} runs")
+            wrong.setdefault(way, []).append([float((each != true).sum()) for each, _ in given])
+            expected.setdefault(way, []).append([hoped for _, hoped in given])
+    print(
+        f"\n{true.sum()} of {len(true):,} stand out; mean wrong arms of {options.runs} runs, "
+        "and its standard error"
+    )
     print("| ratings per arm | " + " | ".join(map(str, PER_ARM)) + " |")
     print("|---|" + "---|" * len(PER_ARM))
     for way, counts in wrong.items():
+        mean, hoped = np.mean(counts, axis=0), np.mean(expected[way], axis=0)
+        error = np.std(counts, axis=0, ddof=1) / np.sqrt(len(counts)) if len(counts) > 1 else None
         cells = [
-            f"{count:.1f}" + ("" if np.isnan(hoped) else f" ({hoped:.1f} expected)")
-            for count, hoped in zip(counts, expected[way], strict=True)
+            f"{mean[i]:.1f}"
+            + ("" if error is None else f" ± {error[i]:.1f}")
+            + ("" if np.isnan(hoped[i]) else f" ({hoped[i]:.1f} expected)")
+            for i in range(len(PER_ARM))
         ]
         print(f"| {way} | " + " | ".join(cells) + " |")
 
