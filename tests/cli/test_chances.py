@@ -52,6 +52,16 @@ def test_a_study_without_rewards_has_no_leaders(tmp_path: Path) -> None:
     assert json.loads(run("chances", file, "--json"))["likely_threshold"]["upper"] is None
 
 
+def test_a_note_comes_with_the_leaders(tmp_path: Path) -> None:
+    """Two rewards of 0 or 1 each say nearly nothing, wherever the chances are shown."""
+    file = str(tmp_path / "noisy.db")
+    arms = [f"arm {i}" for i in range(12)]
+    with Study.create(file, arms, Problem(noise="bernoulli")) as study:
+        study.tell_many([(arm, float(i % 3 == 0)) for i, arm in enumerate(2 * arms)])
+    for command in ("status", "chances"):
+        assert any(line.startswith("take care: the ") for line in run(command, file).splitlines())
+
+
 def test_chances_as_text_json_and_csv(place: str) -> None:
     text = run("chances", place)
     assert "not certain" in text.splitlines()[0]

@@ -76,9 +76,11 @@ def _lines(found: Chances) -> list[str]:
         f"best guess: {plural(len(found.probable), 'arm')} with a chance above 0.5; "
         f"expected wrong: {found.expected_wrong:.2g}"
     )
-    if found.note:
-        lines.append(found.note)
-    return lines
+    return lines + _care(found)
+
+
+def _care(found: Chances) -> list[str]:
+    return [f"take care: {found.note}"] if found.note else []
 
 
 def leaders_lines(study: Study, undecided: Sequence[str]) -> list[str]:
@@ -96,7 +98,7 @@ def leaders_lines(study: Study, undecided: Sequence[str]) -> list[str]:
     words = ", ".join(
         f"{printable(arm, 40)} chance {chance_words(chance)}" for arm, chance in leaders
     )
-    return [f"estimates, not certain: {words}"]
+    return [f"estimates, not certain: {words}", *_care(found)]
 
 
 def summary(study: Study) -> dict[str, Any] | None:
