@@ -189,7 +189,7 @@ class Inbox:
         return True
 
     def close(self) -> None:
-        """Let go of the lock's file, and remove it where nobody else has its turn."""
+        """Close the lock's file, and remove it where nobody else has its turn."""
         number, self._number = self._number, None
         if number is None:
             return

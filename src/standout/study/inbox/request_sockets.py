@@ -34,7 +34,7 @@ class SentRequest:
 
     @property
     def was_never_begun(self) -> bool:
-        """Whether it was let go of without a word: then nothing was done, and nothing will be."""
+        """Whether it was closed without a word: then nothing was done, and nothing will be."""
         return self.is_over and not self._is_answered
 
     @classmethod
@@ -90,7 +90,7 @@ class SentRequest:
             self._connection.shutdown(socket.SHUT_WR)
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._connection.close()
 
 
@@ -135,7 +135,7 @@ class ReceivedRequest:
                 raise BlockingIOError
 
     def close(self) -> None:
-        """Let go of the connection, also of a fork's: what was not begun is not done."""
+        """Close the connection, also that of a fork: what was not begun is not done."""
         with suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
         self._connection.close()
