@@ -171,7 +171,7 @@ def _serve(
 ) -> None:
     """Serve until told to end; `then` is told the address when the server listens."""
     from standout.service.server import make_server, open_socket
-    from standout.service.worker_processes import Crew
+    from standout.service.worker_processes import ServerProcesses
     from standout.study.warm import warm_up
 
     live, made = _check_tokens(place, settings)
@@ -186,7 +186,7 @@ def _serve(
         if workers == 1:
             make_server(place, settings, level).run(sockets=[listener])
         else:
-            Crew(place, settings, listener, level, workers).run()
+            ServerProcesses(place, settings, listener, level, workers).run()
     except KeyboardInterrupt:
         pass
     finally:

@@ -28,7 +28,7 @@ OUTAGE = 60.0
 """Seconds that a process waits for a database that is away when it comes up."""
 
 
-class Crew:
+class ServerProcesses:
     """Starts processes, starts others for those that die, and ends them all."""
 
     def __init__(
