@@ -40,7 +40,7 @@ def check_items(
         if arm not in index:
             raise ProblemError(f"there is an item for {arm!r}, which is no arm of this study")
         where = f"the item of {arm!r}"
-        _check_keys(where, parts, PARTS)
+        _check_keys(where, parts, PARTS, "a mapping")
         kept = {key: _text(f"{where}: {key}", parts[key]) for key in PARTS if parts.get(key)}
         image = kept.get("image", "/")
         if not image.startswith(IMAGE_STARTS):
@@ -154,10 +154,10 @@ def _text(where: str, value: Any) -> str:
     return value
 
 
-def _check_keys(where: str, given: object, known: Sequence[str]) -> None:
+def _check_keys(where: str, given: object, known: Sequence[str], kind: str = "an object") -> None:
     names = ", ".join(known)
     if not isinstance(given, Mapping):
-        raise ProblemError(f"{where} must be an object with {names}")
+        raise ProblemError(f"{where} must be {kind} with {names}")
     for key in given:
         if key not in known:
             raise ProblemError(f"{where} has {key!r}, which means nothing here; use {names}")
