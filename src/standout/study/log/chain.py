@@ -32,12 +32,12 @@ def is_worked_out_alike(engine: int, *, samples: bool, promises: bool) -> bool:
     """Whether a step of that number can be worked out anew; else what it decided is believed.
 
     Since 2 the sample that stands for very many arms is counted by exact quantiles
-    (`samples`); since 3 chances, on which a promise may end a study (`promises`), have a prior
-    whose smoothness is drawn, too; since 4 a void reward leaves nothing in a sample's threshold.
+    (`samples`); since 3, and since 4 again, chances have other priors, on which a promise may end a
+    study (`promises`); since 4 a void reward leaves nothing in a sample's threshold.
     """
     if engine == ENGINE:
         return True
-    return not samples and (engine == 3 or (engine in (1, 2) and not promises))
+    return 1 <= engine < ENGINE and not samples and not promises
 
 
 class Kind(IntEnum):
