@@ -14,6 +14,7 @@ from standout.core.jit import IS_COMPILED
 from standout.core.joint import bounds
 from standout.core.joint.costs import CENTRE, LEAST, _cost, cost_at, find_least
 from standout.core.kinds import Verdict
+from standout.core.prior import PriorFacts
 from standout.core.run import Run
 from tests.naive import joint as naive
 
@@ -344,3 +345,42 @@ def test_ties_huge_means_tolerances_and_two_sides() -> None:
                 run.tell(arm, float(rng.normal(means[int(arm)], 0.5)))
             wrong += is_wrong(run, means)
     assert wrong <= 36
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="whole runs take too long as plain Python")
+def test_known_means_costs_and_extreme_questions() -> None:
+    # While the true means are in the region, no verdict is wrong: not a matter of luck.
+    inside = certified = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(3, 8))
+        scale = float(rng.choice([1e-9, 1.0, 1e9]))
+        means = rng.normal(0, 2, n)
+        if seed % 3 == 0:
+            means[: n // 2 + 1] = means[0]
+        means = scale * (means + rng.choice([0, 1e3]))
+        problem = Problem(
+            noise=f"gaussian:{scale:g}",
+            k=float(rng.choice([1, 4])),
+            mad_scale=float(rng.choice([0.1, 1.4826])),
+            side=str(rng.choice(["high", "low", "both"])),
+            delta=float(rng.choice([1e-50, 0.05, 0.999])),
+            tolerance=scale * float(rng.choice([0, 1])),
+        )
+        arms = [str(i) for i in range(n)]
+        known = {arm: means[int(arm)] for arm in arms if rng.random() < 0.2}
+        costs = {arm: float(rng.choice([1e-12, 1, 1e12])) for arm in arms}
+        given = PriorFacts(known=known, costs=costs)
+        run = Run(problem, arms, "joint", rng, budget=200, given=given)
+        limit, sign, is_inside = math.log(1 / run.spec.joint_delta), run.state.signs[0], True
+        while chosen := run.choose():
+            for arm, count in chosen:
+                for reward in rng.normal(means[int(arm)], scale, count):
+                    run.tell(arm, float(reward))
+            run.update()
+            is_inside = is_inside and joint_cost(run, 0, sign * means) < limit
+            assert not (is_inside and is_wrong(run, means)), seed
+        inside += is_inside
+        certified += int((run.state.verdict != 0).sum())
+    assert inside > 8
+    assert certified > 24
