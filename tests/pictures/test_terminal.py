@@ -22,7 +22,7 @@ def plain(
     return [line.plain for line in terminal.draw(picture(answer, side), width, glyphs)]
 
 
-@pytest.mark.parametrize("width", [60, 80, 120, 200])
+@pytest.mark.parametrize("width", [32, 40, 45, 60, 80, 120, 200])
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
 def test_it_fits_the_width(width: int, glyphs: Glyphs) -> None:
     lines = plain(found(undecided=2), width, glyphs)

@@ -84,16 +84,20 @@ def draw(
 ) -> list[Text]:
     """Names, means, pulls and intervals around the shaded thresholds, on at most `most` lines.
 
-    The line of titles, the axis and its numbers are three lines more.
+    The line of titles, the axis and its numbers are three lines more. Where there is no room
+    for it all, names are short and the column of pulls is left out.
     """
     shown = lines(picture, most)
     arms = [line for line in shown if isinstance(line, int)]
-    names = {arm: _fit(printable(picture.names[arm], 200), NAME_WIDTH, glyphs) for arm in arms}
+    longest = max(8, min(NAME_WIDTH, width // 3))
+    names = {arm: _fit(printable(picture.names[arm], 200), longest, glyphs) for arm in arms}
     name_width = max([8, *(cell_len(name) for name in names.values())])
     pulls_width = max([5, *(len(f"{picture.pulls[arm]:,}") for arm in arms)])
-    margin = name_width + 2 + 7 + 2 + pulls_width + 2
-    strip = Strip(picture, max(20, min(width, WIDEST) - margin - 1), glyphs)
-    title = f"{'arm':<{name_width}}  {'mean':>7}  {'pulls':>{pulls_width}}  "
+    margin = name_width + 2 + 7 + 2
+    has_pulls = width - margin - pulls_width - 3 >= 20
+    margin += (pulls_width + 2) * has_pulls
+    strip = Strip(picture, max(10, min(width, WIDEST) - margin - 1), glyphs)
+    title = f"{'arm':<{name_width}}  {'mean':>7}  " + f"{'pulls':>{pulls_width}}  " * has_pulls
     found = [Text(title, style="dim") + _titles(strip)]
     for line in shown:
         if isinstance(line, LeftOut):
@@ -102,7 +106,7 @@ def draw(
             continue
         head = Text(set_cell_size(names[line], name_width), MARKS[picture.kind(line)].style)
         mean, pulls = float(picture.estimate[line]), int(picture.pulls[line])
-        numbers = f"  {_number(mean)}  {pulls:>{pulls_width},}  "
+        numbers = f"  {_number(mean)}  " + f"{pulls:>{pulls_width},}  " * has_pulls
         found.append(Text() + head + numbers + _interval(line, strip))
     found += [Text(" " * margin) + part for part in _axis(strip)]
     for drawn in found:
