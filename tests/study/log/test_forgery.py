@@ -260,6 +260,18 @@ def test_a_step_is_edited(honest: Path, forge: Callable[..., list[str]], change:
     only(problems, "step 5")
 
 
+@pytest.mark.parametrize("change", ["logged = 1000000000000", "counted = '1-1000000000000'"])
+def test_a_step_of_a_length_that_cannot_be(
+    honest: Path, folder: Path, forge: Callable[..., list[str]], change: str
+) -> None:
+    """To go through all of it took for ever, or all memory."""
+    path = folder / "void.db"
+    path.write_bytes(honest.read_bytes())
+    with Study.open(path) as study:
+        study.void(2, reason="a slip")
+    only(forge(path, f"UPDATE standout_steps SET {change} WHERE number = 5"), "step 5")
+
+
 def test_a_failure_is_edited(honest: Path, forge: Callable[..., list[str]]) -> None:
     for change in ("reason = 'too low'", "worker = 'x'", "arm = 0", "time = 5"):
         only(forge(honest, f"UPDATE standout_failures SET {change}"), "(fail) was changed")

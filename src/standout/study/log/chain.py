@@ -185,11 +185,17 @@ def read_places(text: str) -> list[int]:
     >>> read_places("3,7-9")
     [3, 7, 8, 9]
     """
-    places: list[int] = []
-    for part in text.split(",") if text else []:
-        start, _, last = part.partition("-")
-        places.extend(range(int(start), int(last or start) + 1))
-    return places
+    return [place for part in read_ranges(text) for place in part]
+
+
+def read_ranges(text: str) -> list[range]:
+    """The places of `write_places` as ranges: who forged them may have written any length.
+
+    >>> read_ranges("3,7-9")
+    [range(3, 4), range(7, 10)]
+    """
+    ends = [part.partition("-") for part in text.split(",")] if text else []
+    return [range(int(start), int(last or start) + 1) for start, _, last in ends]
 
 
 def check_key(key: object) -> str:

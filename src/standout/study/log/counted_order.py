@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from standout.study.log.chain import Kind, read_places
+from standout.study.log.chain import Kind, read_ranges
 from standout.study.storage.database import Connection
 from standout.study.storage.log.reward_log import counted_values
 from standout.study.storage.log.steps import read_steps
@@ -37,12 +37,15 @@ def counted_sequences(
         if row["number"] >= before:
             break
         if row["counted"] is not None:
-            places: Iterable[int] = read_places(row["counted"])
+            parts = read_ranges(row["counted"])
         else:
-            places = range(row["first"], row["first"] + row["logged"])
-        for place in places:
-            if place in where:
-                order[where[place][0]].append(place)
+            parts = [range(row["first"], row["first"] + row["logged"])]
+        for part in parts:
+            # No longer than what is there, whatever a forged row says.
+            places = part if len(part) <= len(where) else sorted(p for p in where if p in part)
+            for place in places:
+                if place in where:
+                    order[where[place][0]].append(place)
         if row["kind"] == Kind.VOID:
             _replace(order, json.loads(row["note"])["void"])
     _replace(order, voided)

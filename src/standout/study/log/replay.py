@@ -19,7 +19,7 @@ from standout.core.run import start_state
 from standout.core.state import PULLS, UNDECIDED, State
 from standout.core.typing import Floats
 from standout.results import StopReason
-from standout.study.log.chain import Kind, Logged, is_worked_out_alike, link, pack, read_places
+from standout.study.log.chain import Kind, Logged, is_worked_out_alike, link, pack, read_ranges
 from standout.study.log.counted_order import counted_sequences
 from standout.study.progress import Progress, split_verdicts
 from standout.study.storage.database import Connection
@@ -180,7 +180,11 @@ class Replay:
         if row["counted"] is None:
             places = [reward[0] for reward in rewards if reward[7]]
         else:
-            places = read_places(row["counted"])
+            parts = read_ranges(row["counted"])
+            if sum(map(len, parts)) > self.progress.totals.log:
+                self._complain(f"step {row['number']} counts more places than there are")
+                return 0
+            places = [place for part in parts for place in part]
         for place in places:
             found = self.waiting.pop(place, None) or self._older(place)
             if found is None:
