@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from standout import Problem
+from standout.errors import StorageError
 from standout.study import Study
 from standout.study.storage.versions import APPEND_ONLY, guards
 from tests.study.cli import standout
@@ -305,6 +306,31 @@ def test_what_is_kept_is_edited(
     honest: Path, forge: Callable[..., list[str]], change: str, words: str
 ) -> None:
     only(forge(honest, f"UPDATE {change}"), words)
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["arm = 99", "arm = -1", "id = 99999", "id = 0", "slot = 0", "slot = 99999", "value = 1.0",
+     "logged = 1"],
+)  # fmt: skip
+def test_a_ticket_that_cannot_be(
+    honest: Path, folder: Path, forge: Callable[..., list[str]], change: str
+) -> None:
+    """With an arm that does not exist `verify` itself broke."""
+    path = folder / "asked.db"
+    path.write_bytes(honest.read_bytes())
+    with Study.open(path) as study:
+        ticket = study.ask()
+        assert ticket is not None
+    problems = forge(path, f"UPDATE standout_tickets SET {change} WHERE id = {ticket.id}")
+    assert any("there cannot be a ticket" in problem for problem in problems)
+
+
+def test_random_numbers_that_cannot_be_read(
+    honest: Path, folder: Path, forge: Callable[..., list[str]]
+) -> None:
+    with pytest.raises(StorageError, match="cannot be read"):
+        forge(honest, "UPDATE standout_runs SET rng = ''")
 
 
 def test_the_trace_is_cut(honest: Path, forge: Callable[..., list[str]]) -> None:

@@ -317,7 +317,10 @@ def choose(connection: Connection, storage: Storage, name: str | None) -> _Study
 def read_page(connection: Connection, key: int) -> tuple[dict[str, Any] | None, float]:
     """How the rating page of a study asks, and when the study was created (since 1970)."""
     ((page, created),) = _PAGE(connection, key)
-    return None if page is None else json.loads(page), float(created)
+    try:
+        return None if page is None else json.loads(page), float(created)
+    except ValueError as error:
+        raise StorageError(f"the study's page cannot be read ({error}); restore a copy") from None
 
 
 def study_names(connection: Connection) -> list[tuple[int, str]]:

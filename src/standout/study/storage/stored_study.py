@@ -43,7 +43,8 @@ class StoredStudy:
         self.layout = Layout(progress.problem, progress.method)
         self.fields = fields or self.layout.fields(progress.state)
         self._image = self._table()
-        self._rng_text = self._scalars_text = ""
+        self._rng_text: str | None = None
+        self._scalars_text = ""
         self._changed_text: str | None = None
         self.is_loaded = False
         self._written = -math.inf
@@ -132,7 +133,7 @@ class StoredStudy:
     def forget(self) -> None:
         """After a failed write: the progress is ahead of the database; read all of it again."""
         self.is_loaded = False
-        self._rng_text = ""  # Random numbers may have been drawn since.
+        self._rng_text = None  # Random numbers may have been drawn since.
         self._changed_text = ""  # Is that of no row: whatever it says is read again.
         self.progress.rounds = []
         self._scalars_text = ""
@@ -286,10 +287,10 @@ class StoredStudy:
     def _slow_row(self) -> tuple[str, str, str | None]:
         """What changes with rounds only, or by hand."""
         progress = self.progress
-        self._rng_text = dumps(progress.rng.bit_generator.state)
+        self._rng_text = rng = dumps(progress.rng.bit_generator.state)
         self._scalars_text = self.layout.pack_run(progress.state)
         self._changed_text = write_changed(progress.begun, progress.settings, progress.voided)
-        return self._rng_text, self._scalars_text, self._changed_text
+        return rng, self._scalars_text, self._changed_text
 
 
 def _as_json(values: list[float]) -> str:

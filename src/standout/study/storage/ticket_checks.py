@@ -28,6 +28,12 @@ _NOT_IN_LOG = Statement(
     "WHERE t.study = ? AND t.status = 1 AND r.seq IS NULL LIMIT 10"
 )
 
+_IMPOSSIBLE = Statement(
+    "SELECT id FROM standout_tickets WHERE study = ? AND (arm < 0 OR arm >= ? OR id > ? "
+    "OR (status = 0 AND (id < 1 OR slot < 1 OR slot > id OR value IS NOT NULL "
+    "OR logged IS NOT NULL))) ORDER BY id LIMIT 10"
+)
+
 
 def check_tickets(connection: Connection, stored: StoredStudy) -> list[str]:
     """What does not fit: every ticket is open, closed or told, exactly one of them."""
@@ -48,6 +54,10 @@ def check_tickets(connection: Connection, stored: StoredStudy) -> list[str]:
         for what, found, expected in pairs
         if found != expected
     ]
+    problems += [
+        f"there cannot be a ticket {number} of this arm, pull or value"
+        for (number,) in _IMPOSSIBLE(connection, key, len(progress.arms), progress.totals.tickets)
+    ]
     return problems + _check_pending(connection, stored) + _check_held(connection, stored)
 
 
@@ -55,7 +65,8 @@ def _check_pending(connection: Connection, stored: StoredStudy) -> list[str]:
     progress = stored.progress
     counts = np.zeros_like(progress.pending)
     for arm, number in _PENDING(connection, stored.key):
-        counts[arm] = number
+        if 0 <= arm < len(counts):
+            counts[arm] = number
     return [
         f"pending pulls of {progress.arms[arm]!r}: {progress.pending[arm]},"
         f" but {counts[arm]} tickets"
