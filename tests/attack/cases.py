@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 
+from standout.core.jit import IS_COMPILED
 from standout.core.method import Method
 from standout.core.methods import as_method
 from standout.core.problem import Problem
@@ -40,6 +41,8 @@ SUBSETS = tuple(
 )
 SAMPLED = ("focus (sample)", "focus:goal=anytime (sample)")
 MEAN_STD = ("rr", "wrr")
+JOINT = ("joint", "joint:batch=7", "joint:interval=beta-binomial") if IS_COMPILED else ()
+"""Intervals alone say nothing of these: they need rewards. As plain Python they take minutes."""
 LABELS = PLAIN + SUBSETS + SAMPLED + MEAN_STD
 """Every method with both ranges, subsets and samples."""
 

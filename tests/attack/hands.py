@@ -9,17 +9,18 @@ import numba
 import numpy as np
 
 from standout.core.intervals import MOMENTS
+from standout.core.kinds import IntervalKind
 from standout.core.methods import as_method
 from standout.core.prior import PriorFacts
 from standout.core.problem import Problem
 from standout.core.run import Run
 from standout.results import StopReason
-from tests.attack.cases import MEAN_STD, PLAIN, SUBSETS
+from tests.attack.cases import JOINT, MEAN_STD, PLAIN, SUBSETS
 from tests.attack.memory import Fence, Strict
 from tests.attack.tape import FAMILIES, Tape, draw_means
 from tests.attack.watching import Count, Watch
 
-LABELS = PLAIN + SUBSETS + MEAN_STD
+LABELS = PLAIN + SUBSETS + MEAN_STD + JOINT
 STEPS = 25
 
 
@@ -27,6 +28,8 @@ def pick_problem(rng: random.Random, label: str) -> Problem:
     """A question that the method can be asked."""
     method = as_method(label)
     noises = FAMILIES if method.interval is None else ("gaussian:0.05", "bounded:-8,8", "bernoulli")
+    if method.interval is IntervalKind.BERNOULLI:
+        noises = ("bounded:-8,8", "bernoulli")
     if method.needs_bounded_rewards:
         noises = ("bounded:-8,8", "bernoulli")
     side = rng.choice(["high", "low", "both"])
@@ -77,7 +80,7 @@ class Hand:
 
     def _given(self) -> PriorFacts:
         facts: dict[str, dict[str, Any]] = {"costs": {}, "prior": {}, "known": {}}
-        if self.label.startswith("focus") and self.rng.random() < 0.4:
+        if self.label.startswith(("focus", "joint")) and self.rng.random() < 0.4:
             count = self.rng.randint(1, len(self.arms))
             self.known = set(self.rng.sample(self.arms, count))
             facts["known"] = {arm: self.tape.means[int(arm)] for arm in self.known}

@@ -6,13 +6,13 @@ import random
 
 from standout.core.methods import as_method
 from standout.study import Study, Ticket
-from tests.attack.cases import MEAN_STD, PLAIN, SUBSETS
+from tests.attack.cases import JOINT, MEAN_STD, PLAIN, SUBSETS
 from tests.attack.hands import family_of, pick_problem
 from tests.attack.tape import Tape, draw_means
 from tests.attack.watching import Count, Watch
 from tests.study.conftest import Clock
 
-LABELS = PLAIN + SUBSETS + MEAN_STD
+LABELS = PLAIN + SUBSETS + MEAN_STD + JOINT
 STEPS = 40
 
 

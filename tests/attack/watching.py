@@ -1,4 +1,7 @@
-"""Watching a run from outside: did every interval hold, and was what it certified right?"""
+"""Watching a run from outside: did every interval hold, and was what it certified right?
+
+Where there is a joint bet, the true means must be in its region, too.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,22 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from standout.core.joint.costs import cost_at, find_least
+from standout.core.joint.region import joint_limit
 from standout.core.kinds import RangeKind
 from standout.core.method import Method
 from standout.core.problem import Problem, Side
-from standout.core.state import NEVER, THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
+from standout.core.state import NEVER, ROUNDS, THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
 from tests.attack.truth import is_right, slack_needed, theta
 
 FUZZ = 1e-9
+
+
+def joint_cost(spec: Spec, state: State, means: Sequence[float]) -> float:
+    """What the joint bet holds against these means."""
+    find_least(spec, state, 0)
+    sign = float(state.signs[0])
+    return sum(cost_at(spec, state, 0, arm, sign * mean) for arm, mean in enumerate(means))
 
 
 @dataclass
@@ -37,6 +49,7 @@ class Watch:
         self, problem: Problem, method: Method, spec: Spec, state: State, means: Sequence[float]
     ) -> None:
         self.means = list(means)
+        self.spec = spec
         self.tolerance = problem.tolerance
         self.signs = [float(sign) for sign in state.signs]
         self.is_checked = method.range is not RangeKind.MEAN_STD
@@ -60,6 +73,9 @@ class Watch:
             low, high = state.lower[side] - slip, state.upper[side] + slip
             if not ((low <= oriented) & (oriented <= high)).all():
                 self.held = False
+        if self.spec.share > 0 and state.counters[ROUNDS] > 0:
+            cost = joint_cost(self.spec, state, self.means)
+            self.held = self.held and cost < joint_limit(self.spec, state)
         if not (self.held and self.is_checked):
             return []
         verdicts = state.verdict if verdicts is None else verdicts

@@ -75,7 +75,7 @@ def test_a_bet_on_all_means_is_kept_and_no_other_goes_on(folder: Path) -> None:
     path, problem = folder / "x.db", Problem(noise="gaussian:1")
     with Study.create(path, ARMS, problem, "joint:batch=2") as study:
         assert study.method == parse_method("joint:batch=2")
-    assert kept(path) == "joint:batch=2,scales=1,bet=3"
+    assert kept(path) == "joint:batch=2,scales=4,bet=4"
     with Study.open(path) as study:
         assert study.method == parse_method("joint:batch=2")
     for older in ("", ",bet=2"):

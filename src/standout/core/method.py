@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from standout.core.intervals.betting import BERNSTEIN_SHARE
 from standout.core.intervals.choice import INTERVALS, RANGES, best_interval, check_interval
 from standout.core.intervals.mixture import MOST_SCALES, SCALES, mixture_rho, tuned_pulls
 from standout.core.joint.costs import EVIDENCE
@@ -26,9 +25,12 @@ SUBSET_FLOOR = 15
 """Smallest subset that the paper's experiments use."""
 MOST_JOINT = 300
 """Arms up to which a joint bet can be looked through in each round."""
-JOINT_SHARE = 0.8
+JOINT_SHARE = 5.0
+MANY_SHARE = 0.8
 """See `joint_share`."""
-JOINT_RHO = 2.5
+BOX_PART = 0.1
+"""Part of delta for the arms' own intervals where there is a joint bet."""
+JOINT_RHO = 3.0
 """Times the rho of single intervals. What an arm has to learn, about log(pulls / rho) / 2, is paid
 for each arm that moves, so that it is worth more to learn less."""
 MANY_ARMS = 1000
@@ -54,8 +56,8 @@ class Method:
     can lie, theta and the means are estimated jointly, and every arm begins with as many
     pulls as any decision takes. `spares_known`: the rule never chooses an arm whose cost
     is infinite, so that means can be given as known. `anytime`: the rule for the goal of
-    the lowest error at any time. `fallback`: the rule where the joint certificate is out
-    of reach, and intervals alone decide. `needs_bounded_rewards`, `can_subset`: what it is
+    the lowest error at any time. `fallback`: the method that it is where the joint certificate
+    is out of reach, and intervals alone decide. `needs_bounded_rewards`, `can_subset`: what it is
     defined for.
     """
 
@@ -72,7 +74,7 @@ class Method:
     refines: bool = False
     spares_known: bool = False
     anytime: Rule | None = None
-    fallback: Rule | None = None
+    fallback: Method | None = None
     subset: tuple[float, float] | None = None
     batch: int = 1
     growth: float = 0.0
@@ -120,6 +122,7 @@ class Method:
         """Whether there is one bet on all means together, besides the arms' intervals."""
         return (
             self.range == RangeKind.JOINT
+            and self.rule == self.plain.rule
             and not self.samples(n_arms)
             and self.interval_for(problem) in EVIDENCE
         )
@@ -190,20 +193,14 @@ class Method:
         flips = self.flips(problem, n_arms)
         joint_delta = delta
         joint_rho = JOINT_RHO * rho
-        if flips:
-            # An arm's interval is what the joint bet leaves of it, wherever the others are.
-            left = share * (1 - share) ** (n_arms - 1)
-            if interval == IntervalKind.BETTING:
-                # A part of each interval is Bernstein's, of which the joint bet knows nothing.
-                joint_delta /= 1 + BERNSTEIN_SHARE * n_arms * left
-            alpha = left * joint_delta
-            rho = joint_rho
-        elif joins:
-            # With so many arms that is too little: half for the arms, half for the bet.
-            joint_delta = delta / 2
-            alpha = joint_delta / n_arms
+        if joins:
+            # Part for the arms' intervals, the rest for the bet. Of very many arms each is
+            # certified by its own interval.
+            part = BOX_PART if flips else 0.5
+            alpha = part * delta / n_arms
+            joint_delta = (1 - part) * delta
         return Spec(
-            rule=self._rule(flips).number,
+            rule=self._own("rule", flips).number,
             interval=int(interval),
             range=int(self.range if joins or self.range != RangeKind.JOINT else RangeKind.EXACT),
             refines=self.refines,
@@ -217,47 +214,48 @@ class Method:
             alpha=float(alpha),
             sigma=float(noise.sigma),
             rho=float(rho),
-            scales=int(self._scales(flips)),
+            scales=int(self.scales),
             low=float(low),
             high=float(high),
             lattice=1.0 if isinstance(noise, Bernoulli) else 0.0,
             tolerance=float(problem.tolerance),
             # No arm can be decided with fewer pulls than that, so pull them at once.
-            initial=max(1, round(math.log(1 / alpha) / 2)) if self.refines else 1,
+            initial=max(1, round(math.log(n_arms / delta) / 2)) if self.refines else 1,
             batch=int(self.batch),
-            growth=self._growth(n_arms),
+            growth=self._growth(n_arms, flips),
             nearly_best=_nearly_best(n_arms),
             slack=float(slack),
             share=float(share),
             joint_delta=float(joint_delta),
             joint_rho=float(joint_rho),
-            joint_scales=int(self.scales),
             flips=flips,
         )
 
-    def _rule(self, flips: bool) -> Rule:
-        """The rule in use: where no flips are looked for, the fallback of the method's own."""
-        is_own = self.rule == self.plain.rule
-        return self.fallback if self.fallback is not None and is_own and not flips else self.rule
+    def _own(self, option: str, flips: bool) -> Any:
+        """An option's value: the fallback's where no flips are looked for and it was not chosen."""
+        value = getattr(self, option)
+        if flips or self.fallback is None or value != getattr(self.plain, option):
+            return value
+        return getattr(self.fallback, option)
 
-    def _scales(self, flips: bool) -> int:
-        """One scale is for joint bets, where each arm that moves would pay for several."""
-        return self.scales if flips or self.scales != self.plain.scales else SCALES
-
-    def _growth(self, n_arms: int) -> float:
+    def _growth(self, n_arms: int, flips: bool) -> float:
         """A round looks at every arm, so with very many of them it pays to pull more in each."""
+        growth = self._own("growth", flips)
         if not self.refines:
-            return float(self.growth)
-        return float(max(self.growth, min(0.25, self.growth * n_arms / MANY_ARMS)))
+            return float(growth)
+        return float(max(growth, min(0.25, growth * n_arms / MANY_ARMS)))
 
 
 def joint_share(n_arms: int) -> float:
     """q of the joint bet: the part of each arm's factor that follows its rewards.
 
     Each arm that an alternative moves pays log(1/q), and all arms together about n q. The pulls
-    to the end hardly depend on it within a factor of two.
+    to the end hardly depend on it within a factor of two. An alternative that moves the threshold
+    of thousands moves more of them.
     """
-    return float(JOINT_SHARE / math.sqrt(n_arms))
+    if n_arms > MOST_JOINT:
+        return float(MANY_SHARE / math.sqrt(n_arms))
+    return float(min(0.5, JOINT_SHARE / n_arms))
 
 
 def _nearly_best(n_arms: int) -> float:

@@ -27,8 +27,10 @@ PULLS, ROUNDS, TOUCHED, UNDECIDED, CURSOR = 0, 1, 2, 3, 4
 # for a side and a way, the pulls at which to search anew, its cost, the multipliers of its
 # bound (where a box has them, see `standout.core.joint`), the arm that it flips, the pulls at which
 # to look around it, to try a proof and to narrow the threshold again, and the threshold's
-# end that the joint region leaves (the upper one for the first way, the lower one for the other).
+# end that the joint region leaves (the upper one for the first way, the lower one for the other);
+# in the first row only, the scale of the bet and the pulls at which to try another.
 AT_MEDIAN, AT_MAD, RESTART, COST, Y, Z, FLIPPED, FOLLOW, PROVE, NARROW, BEYOND = range(11)
+SCALE, RESCALE = 11, 12
 JOINT_ROWS = 25
 """Numbers per arm that the joint certificate works with."""
 JOINT_BOXES = 514
@@ -83,7 +85,6 @@ class Spec(Struct):
     share: float
     joint_delta: float
     joint_rho: float
-    joint_scales: int
     flips: bool
 
     @property
@@ -189,7 +190,7 @@ def new_state(
     bounds[:, MEDIAN] = 0.0
     bounds[:, [MEDIAN_LOWER, MAD_LOWER, THRESHOLD_LOWER]] = -np.inf
     bounds[:, [MEDIAN_UPPER, MAD_UPPER, THRESHOLD_UPPER]] = np.inf
-    alternatives = np.zeros((2 * sides, BEYOND + 1))
+    alternatives = np.zeros((2 * sides, RESCALE + 1))
     forget(alternatives)
     return State(
         pulls=np.zeros(n_arms, dtype=np.int64),

@@ -7,12 +7,22 @@ import math
 import numpy as np
 import pytest
 
-from standout import METHODS, Problem
+from standout import Problem
 from standout.core import robust
-from standout.core.intervals.betting import BERNSTEIN_SHARE
 from standout.core.jit import IS_COMPILED
 from standout.core.joint import bounds
-from standout.core.joint.costs import CENTRE, LEAST, _cost, cost_at, find_least
+from standout.core.joint.costs import (
+    CENTRE,
+    LEAST,
+    _cost,
+    cost_at,
+    count_scales,
+    find_least,
+    log_part,
+    scaled_rho,
+    use_scale,
+)
+from standout.core.joint.region import joint_limit
 from standout.core.kinds import Verdict
 from standout.core.prior import PriorFacts
 from standout.core.run import Run
@@ -46,14 +56,15 @@ def told(problem: Problem, means: np.ndarray, pulls: np.ndarray, seed: int) -> t
 
 def naive_joint(run: Run, rewards: list, means: np.ndarray) -> float:
     noise, spec = run.problem.noise.spec(), run.spec
+    rho = scaled_rho(spec, run.state)
     values = []
     for drawn, mean in zip(rewards, means, strict=True):
         if noise == "bernoulli":
-            values.append(naive.bernoulli(drawn, mean, spec.rho))
+            values.append(naive.bernoulli(drawn, mean, rho))
         elif noise.startswith("bounded"):
             values.append(naive.betting(drawn, mean))
         else:
-            values.append(naive.gaussian(drawn, mean, spec.sigma, spec.rho))
+            values.append(naive.gaussian(drawn, mean, spec.sigma, rho))
     return naive.joint(values, spec.share)
 
 
@@ -81,13 +92,17 @@ def test_costs_are_those_of_the_definition(noise: str) -> None:
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("n_arms", [3, 4, 17, 300])
 def test_what_the_bet_does_not_know_is_paid_for(noise: str, n_arms: int) -> None:
-    # An arm's interval follows from the joint bet, but for Bernstein's part of it.
+    # The arms' own intervals, and the bets at all scales, have delta together.
     problem = Problem(noise=noise, delta=0.1)
-    spec = METHODS["joint"].spec(problem, n_arms)
-    beside = BERNSTEIN_SHARE * spec.alpha * n_arms if noise.startswith("bounded") else 0.0
-    assert spec.joint_delta + beside <= problem.delta * (1 + 1e-12)
-    left = spec.share * spec.joint_delta * (1 - spec.share) ** (n_arms - 1)
-    assert spec.alpha == pytest.approx(left)
+    run = Run(problem, [str(i) for i in range(n_arms)], "joint", np.random.default_rng(0))
+    spec, state = run.spec, run.state
+    assert spec.joint_delta + spec.alpha * n_arms == pytest.approx(problem.delta)
+    parts = []
+    for scale in range(count_scales(spec)):
+        use_scale(state, scale)
+        parts.append(math.exp(log_part(spec, state)))
+    assert sum(parts) == pytest.approx(1.0)
+    assert 0 < spec.share < 1
 
 
 @as_python
@@ -131,6 +146,33 @@ def test_other_rewards_of_the_same_number_are_seen() -> None:
     find_least(run.spec, run.state, 0)
     centre = run.state.origin[2] + run.state.sums[2] / 20
     assert run.state.joint[CENTRE, 2] == pytest.approx(centre)
+
+
+@as_python
+def test_means_that_are_known_are_never_beside_their_places() -> None:
+    # Rounding of m - d or m + F d must not make the truth itself impossible.
+    rng = np.random.default_rng(41)
+    for _ in range(60):
+        n = int(rng.integers(3, 9))
+        means = np.round(rng.normal(0, 1, n) * rng.choice([1, 100]), 2) / rng.choice([1, 3, 7])
+        names = [str(i) for i in range(n)]
+        side = str(rng.choice(["high", "low", "both"]))
+        problem = Problem(noise="gaussian:0.5", k=float(rng.choice([1, 3])), side=side)
+        known = {name: float(means[int(name)]) for name in names[1:]}
+        run = Run(problem, names, "joint", rng, given=PriorFacts(known=known))
+        for _ in range(3):
+            run.tell("0", float(rng.normal(means[0], 0.5)))
+        run.update()
+        spec, state = run.spec, run.state
+        for index, sign in enumerate(state.signs):
+            there = sign * means
+            m, d = robust.median(there), robust.mad(there)
+            find_least(spec, state, index)
+            for way in (bounds.OUT, bounds.IN):
+                bounds.price(spec, state, index, way, m, m, d, d)
+                y, z = bounds.tune(state, n, way, -1, 0.0, 0.0)
+                found = bounds.bound_of(state, n, way, -1, y, z)
+                assert found <= joint_cost(run, index, there) + 1e-9
 
 
 def random_case(
@@ -240,7 +282,7 @@ def test_no_means_of_the_region_contradict_a_verdict() -> None:
         # One update only: a verdict of an earlier one may rest on a region that was smaller.
         run, means = random_case(rng, ("gaussian:0.5",), most=900)
         certified += int((run.state.verdict != 0).sum())
-        limit = math.log(1 / run.spec.delta)
+        limit = joint_limit(run.spec, run.state)
         sign = run.state.signs[0]
         for _ in range(30):
             there = run.state.estimate[0] + rng.normal(0, 1, len(means)) * rng.choice(
@@ -317,7 +359,7 @@ def test_what_is_certified_has_no_cheap_alternative() -> None:
     for seed in range(12):
         means = np.concatenate([rng.uniform(0, 1, rng.integers(3, 8)), [3.5]])
         run, arms = play_to_the_end(Problem(noise="gaussian:0.5", k=2), means, seed)
-        limit = math.log(1 / run.spec.delta)
+        limit = joint_limit(run.spec, run.state)
         for arm in arms:
             way = bounds.OUT if run.state.verdict[arm] == Verdict.OUTLIER else bounds.IN
             for there in cheap_means(run, arm, way, rng, 3000):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
@@ -11,8 +9,10 @@ from standout import Problem
 from standout.core import method, robust
 from standout.core.jit import IS_COMPILED
 from standout.core.joint.costs import cost_at, find_least
+from standout.core.joint.region import joint_limit
 from standout.core.run import Run
 from standout.core.state import THRESHOLD_LOWER, THRESHOLD_UPPER
+from standout.core.threshold.exact import exact_range
 
 pytestmark = pytest.mark.kernel
 as_python = pytest.mark.skipif(
@@ -45,7 +45,7 @@ def test_no_means_of_the_region_have_a_threshold_outside(
     spec, state = run.spec, run.state
     assert not spec.flips
     rng = np.random.default_rng(6)
-    limit = math.log(1 / spec.joint_delta)
+    limit = joint_limit(spec, state)
     tried = 0
     for index, factor in enumerate(state.factors):
         find_least(spec, state, index)
@@ -74,3 +74,29 @@ def test_it_is_narrower_than_that_of_boxes(monkeypatch: pytest.MonkeyPatch) -> N
         theta = robust.threshold(means, float(run.state.factors[0]))
         assert run.state.bounds[0, THRESHOLD_LOWER] <= theta <= run.state.bounds[0, THRESHOLD_UPPER]
     assert widths[1] < widths[0] / 1.1
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="whole runs take too long as plain Python")
+def test_in_the_end_the_threshold_is_that_of_the_region() -> None:
+    # Narrower than the arms' intervals alone leave it, and nothing that is kept lies outside.
+    means = np.array([0.0, 0.3, 0.6, 0.9, 3.0])
+    rng = np.random.default_rng(9)
+    run = Run(Problem(noise="gaussian:0.5", k=2), list("abcde"), "joint", rng)
+    while chosen := run.choose():
+        for arm, count in chosen:
+            for _ in range(count):
+                run.tell(arm, float(rng.normal(means["abcde".index(arm)], 0.5)))
+        run.update()
+    state = run.state
+    shown = state.bounds[0, [THRESHOLD_LOWER, THRESHOLD_UPPER]].copy()
+    exact_range(run.spec, state, 0)
+    boxes = state.bounds[0, [THRESHOLD_LOWER, THRESHOLD_UPPER]]
+    assert boxes[0] <= shown[0] < shown[1] <= boxes[1]
+    assert shown[1] - shown[0] < 0.9 * (boxes[1] - boxes[0])
+    find_least(run.spec, state, 0)
+    for _ in range(300):
+        there = state.estimate[0] + rng.normal(0, 0.05, 5)
+        cost = sum(cost_at(run.spec, state, 0, arm, float(x)) for arm, x in enumerate(there))
+        if cost < joint_limit(run.spec, state):
+            theta = robust.threshold(there, float(state.factors[0]))
+            assert shown[0] - 1e-9 <= theta <= shown[1] + 1e-9

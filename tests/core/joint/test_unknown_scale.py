@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from standout import METHODS, Problem
-from standout.core.joint.region import joint_limit
 
 
 def grown(n_arms: int, c: float, rng: np.random.Generator) -> np.ndarray:
@@ -43,8 +42,8 @@ def test_whoever_sees_more_than_ratios_wins_against_the_t_mixture() -> None:
 def test_joint_is_focus_where_the_scale_is_unknown(n_arms: int) -> None:
     problem = Problem(noise="gaussian", delta=0.1)
     joint, focus = (METHODS[name].spec(problem, n_arms) for name in ("joint", "focus"))
-    names = ("rule", "range", "alpha", "rho", "scales", "share", "flips")
+    names = ("rule", "range", "alpha", "rho", "scales", "growth", "share", "flips")
     assert [getattr(joint, name) for name in names] == [getattr(focus, name) for name in names]
     known = METHODS["joint"].spec(Problem(noise="gaussian:1", delta=0.1), n_arms)
     assert known.share > 0
-    assert joint_limit(known) >= math.log(1 / 0.1)
+    assert known.joint_delta < 0.1

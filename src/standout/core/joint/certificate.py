@@ -20,8 +20,8 @@ from standout.core.joint.bounds import (
     price,
     sharpen,
 )
-from standout.core.joint.costs import find_least
-from standout.core.joint.region import find_root, joint_limit
+from standout.core.joint.costs import count_scales, find_least, log_part, use_scale
+from standout.core.joint.region import find_root, joint_limit, narrow_sides
 from standout.core.kinds import Verdict
 from standout.core.state import (
     AT_MAD,
@@ -32,7 +32,9 @@ from standout.core.state import (
     JOINT_BOXES,
     PROVE,
     PULLS,
+    RESCALE,
     RESTART,
+    SCALE,
     THRESHOLD,
     THRESHOLD_LOWER,
     UNDECIDED,
@@ -60,6 +62,8 @@ _FOLLOW = 1.01
 """The surroundings of an alternative are searched again after so many times the pulls."""
 _PROVE = 1.01
 """After a proof that was given up the next is tried after so many times the pulls."""
+_RESCALE = 1.03
+"""Another scale is tried after so many times the pulls."""
 _NORMAL = int(Verdict.NORMAL)
 _OUTLIER = int(Verdict.OUTLIER)
 
@@ -70,6 +74,9 @@ def certify(spec: Spec, state: State) -> None:
     if not spec.flips:
         return
     sides = len(state.signs)
+    if count_scales(spec) > 1 and not state.counters[PULLS] < state.alternatives[0, RESCALE]:
+        state.alternatives[0, RESCALE] = _RESCALE * state.counters[PULLS]
+        _choose_scale(spec, state)
     for side in range(sides):
         find_least(spec, state, side)
         for a in range(spec.n_arms):
@@ -90,17 +97,50 @@ def certify(spec: Spec, state: State) -> None:
             # What is dearer than the other way can wait, unless both may be certified.
             row = state.alternatives[2 * side + way]
             pulls = state.counters[PULLS]
-            may_prove = joint_limit(spec) <= row[COST] < np.inf and not pulls < row[PROVE]
+            may_prove = joint_limit(spec, state) <= row[COST] < np.inf and not pulls < row[PROVE]
             if may_prove or (row[COST] == least and not pulls < row[FOLLOW]):
                 row[FOLLOW] = _FOLLOW * pulls
                 _follow(spec, state, side, way, row, root)
-            if may_prove and joint_limit(spec) <= row[COST]:
+            if may_prove and joint_limit(spec, state) <= row[COST]:
                 if _prove(spec, state, side, way, row, root):
                     row[COST] = np.inf
                     _mark(spec, state, side, way)
-                elif joint_limit(spec) <= row[COST]:  # Given up.
+                elif joint_limit(spec, state) <= row[COST]:  # Given up.
                     row[PROVE] = _PROVE * pulls
     _settle(spec, state)
+    if state.counters[UNDECIDED] == 0:
+        narrow_sides(spec, state)  # What is shown in the end; no verdict rests on it.
+
+
+@part("interval")
+def _choose_scale(spec: Spec, state: State) -> None:
+    """Go over to the scale at which the cheapest alternative is dearest."""
+    row = 0
+    for other in range(1, len(state.alternatives)):
+        if state.alternatives[other, COST] < state.alternatives[row, COST]:
+            row = other
+    found = state.alternatives[row]
+    now = int(state.alternatives[0, SCALE])
+    if not np.isfinite(found[COST]):
+        return
+    best = now
+    most = -np.inf
+    node = state.boxes[DEPTH + 1]
+    for scale in range(count_scales(spec)):
+        use_scale(state, scale)
+        find_least(spec, state, row // 2)
+        node[Y] = found[Y]
+        node[Z] = found[Z]
+        cost, _ = _evaluate(spec, state, row // 2, row % 2, found[AT_MEDIAN], found[AT_MAD], node)
+        cost += log_part(spec, state)
+        if cost > most:
+            most = cost
+            best = scale
+    use_scale(state, best)
+    if best != now:
+        for other in range(len(state.alternatives)):
+            state.alternatives[other, FOLLOW] = 0.0
+            state.alternatives[other, PROVE] = 0.0
 
 
 @part()
@@ -194,7 +234,7 @@ def _prove(spec: Spec, state: State, side: int, way: int, row: Floats, root: Flo
     boxes[0, Z] = row[Z]
     box = boxes[DEPTH + 1]
     theta = state.bounds[side, THRESHOLD]
-    limit = joint_limit(spec)
+    limit = joint_limit(spec, state)
     waiting = 1
     for _ in range(_MOST_BOXES):
         if waiting == 0:

@@ -10,12 +10,12 @@ from standout.core.intervals.betting import betting_evidence
 from standout.core.intervals.mixture import mixture_evidence
 from standout.core.jit import dispatch, part
 from standout.core.kinds import IntervalKind
-from standout.core.state import Spec, State
+from standout.core.state import SCALE, Spec, State
 
 MOST = 1e6
 """Costs are cut here; also that of the impossible."""
 _LARGE = 30.0
-_ROUNDING = 1e-6
+_ROUNDING = 1e-5
 """What the least cost may be off by."""
 
 # Rows of State.joint: the least cost of an arm and where it is, in a side's orientation.
@@ -24,24 +24,57 @@ LEAST, CENTRE = 11, 12
 # there, and the pulls and sums for which they were found.
 FOUND, FOUND_LEAST, LEFT, LEFT_COST, RIGHT, RIGHT_COST = 13, 14, 18, 19, 20, 21
 SEEN, SEEN_SUM, SEEN_MOMENT = 22, 23, 24
+_BETTING = int(IntervalKind.BETTING)
 _FAR = 60.0
 _FAR_ENOUGH = 40.0
 """Beyond about so many nats, what exactly a place costs does not matter any more."""
 
 
+_SCALES = (1.0, 10.0, 0.1, 0.01, 0.001)
+"""The bet is an average over bets with so many times the usual rho."""
+FIRST_PART = 0.8
+"""Part of the first of them; the others share the rest equally."""
+
+
+@part("interval")
+def count_scales(spec: Spec) -> int:
+    """Bets that the bet is an average over: one where there is no rho, or very many arms."""
+    return 1 if spec.interval == _BETTING or not spec.flips else len(_SCALES)
+
+
+@part("interval")
+def log_part(spec: Spec, state: State) -> float:
+    """Logarithm of the part of the bet that is at the scale in use."""
+    if count_scales(spec) == 1:
+        return 0.0
+    part = (1.0 - FIRST_PART) / (len(_SCALES) - 1)
+    return math.log(FIRST_PART if state.alternatives[0, SCALE] == 0.0 else part)
+
+
+@part()
+def scaled_rho(spec: Spec, state: State) -> float:
+    """The rho of all arms' bets at the scale in use."""
+    return float(spec.joint_rho * _SCALES[int(state.alternatives[0, SCALE])])
+
+
+@part()
+def use_scale(state: State, scale: int) -> None:
+    """Go over to another scale; `find_least` is needed then."""
+    state.alternatives[0, SCALE] = scale
+    state.joint[SEEN] = -1.0
+
+
 @part()
 def _mixture(spec: Spec, state: State, arm: int, mean: float) -> float:
     off = state.origin[arm] + state.sums[arm] / state.pulls[arm] - mean
-    return mixture_evidence(
-        state.pulls[arm], abs(off), spec.sigma, spec.joint_rho, spec.joint_scales
-    )
+    return mixture_evidence(state.pulls[arm], abs(off), spec.sigma, scaled_rho(spec, state), 1)
 
 
 @part()
 def _bernoulli(spec: Spec, state: State, arm: int, mean: float) -> float:
     share = (mean - spec.low) / (spec.high - spec.low)
     successes = share_sum(spec, state, arm)
-    return bernoulli_evidence(state.pulls[arm], successes, share, spec.joint_rho, spec.joint_scales)
+    return bernoulli_evidence(state.pulls[arm], successes, share, scaled_rho(spec, state), 1)
 
 
 @part()
@@ -73,7 +106,7 @@ def _at_mean(spec: Spec, state: State, arm: int) -> float:
 @part()
 def _near_mean(spec: Spec, state: State, arm: int) -> float:
     successes = share_sum(spec, state, arm)
-    share = bernoulli_centre(state.pulls[arm], successes, spec.joint_rho, spec.joint_scales)
+    share = bernoulli_centre(state.pulls[arm], successes, scaled_rho(spec, state), 1)
     return float(spec.low + (spec.high - spec.low) * share)
 
 
@@ -103,6 +136,8 @@ def cost_at(spec: Spec, state: State, side: int, arm: int, place: float) -> floa
 @part("interval")
 def _cost(spec: Spec, state: State, arm: int, mean: float) -> float:
     evidence: float = _evidence(spec, state, arm, mean)
+    if not evidence > -math.inf:  # None, or not a number: as if nothing spoke against any mean.
+        return math.log1p(-spec.share)
     if evidence > _LARGE:
         return min(MOST, math.log(spec.share) + evidence)
     return math.log1p(spec.share * math.expm1(evidence))

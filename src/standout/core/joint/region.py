@@ -13,8 +13,8 @@ import math
 import numpy as np
 
 from standout.core.jit import part
-from standout.core.joint.bounds import IN, OUT, bound_of, price, tune
-from standout.core.joint.costs import find_least
+from standout.core.joint.bounds import IN, OUT, bound_of, place_slip, price, tune
+from standout.core.joint.costs import find_least, log_part
 from standout.core.order import kth_largest
 from standout.core.state import (
     BEYOND,
@@ -32,8 +32,8 @@ from standout.core.state import (
 )
 from standout.core.typing import Floats
 
-ROUNDING = 1e-7
-"""What a sum of costs may be off by."""
+ROUNDING = 1e-3
+"""What a sum of costs may be off by: likelihoods of up to 1e8 rewards each, of 300 arms."""
 _NARROW = 1.05
 """The ends are found anew after so many times the pulls."""
 _FINE = 0.003
@@ -41,10 +41,10 @@ _FINE = 0.003
 _MOST_BOXES = 400
 
 
-@part()
-def joint_limit(spec: Spec) -> float:
-    """What the joint bet reaches where means are rejected."""
-    return math.log(1.0 / spec.joint_delta) + ROUNDING
+@part("interval")
+def joint_limit(spec: Spec, state: State) -> float:
+    """What the joint bet at the scale in use reaches where means are rejected."""
+    return math.log(1.0 / spec.joint_delta) - log_part(spec, state) + ROUNDING
 
 
 @part()
@@ -60,18 +60,26 @@ def find_root(spec: Spec, state: State, side: int, root: Floats) -> bool:
         upper = state.upper[side, a]
         state.scratch[a] = max(0.0, lower - high, low - upper)
         state.centre[a] = max(upper - low, high - lower)
-    root[0] = low
-    root[1] = high
-    root[2] = kth_largest(state.scratch, spec.n_arms, rank, 0.0, state.work)
-    root[3] = kth_largest(state.centre, spec.n_arms, rank, 0.0, state.work)
-    return bool(np.isfinite(root[3]))
+    least = kth_largest(state.scratch, spec.n_arms, rank, 0.0, state.work)
+    most = kth_largest(state.centre, spec.n_arms, rank, 0.0, state.work)
+    slip = place_slip(low, high, most, state.factors[side])
+    root[0] = low - slip
+    root[1] = high + slip
+    root[2] = max(0.0, least - slip)
+    root[3] = most + slip
+    return bool(np.isfinite(most))
 
 
 @part("interval")
 def narrow(spec: Spec, state: State) -> None:
+    """Narrow the threshold in each round, where arms are certified against it."""
+    if not spec.flips:
+        narrow_sides(spec, state)
+
+
+@part("interval")
+def narrow_sides(spec: Spec, state: State) -> None:
     """Narrow each side's interval of the threshold to what the joint region leaves of it."""
-    if spec.flips:
-        return
     pulls = state.counters[PULLS]
     for side in range(len(state.signs)):
         bounds = state.bounds[side]
@@ -105,7 +113,7 @@ def _find_end(spec: Spec, state: State, side: int, way: int, root: Floats, fine:
     """The least key of what is left of the root; a lower bound of it if that takes too long."""
     factor = state.factors[side]
     boxes = state.boxes
-    limit = joint_limit(spec)
+    limit = joint_limit(spec, state)
     room = JOINT_BOXES - 2
     for i in range(len(root)):
         boxes[0, i] = root[i]

@@ -38,7 +38,7 @@ from standout.core.joint.costs import find_least
 from standout.core.kinds import RangeKind
 from standout.core.method import Method
 from standout.core.rules.base import rule
-from standout.core.rules.focus import certify as focus_certify
+from standout.core.rules.focus import METHODS as FOCUS
 from standout.core.rules.focus_anytime import anytime
 from standout.core.state import AT_MAD, AT_MEDIAN, COST, FLIPPED, PULLS, Spec, State, Y, Z
 
@@ -185,7 +185,7 @@ METHODS = (
     Method(
         name="joint",
         rule=choose,
-        fallback=focus_certify,
+        fallback=FOCUS[0],
         anytime=anytime,
         interval=None,
         range=RangeKind.JOINT,
@@ -194,7 +194,6 @@ METHODS = (
         refines=True,
         spares_known=True,
         growth=0.05,
-        scales=1,
         summary="one bet on all means together, and what makes its cheapest alternative dearer",
         reference="standout, docs/joint.md",
     ),

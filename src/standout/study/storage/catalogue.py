@@ -239,7 +239,7 @@ def _written_question(progress: Progress) -> str:
 
 _SCALES = "scales="
 _BET = ",bet="
-_BET_IN_USE = "3"
+_BET_IN_USE = "4"
 """Which bet on all means together it was, behind the text of a method that makes one."""
 
 
