@@ -15,6 +15,7 @@ import shlex
 import sys
 import tempfile
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,7 +23,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import beta
 
-from standout import Problem, Study, identify
+from standout import Problem, Study, UndecidableWarning, identify
 from standout.core import robust
 from standout.core.problem import Side
 from standout.core.run import Run
@@ -49,7 +50,7 @@ def draw_problem(rng: np.random.Generator, delta: float) -> Problem:
 def draw_means(rng: np.random.Generator, n: int, noise: str) -> Floats:
     means: Floats = rng.normal(0.0, 1.0, n)
     means[rng.random(n) < 0.15] *= 4
-    if noise in ("bernoulli", "bounded:0,1"):
+    if noise.startswith(("bernoulli", "bounded")):
         means = np.clip(0.4 + 0.12 * means, 0.02, 0.98)
     return means
 
@@ -61,7 +62,7 @@ def rewards(problem: Problem, means: Floats, rng: np.random.Generator) -> Callab
         mean = means[int(arm)]
         if noise == "bernoulli":
             return float(rng.random() < mean)
-        if noise == "bounded:0,1":
+        if noise.startswith("bounded"):
             return float(rng.beta(3 * mean, 3 * (1 - mean)))
         if noise.startswith("heavy"):
             return float(mean + 0.5 * rng.standard_t(4) / np.sqrt(2))
@@ -121,6 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     print("$ python benchmarks/guarantee.py " + shlex.join(words))
     counts: dict[str, Counter[str]] = {}
+    warnings.simplefilter("ignore", UndecidableWarning)  # Not all of these can be decided.
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="standout-guarantee-") as folder:
         for number in range(given.runs):
