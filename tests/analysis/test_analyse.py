@@ -247,6 +247,5 @@ def test_a_study_takes_no_part_of_a_table_for_certain(
         if form != "sorted":
             assert 0 in values[: sum(ones)], "in no order that somebody chose"
     monkeypatch.setattr(begin_module, "AT_ONCE", 1000)
-    if form != "sorted":
-        with pytest.raises(ProblemError, match="up to 1,000"):
-            begin_study(tmp_path / "b.db", data, problem, is_ordered=is_ordered)
+    with pytest.raises(ProblemError, match="up to 1,000"):
+        begin_study(tmp_path / "b.db", data, problem, is_ordered=is_ordered)

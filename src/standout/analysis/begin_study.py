@@ -34,20 +34,21 @@ def begin_study(
     They are told at once, so that no verdict rests on a part of them: of counts, or of a table
     whose order is lost (`is_ordered` False), such a part would be one that was chosen by whoever
     wrote the table. Their order in the study's log is drawn then. More than a million rewards
-    are told one million after the other, which takes a table that is in order.
+    are told one million after the other, which takes a table that is said to be in order.
 
     If that was broken off, the same again goes on where it was. Raises `StudyExistsError` if
     the name is taken by a study that did not begin with this table, `ProblemError` for sums
     of rewards that are not 0 and 1: a study keeps every single reward, and for more than
-    a million rewards without their order.
+    a million rewards that nobody says are in order.
     """
     rewards = _single(data, problem)
+    if rewards.total > AT_ONCE and is_ordered is not True:
+        raise ProblemError(
+            f"a study can begin with up to {AT_ONCE:,} rewards whose order is not known, and the "
+            f"table has {rewards.total:,}; if each row came after the one before it, say so: "
+            "--ordered, is_ordered=True"
+        )
     if isinstance(data, Sums) or is_ordered is False:
-        if rewards.total > AT_ONCE:
-            raise ProblemError(
-                f"a study can begin with up to {AT_ONCE:,} rewards whose order is not known: give "
-                "a table with one row per reward, in the order in which they came"
-            )
         order = np.random.default_rng([seed, 1]).permutation(rewards.total)
         rewards = Rewards(rewards.arms, rewards.codes[order], rewards.values[order])
     try:

@@ -45,7 +45,7 @@ def analyse(
             show_default="a file is, a folder is not",
             help="Whether an arm's rows are in the order in which its rewards came (in a folder: "
             "files by their names), or that is lost. Intervals for bounded and heavy noise need "
-            "it, or do without.",
+            "it, or do without; --to asks for it beyond a million rewards.",
         ),
     ] = None,
     incomplete: Annotated[
