@@ -1,8 +1,8 @@
 """What it saves to average an interval over several scales, and to bet on bounded rewards.
 
 The first table plays `focus` with one scale and with several to the end, where the
-one scale fits and where it does not. The second (`--bets`) compares the widths of two
-intervals for bounded rewards on the same rewards.
+one scale fits and where it does not; with `--joint`, `focus` and `joint`. The second (`--bets`)
+compares the widths of two intervals for bounded rewards on the same rewards.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from standout.simulation.instances import FixedFamily, Instance, NumberedArms
 
 from efficiency import small_rates  # isort: skip
 
-METHODS = ("focus:scales=1", "focus")
+METHODS = {"one scale": "focus:scales=1", "several": "focus"}
+JOINT = {"focus": "focus", "joint": "joint"}
 LONG = 0.05
 """Part of --runs for instances that take millions of pulls."""
 
@@ -71,15 +72,19 @@ def cases() -> Iterator[tuple[InstanceFamily, float]]:
     yield parse_instance("wine"), LONG
 
 
-def compare_scales(runs: int, seed: int, jobs: int) -> None:
-    print("| instance | one scale | several | fewer | wrong |\n|---|---|---|---|---|")
+def compare(methods: dict[str, str], runs: int, seed: int, jobs: int) -> None:
+    """Two methods by their titles."""
+    print(f"| instance | {' | '.join(methods)} | fewer | wrong |\n|---|---|---|---|---|")
     for family, part in cases():
         count = max(2, round(part * runs))
-        found = simulate(family, METHODS, runs=count, seed=seed, jobs=jobs).results
+        found = simulate(family, list(methods.values()), runs=count, seed=seed, jobs=jobs).results
         means = [result.pulls.mean() for result in found]
         cells = [f"{r.pulls.mean():,.0f} ± {r.pulls.std() / count**0.5:,.0f}" for r in found]
         wrong = sum(result.wrong for result in found)
-        print(f"| {family.name} | {' | '.join(cells)} | {means[0] / means[1]:.2f}× | {wrong} |")
+        print(
+            f"| {family.name} | {' | '.join(cells)} | {means[0] / means[1]:.2f}× | {wrong} |",
+            flush=True,
+        )
 
 
 @kernel("interval")
@@ -118,12 +123,14 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--joint", action="store_true", help="focus and joint")
     parser.add_argument("--bets", action="store_true", help="intervals for bounded rewards")
     chosen = parser.parse_args()
     if chosen.bets:
         compare_bets(max(1, chosen.runs // 20), chosen.seed)
     else:
-        compare_scales(chosen.runs, chosen.seed, chosen.jobs)
+        methods = JOINT if chosen.joint else METHODS
+        compare(methods, chosen.runs, chosen.seed, chosen.jobs)
 
 
 if __name__ == "__main__":

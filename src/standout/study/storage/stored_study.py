@@ -26,8 +26,6 @@ from standout.study.storage.packing import Layout, restore_derived, restore_touc
 from standout.study.storage.statements import FEW, Statement, insert_columns, read_together
 
 REASONS = {str(reason): reason for reason in StopReason}
-_LATELY = 0.05
-"""Seconds after one's own change for which a server is asked first whether others were there."""
 _OWN = 3
 _NEWS = 3
 UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, StudyError)
@@ -47,7 +45,8 @@ class StoredStudy:
         self._scalars_text = ""
         self._changed_text: str | None = None
         self.is_loaded = False
-        self._written = -math.inf
+        self._is_alone = False
+        """Whether nobody else had changed the study when it was last looked at."""
         self.first_due = -math.inf
         """Before this moment (seconds since 1970) no lease runs out."""
         self.tickets = Looked()
@@ -86,8 +85,8 @@ class StoredStudy:
             look = self.tickets.calls(self.key, tickets)
             if lock:
                 sql.QUEUE.run(connection, self.key)
-            if self.is_loaded and time.monotonic() - self._written < _LATELY:
-                # Most likely nobody else was here since.
+            if self.is_loaded and self._is_alone:
+                # Most likely nobody else was here since; among many it would be asked in vain.
                 seq = ((sql.LOCK_SEQ if lock else sql.READ_SEQ), (self.key,))
                 found, *news = read_together(connection, [seq, *look])
                 if found and found[0][0] == known.seq:
@@ -95,6 +94,7 @@ class StoredStudy:
                     return float(found[0][1])
             rows, *news = read_together(connection, [run, *self._news(known), *look])
             moment = float(rows[0][-1]) if rows else 0.0
+            self._is_alone = bool(rows) and rows[0][0] == known.seq
             self.tickets.remember(tickets, news[_NEWS:])
             news = news[:_NEWS]
         if not rows:
@@ -214,7 +214,6 @@ class StoredStudy:
             sql.WRITE_COUNTERS.run(connection, *self._run_row(), self.key)
         for moment, is_last in changes.ended:
             self.trace.add(connection, moment, is_last)
-        self._written = time.monotonic()
 
     def _write_rounds(self, connection: Connection) -> None:
         changes = self.progress.changes
