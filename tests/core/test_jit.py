@@ -30,6 +30,11 @@ needs_compiler = pytest.mark.skipif(
 )
 
 
+def test_every_file_that_names_the_cache_is_there() -> None:
+    """One that was renamed would no longer count, and its kernels could go stale."""
+    assert set(jit._SHARED) <= set(jit._kernel_code())
+
+
 def test_constants_of_kernels_are_in_files_that_name_the_cache() -> None:
     """A number that a kernel uses, from a file that does not count, could go stale."""
     hashed = set(jit._kernel_code())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import faulthandler
 import os
 import signal
 import sys
@@ -101,6 +102,7 @@ def _settle(parent: int, said: Path) -> None:
     os.dup2(number, 1)
     os.dup2(number, 2)
     os.close(number)
+    faulthandler.enable(all_threads=True)  # A crash says where it was.
 
 
 def _code_of(work: Callable[[], object]) -> int:

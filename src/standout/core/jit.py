@@ -42,7 +42,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 _KEPT_FOLDERS = 8
 _DEFINES = re.compile(r"^@(kernel|part|hot_part|inlined|rule)\(", re.MULTILINE)
 _SHARED = tuple(
-    f"core/{name}.py" for name in ("jit", "kinds", "linking", "state", "structs", "typing")
+    f"core/{name}.py" for name in ("jit", "kernel_linking", "kinds", "state", "structs", "typing")
 )
 """What kernels are made with, and where their constants are, besides their own files."""
 _OPTIONS = {

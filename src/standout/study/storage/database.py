@@ -12,6 +12,7 @@ from __future__ import annotations
 import atexit
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -35,6 +36,8 @@ __all__ = ["PATIENCE", "Connection", "Storage"]
 PATIENCE = 60.0
 """Seconds to wait for other processes before giving up."""
 _SQLITE_IO = 10
+_LAST_MOMENTS = 0.5
+"""Seconds that a program which ends waits for threads that still use a database."""
 
 
 class Storage:
@@ -65,6 +68,7 @@ class Storage:
 
             self._driver_error = Error
         self._is_ready = False
+        self._turn = threading.RLock()
         self._connection: Connection | None = None
         self._owner = os.getpid()
         self._is_committing = False
@@ -314,24 +318,41 @@ class Storage:
             self.close()
 
     def close(self) -> None:
-        """Close the connection; the next use opens another."""
-        if self._owner == os.getpid():
-            self._let_go()
-        elif self._connection is not None:
-            _of_parents.append(self._connection)
-            self._connection = None
+        """Close the connection; the next use opens another. Waits for a thread that uses it."""
+        with self._turn:
+            if self._owner == os.getpid():
+                self._let_go()
+            elif self._connection is not None:
+                _of_parents.append(self._connection)
+                self._connection = None
+
+    def close_within(self, seconds: float) -> None:
+        """Close the connection, unless a thread uses it for longer."""
+        if self._turn.acquire(timeout=max(0.0, seconds)):
+            try:
+                self.close()
+            finally:
+                self._turn.release()
 
 
 class _Translated(put_off):
-    """A block in which the drivers' errors become ours.
+    """A block in which one thread has the connection, and the drivers' errors become ours.
 
     Ctrl-C takes effect when it is over; pressed twice, at once.
     """
 
-    __slots__ = ("_storage",)
+    __slots__ = ("_storage", "_turn")
 
     def __init__(self, storage: Storage) -> None:
-        self._storage = storage
+        self._storage, self._turn = storage, storage._turn
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        try:
+            self._turn.acquire()
+        except BaseException:
+            super().__exit__()
+            raise
 
     def __exit__(
         self,
@@ -340,12 +361,15 @@ class _Translated(put_off):
         trace: TracebackType | None = None,
     ) -> None:
         try:
-            super().__exit__(kind, error, trace)
-        except BaseException as interruption:
-            self._storage.translate(interruption)
-            raise
-        if error is not None:
-            self._storage.translate(error)
+            try:
+                super().__exit__(kind, error, trace)
+            except BaseException as interruption:
+                self._storage.translate(interruption)
+                raise
+            if error is not None:
+                self._storage.translate(error)
+        finally:
+            self._turn.release()
 
 
 _open: WeakSet[Storage] = WeakSet()
@@ -355,7 +379,22 @@ _of_parents: list[Connection] = []
 
 @atexit.register
 def _close_all() -> None:
-    """A program that ends leaves whole files behind, also if it closed nothing itself."""
+    """A program that ends leaves whole files behind, also if it closed nothing itself.
+
+    Threads may still be at work: a connection that is closed under them crashes the process.
+    What they keep is left as a kill would leave it.
+    """
+    deadline = time.monotonic() + _LAST_MOMENTS
     for storage in list(_open):
         with suppress(Exception):
-            storage.close()
+            storage.close_within(deadline - time.monotonic())
+
+
+def _renew_turns() -> None:
+    """In a forked child nobody uses what threads of its parent were using."""
+    for storage in list(_open):
+        storage._turn = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):  # Windows has no fork.
+    os.register_at_fork(after_in_child=_renew_turns)
