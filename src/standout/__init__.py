@@ -9,99 +9,55 @@ from standout import errors
 from standout.errors import *  # noqa: F403  what these are is said there
 
 if TYPE_CHECKING:
-    from standout.analysis.analyse import analyse
-    from standout.client import Client
-    from standout.core.method import Method
-    from standout.core.methods import METHODS
-    from standout.core.noise import (
-        Bernoulli,
-        Bounded,
-        Gaussian,
-        GaussianUnknown,
-        HeavyTailed,
-    )
-    from standout.core.problem import MAD_SCALE, Problem, Side
-    from standout.core.run import Run
-    from standout.driver import identify
-    from standout.posterior.chances import chances
-    from standout.posterior.until import Until
-    from standout.results import (
-        Analysis,
-        Chances,
-        Identification,
-        Interval,
-        Status,
-        StopReason,
-        Ticket,
-    )
-    from standout.simulation import Instance, Simulation, simulate
-    from standout.study import Study
+    from standout.analysis.analyse import analyse as analyse
+    from standout.client import Client as Client
+    from standout.core.method import Method as Method
+    from standout.core.methods import METHODS as METHODS
+    from standout.core.noise import Bernoulli as Bernoulli
+    from standout.core.noise import Bounded as Bounded
+    from standout.core.noise import Gaussian as Gaussian
+    from standout.core.noise import GaussianUnknown as GaussianUnknown
+    from standout.core.noise import HeavyTailed as HeavyTailed
+    from standout.core.problem import MAD_SCALE as MAD_SCALE
+    from standout.core.problem import Problem as Problem
+    from standout.core.problem import Side as Side
+    from standout.core.run import Run as Run
+    from standout.driver import identify as identify
+    from standout.posterior.chances import chances as chances
+    from standout.posterior.until import Until as Until
+    from standout.results import Analysis as Analysis
+    from standout.results import Chances as Chances
+    from standout.results import Identification as Identification
+    from standout.results import Interval as Interval
+    from standout.results import Status as Status
+    from standout.results import StopReason as StopReason
+    from standout.results import Ticket as Ticket
+    from standout.simulation import Instance as Instance
+    from standout.simulation import Simulation as Simulation
+    from standout.simulation import simulate as simulate
+    from standout.study import Study as Study
 
 __version__ = "0.1.0"
 
-# Other names are fetched when first used, so that `import standout` and the command
-# line's help stay quick: compiling machinery is loaded only by what needs it.
+# Fetched when first used, so that `import standout` and the command line's help stay quick:
+# compiling machinery is loaded only by what needs it.
 _HOMES = {
-    "standout.analysis.analyse": ("analyse",),
-    "standout.client": ("Client",),
-    "standout.core.method": ("Method",),
-    "standout.core.methods": ("METHODS",),
-    "standout.core.noise": (
-        "Bernoulli",
-        "Bounded",
-        "Gaussian",
-        "GaussianUnknown",
-        "HeavyTailed",
-    ),
-    "standout.core.problem": ("MAD_SCALE", "Problem", "Side"),
-    "standout.core.run": ("Run",),
-    "standout.driver": ("identify",),
-    "standout.simulation": ("Instance", "Simulation", "simulate"),
-    "standout.posterior.chances": ("chances",),
-    "standout.posterior.until": ("Until",),
-    "standout.results": (
-        "Analysis",
-        "Chances",
-        "Identification",
-        "Interval",
-        "Status",
-        "StopReason",
-        "Ticket",
-    ),
-    "standout.study": ("Study",),
+    "analysis.analyse": "analyse",
+    "client": "Client",
+    "core.method": "Method",
+    "core.methods": "METHODS",
+    "core.noise": "Bernoulli Bounded Gaussian GaussianUnknown HeavyTailed",
+    "core.problem": "MAD_SCALE Problem Side",
+    "core.run": "Run",
+    "driver": "identify",
+    "posterior.chances": "chances",
+    "posterior.until": "Until",
+    "results": "Analysis Chances Identification Interval Status StopReason Ticket",
+    "simulation": "Instance Simulation simulate",
+    "study": "Study",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-
-__all__ = [
-    "MAD_SCALE",
-    "METHODS",
-    "Analysis",
-    "Bernoulli",
-    "Bounded",
-    "Chances",
-    "Client",
-    "Gaussian",
-    "GaussianUnknown",
-    "HeavyTailed",
-    "Identification",
-    "Instance",
-    "Interval",
-    "Method",
-    "Problem",
-    "Run",
-    "Side",
-    "Simulation",
-    "Status",
-    "StopReason",
-    "Study",
-    "Ticket",
-    "Until",
-    "analyse",
-    "chances",
-    "identify",
-    "simulate",
-]
-__all__ += errors.__all__
+_HOME_OF = {name: f"standout.{home}" for home, names in _HOMES.items() for name in names.split()}
+__all__ = errors.__all__ + list(_HOME_OF)
 
 
 def __getattr__(name: str) -> Any:

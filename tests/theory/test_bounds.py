@@ -28,11 +28,6 @@ def member() -> list[float]:
     return [-90.0, -50.0, -30.0, -25.0, -20.0, 0.0, 20.0, 98.0, 97.9, 102.0, 102.1]
 
 
-def test_all_names_exist() -> None:
-    assert sorted(theory.__all__) == theory.__all__
-    assert all(hasattr(theory, name) for name in theory.__all__)
-
-
 @given(means_lists, factors, st.data())
 def test_gaps(means: list[float], factor: float, data: st.DataObject) -> None:
     n = len(means)

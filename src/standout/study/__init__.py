@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from standout.results import Copy, Receipt, Status, Ticket, Verification
-from standout.study.log.history import History
-from standout.study.storage.copying import backup, restore
-from standout.study.study import Study
-
-__all__ = [
-    "Copy",
-    "History",
-    "Receipt",
-    "Status",
-    "Study",
-    "Ticket",
-    "Verification",
-    "backup",
-    "restore",
-]
+from standout.results import Copy as Copy
+from standout.results import Receipt as Receipt
+from standout.results import Status as Status
+from standout.results import Ticket as Ticket
+from standout.results import Verification as Verification
+from standout.study.log.history import History as History
+from standout.study.storage.copying import backup as backup
+from standout.study.storage.copying import restore as restore
+from standout.study.study import Study as Study

@@ -5,45 +5,24 @@ The pulls that any correct algorithm needs at least, computed for the means at h
 (`upper_bounds`), and the bounds of the algorithms with mean and standard deviation (`mean_std`).
 """
 
-from standout.core.threshold.mean_std import quota_step, threshold_constant, variance_constant
-from standout.theory.gaps import Gaps, compute_gaps
-from standout.theory.limit import Limit, evidence, information_limit
-from standout.theory.lower_bounds import (
-    LowerBound,
-    LowerTheorem,
-    Membership,
-    check_membership,
-    lower_bound,
-    top_arms_bound,
-)
-from standout.theory.mean_std import (
-    MeanStdGaps,
-    compute_mean_std_gaps,
-    rr_bound,
-    wrr_bound,
-)
-from standout.theory.upper_bounds import LogForm, upper_bound, upper_bound_per_arm
-
-__all__ = [
-    "Gaps",
-    "Limit",
-    "LogForm",
-    "LowerBound",
-    "LowerTheorem",
-    "MeanStdGaps",
-    "Membership",
-    "check_membership",
-    "compute_gaps",
-    "compute_mean_std_gaps",
-    "evidence",
-    "information_limit",
-    "lower_bound",
-    "quota_step",
-    "rr_bound",
-    "threshold_constant",
-    "top_arms_bound",
-    "upper_bound",
-    "upper_bound_per_arm",
-    "variance_constant",
-    "wrr_bound",
-]
+from standout.core.threshold.mean_std import quota_step as quota_step
+from standout.core.threshold.mean_std import threshold_constant as threshold_constant
+from standout.core.threshold.mean_std import variance_constant as variance_constant
+from standout.theory.gaps import Gaps as Gaps
+from standout.theory.gaps import compute_gaps as compute_gaps
+from standout.theory.limit import Limit as Limit
+from standout.theory.limit import evidence as evidence
+from standout.theory.limit import information_limit as information_limit
+from standout.theory.lower_bounds import LowerBound as LowerBound
+from standout.theory.lower_bounds import LowerTheorem as LowerTheorem
+from standout.theory.lower_bounds import Membership as Membership
+from standout.theory.lower_bounds import check_membership as check_membership
+from standout.theory.lower_bounds import lower_bound as lower_bound
+from standout.theory.lower_bounds import top_arms_bound as top_arms_bound
+from standout.theory.mean_std import MeanStdGaps as MeanStdGaps
+from standout.theory.mean_std import compute_mean_std_gaps as compute_mean_std_gaps
+from standout.theory.mean_std import rr_bound as rr_bound
+from standout.theory.mean_std import wrr_bound as wrr_bound
+from standout.theory.upper_bounds import LogForm as LogForm
+from standout.theory.upper_bounds import upper_bound as upper_bound
+from standout.theory.upper_bounds import upper_bound_per_arm as upper_bound_per_arm
