@@ -6,12 +6,17 @@ examples it is on a server at `url`, and `client` is connected to it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+# Before numpy is imported: several processes run side by side, and threads of linear algebra that
+# wait for one another would take four times the CPU for the same answers.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +33,10 @@ def example(
     monkeypatch.chdir(folder)
     with ExitStack() as stack:
         folder_name = request.node.path.parent.name
-        if folder_name in ("study", "client", "results") or request.node.path.stem == "study_interface":
+        if (
+            folder_name in ("study", "client", "results")
+            or request.node.path.stem == "study_interface"
+        ):
             from standout import Client, Problem, Study
 
             problem = Problem(noise="bernoulli", k=2)

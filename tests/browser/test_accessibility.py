@@ -61,7 +61,12 @@ def studies(site: Site) -> Iterator[dict[str, Study]]:
 
 
 def check(page: Page, state: str = "") -> None:
-    page.wait_for_timeout(250)  # Colours that fade in are judged when they are there.
+    # Colours that fade in are judged when they are there; a wheel that turns for ever has no end.
+    page.evaluate(
+        """() => Promise.allSettled(document.getAnimations().filter(
+            (one) => Number.isFinite(one.effect.getComputedTiming().endTime)
+        ).map((one) => one.finished))"""
+    )
     assert (state, violations(page)) == (state, [])
 
 

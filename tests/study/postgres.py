@@ -92,12 +92,15 @@ def start_server(*, durable: bool = False) -> Iterator[Server]:
     rules = "host all guarded 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n"
     (data / "pg_hba.conf").write_text(rules)
     port = _free_port()
+    # What a server does for its next years, or for a crash of the machine, is for nothing here.
+    spared = ["fsync=off", "full_page_writes=off", "autovacuum=off"]
+    spared += ["wal_level=minimal", "max_wal_senders=0"]
+    options = [word for one in spared if not durable for word in ("-c", one)]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
             [programs / "postgres", "-D", data, "-p", str(port), "-k", folder,
              "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=60",
-             "-c", "shared_buffers=64MB",
-             "-c", f"fsync={'on' if durable else 'off'}"],
+             "-c", "shared_buffers=64MB", *options],
             stdout=log, stderr=log, cwd=folder, **who,
         )  # fmt: skip
     server = Server(port, process)
