@@ -1,16 +1,21 @@
 """How often an answer is wrong, over random questions that nothing was tuned on.
 
 Each run draws a noise, a side, a k, a tolerance, a number of arms and their means, plays a method
-to the end or its budget through one of the drivers (rounds by hand, `identify`, a study) and
-counts as wrong if any certified verdict is. More than delta of the runs must not be.
+to the end or its budget through one of the drivers and counts as wrong if any certified verdict
+is. More than delta of the runs must not be. The drivers are the simulator, rounds by hand,
+`identify` (alone and with threads), a study, and a study with a crowd whose small rewards take
+longest, so that they come in last and out of order.
 
-python benchmarks/guarantee.py --method joint --runs 5000 --seed 1
+python benchmarks/guarantee.py --method joint --runs 10000 --seed 1
 python benchmarks/guarantee.py --method joint --runs 40 --arms 310 --delta 0.3
+
+In parts: `--seconds 400 --seed S --sums FILE` adds its counts to those in FILE and prints the sums.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
 import sys
 import tempfile
@@ -18,6 +23,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -27,32 +33,44 @@ from standout import Problem, Study, UndecidableWarning, identify
 from standout.core import robust
 from standout.core.problem import Side
 from standout.core.run import Run
+from standout.core.state import PULLS, UNDECIDED
 from standout.core.typing import Floats
+from standout.results import Ticket
+from standout.simulation.play import play as play_rounds
+from standout.simulation.rewards import rewards_of
 
 NOISES = ("gaussian:0.5", "bernoulli", "bounded:0,1", "gaussian", "heavy:0.5")
-DRIVERS = ("run", "run", "run", "run", "identify", "identify", "study")
+DRIVERS = ("simulate", "run", "identify", "threads", "study", "crowd")
+OFTEN = (0.3, 0.3, 0.2, 0.1, 0.05, 0.05)
+"""How often each is drawn: a study takes long."""
+SCATTER = 0.5
+"""Standard deviation of rewards that have no bounds."""
+SPREADS = {False: (1.0, 3.0, 10.0), True: (0.12, 0.3)}
+"""Standard deviations of means, by whether they are rates: many pulls decide, or few."""
 BATCH = 16
 
 
-def draw_problem(rng: np.random.Generator, delta: float) -> Problem:
+def draw_problem(rng: np.random.Generator, delta: float, noise: str, spread: float) -> Problem:
     side = str(rng.choice(["high", "low", "both"]))
     return Problem(
-        noise=str(rng.choice(NOISES)),
+        noise=noise,
         k=float(rng.choice([1.0, 1.5, 2.0, 3.0])),
         k_low=float(rng.choice([1.0, 2.0])) if side == "both" and rng.random() < 0.5 else None,
         mad_scale=float(rng.choice([1.0, 1.4826])),
         side=side,
-        tolerance=float(rng.choice([0.0, 0.0, 0.02])),
+        tolerance=spread * float(rng.choice([0.0, 0.05, 0.5])),
         delta=delta,
     )
 
 
-def draw_means(rng: np.random.Generator, n: int, noise: str) -> Floats:
-    means: Floats = rng.normal(0.0, 1.0, n)
+def draw_means(rng: np.random.Generator, n: int, noise: str, spread: float) -> Floats:
+    means: Floats = rng.normal(0.0, spread, n)
     means[rng.random(n) < 0.15] *= 4
-    if noise.startswith(("bernoulli", "bounded")):
-        means = np.clip(0.4 + 0.12 * means, 0.02, 0.98)
-    return means
+    return np.clip(0.4 + means, 0.02, 0.98) if is_rate(noise) else means
+
+
+def is_rate(noise: str) -> bool:
+    return noise.startswith(("bernoulli", "bounded"))
 
 
 def rewards(problem: Problem, means: Floats, rng: np.random.Generator) -> Callable[[str], float]:
@@ -65,8 +83,8 @@ def rewards(problem: Problem, means: Floats, rng: np.random.Generator) -> Callab
         if noise.startswith("bounded"):
             return float(rng.beta(3 * mean, 3 * (1 - mean)))
         if noise.startswith("heavy"):
-            return float(mean + 0.5 * rng.standard_t(4) / np.sqrt(2))
-        return float(rng.normal(mean, 0.5))
+            return float(mean + SCATTER * rng.standard_t(4) / np.sqrt(2))
+        return float(rng.normal(mean, SCATTER))
 
     return measure
 
@@ -87,19 +105,23 @@ def play(
     driver: str, problem: Problem, means: Floats, method: str, budget: int, seed: int, place: Path
 ) -> tuple[bool, bool]:
     """Whether the answer is wrong, and whether all was decided."""
-    rng = np.random.default_rng((seed, 1))
-    measure = rewards(problem, means, rng)
+    measure = rewards(problem, means, np.random.default_rng((seed, 1)))
     arms = [str(i) for i in range(len(means))]
-    if driver == "identify":
-        found = identify(measure, arms, problem, method=method, budget=budget, seed=seed)
-    elif driver == "study":
-        budget = min(budget, 1500)
+    if driver in ("identify", "threads"):
+        with ThreadPoolExecutor(2) as threads:
+            executor = threads if driver == "threads" else None
+            found = identify(
+                measure, arms, problem, method, budget=budget, seed=seed, executor=executor
+            )
+    elif driver in ("study", "crowd"):
+        budget = min(budget, 100 * len(arms))
         with Study.create(place, arms, problem, method, name=str(seed), budget=budget) as study:
-            while tickets := study.ask(BATCH):
-                study.tell_many([(ticket, measure(ticket.arm)) for ticket in tickets])
+            answer_all(study, measure, is_slow=driver == "crowd")
             found = study.identification()
     else:
         run = Run(problem, arms, method, np.random.default_rng((seed, 2)), budget=budget)
+        if driver == "simulate":
+            play_compiled(run, problem, means, budget, seed)
         while chosen := run.choose():
             for arm, count in chosen:
                 for _ in range(count):
@@ -107,6 +129,28 @@ def play(
             run.update()
         found = run.identification()
     return is_wrong(problem, means, found.outliers, found.normal), not found.undecided
+
+
+def play_compiled(run: Run, problem: Problem, means: Floats, budget: int, seed: int) -> None:
+    """As the simulator does it."""
+    sigmas = np.full(means.size, SCATTER) if problem.noise.spec() == "gaussian" else None
+    drawn = rewards_of(means, problem.noise, sigmas)
+    nothing = np.zeros(0, dtype=np.int64)
+    guesses = np.zeros((0, means.size), dtype=np.bool_)
+    rng = np.random.default_rng((seed, 3))
+    while run.state.counters[UNDECIDED] > 0 and run.state.counters[PULLS] < budget:
+        play_rounds(run.spec, run.state, drawn, budget, 1000, nothing, 0, guesses, rng, run.rng)
+
+
+def answer_all(study: Study, measure: Callable[[str], float], *, is_slow: bool) -> None:
+    """Answer what is asked in batches; the smaller half of a slow one only after the next."""
+    late: list[tuple[Ticket, float]] = []
+    while (tickets := study.ask(BATCH)) or late:
+        told = [(ticket, measure(ticket.arm)) for ticket in tickets]
+        told.sort(key=lambda answer: -answer[1])
+        middle = len(told) // 2 if is_slow else len(told)
+        study.tell_many(told[:middle] + late)
+        late = told[middle:]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -118,10 +162,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--arms", type=int, help="so many arms; else 3 to 12")
     parser.add_argument("--budget", type=int, default=6000, help="pulls of a run at most")
     parser.add_argument("--seconds", type=float, default=np.inf, help="end after so long")
+    parser.add_argument("--sums", type=Path, metavar="FILE", help="add the counts to those there")
     given = parser.parse_args(arguments)
     words = list(sys.argv[1:] if arguments is None else arguments)
     print("$ python benchmarks/guarantee.py " + shlex.join(words))
     counts: dict[str, Counter[str]] = {}
+    if given.sums and given.sums.exists():
+        counts = {name: Counter(c) for name, c in json.loads(given.sums.read_text()).items()}
     warnings.simplefilter("ignore", UndecidableWarning)  # Not all of these can be decided.
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="standout-guarantee-") as folder:
@@ -130,18 +177,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 break
             seed = 1_000_000 * given.seed + number
             rng = np.random.default_rng((seed, 0))
-            problem = draw_problem(rng, given.delta)
+            noise = str(rng.choice(NOISES))
+            spread = float(rng.choice(SPREADS[is_rate(noise)]))
+            problem = draw_problem(rng, given.delta, noise, spread)
             n = given.arms or int(rng.integers(3, 13))
-            means = draw_means(rng, n, problem.noise.spec())
-            driver = str(rng.choice(DRIVERS))
+            means = draw_means(rng, n, noise, spread)
+            driver = str(rng.choice(DRIVERS, p=OFTEN))
             wrong, decided = play(
                 driver, problem, means, given.method, given.budget, seed, Path(folder) / "x.db"
             )
-            for name in ("all", problem.noise.spec(), driver):
+            for name in ("all", noise, driver):
                 count = counts.setdefault(name, Counter())
-                count["runs"] += 1
-                count["wrong"] += wrong
-                count["decided"] += decided
+                count.update(runs=1, wrong=int(wrong), decided=int(decided))
+    if given.sums:
+        given.sums.write_text(json.dumps(counts, indent=1) + "\n", "utf-8")
     for name, count in counts.items():
         runs, failed = count["runs"], count["wrong"]
         most = 1.0 if failed == runs else float(beta.isf(0.01, failed + 1, runs - failed))

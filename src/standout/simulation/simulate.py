@@ -75,6 +75,7 @@ class MethodResult:
             "pulls_mean": float(pulls.mean()),
             "pulls_se": spread,
             "pulls_median": float(np.median(pulls)),
+            "pulls_p99": float(np.quantile(pulls, 0.99)),
             "rounds_mean": float(np.mean([record.rounds for record in self.records])),
             "seconds": sum(record.seconds for record in self.records),
             "checkpoints": list(self.checkpoints),

@@ -13,7 +13,8 @@ M is large, and whoever follows it pulls the arms that it has pulled.
 An arm with an unlucky estimate may be in no alternative's way, so that it would never be looked
 at again. So the distance of each arm is taken at its most hopeful: it grows by
 sqrt(c log(T) / pulls) standard deviations, T being all pulls so far; and every arm is pulled at
-least sqrt(T) / 2 times. That is also why it ends: all intervals tend to width 0.
+least sqrt(T) / 2 times. That is also why it ends: all intervals tend to width 0. Where few pulls
+decide, that many would be most of them, so that T / 4n are enough there.
 """
 
 from __future__ import annotations
@@ -45,13 +46,16 @@ from standout.core.state import AT_MAD, AT_MEDIAN, COST, FLIPPED, PULLS, Spec, S
 _BONUS = 0.03
 """c: how hopeful a distance is."""
 _FLOOR = 0.5
-"""Every arm has at least this times the root of all pulls."""
+"""Every arm has at least this times the root of all pulls,"""
+_PART = 0.25
+"""or this part of what each would have if all had the same: less while pulls are few."""
 
 
 @rule("interval")
 def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
     """Arms that fall behind, else those that count most against the cheapest alternative."""
-    floor = _FLOOR * math.sqrt(state.counters[PULLS])
+    pulls = state.counters[PULLS]
+    floor = min(_FLOOR * math.sqrt(pulls), _PART * pulls / spec.n_arms)
     count = 0
     for a in range(spec.n_arms):
         if state.pulls[a] < floor and state.costs[a] < np.inf:
