@@ -23,9 +23,9 @@ LATER = (
     "analysis/tables", "cli/analyse", "cli/study_chances", "cli/study_change", "core/endings",
     "core/intervals/betting", "core/joint", "core/rules/joint", "core/threshold/population",
     "pictures/answers", "pictures/simulations", "posterior", "report/estimates", "report/items",
-    "results/analysis", "results/chances", "results/display", "service/pictures",
+    "results/analysis", "results/arm", "results/chances", "results/display", "service/pictures",
     "service/routes/changing", "service/routes/tokens", "study/changing", "study/inbox",
-    "study/log/arm_history", "study/look", "study/rating/item_list", "study/rating/picture_files",
+    "study/log/arm_history", "study/log/counted_order", "study/look", "study/rating/item_list", "study/rating/picture_files",
     "study/token_links", "theory/alternatives", "theory/boxes", "theory/branch_and_bound",
     "theory/divergences", "theory/limit", "theory/matrix_game", "theory/multipliers",
 )  # fmt: skip

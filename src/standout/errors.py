@@ -16,35 +16,6 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from standout.results import Identification
 
-__all__ = [
-    "AccessError",
-    "BatchError",
-    "InstanceError",
-    "KeyUsedError",
-    "MeasureError",
-    "MethodError",
-    "MissingExtraError",
-    "MovedError",
-    "NoPictureError",
-    "NoStudyError",
-    "NotYoursError",
-    "ProblemError",
-    "ReproduceError",
-    "RewardError",
-    "StandoutError",
-    "StorageError",
-    "StudyError",
-    "StudyExistsError",
-    "TicketError",
-    "TokenError",
-    "ToldError",
-    "TooLateError",
-    "UnavailableError",
-    "UncertainError",
-    "UndecidableWarning",
-]
-"""What `standout` itself offers."""
-
 
 class StandoutError(Exception):
     """Something given to standout is not valid; the base of all errors here."""
@@ -249,6 +220,10 @@ def by_code(code: str) -> type[StandoutError] | None:
 
 class UndecidableWarning(UserWarning):
     """Some arm looks as if it could never be decided without a tolerance or a budget."""
+
+
+__all__ = [*(kind.__name__ for kind in all_kinds()), "UndecidableWarning"]  # noqa: PLE0604
+"""What `standout` itself offers."""
 
 
 def shown(value: object, length: int = 60) -> str:

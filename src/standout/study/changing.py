@@ -101,10 +101,10 @@ def void(
 def place_of(connection: Connection, stored: StoredStudy, ticket: Ticket | int) -> int:
     """The place in the log of a ticket's reward; raises `StudyError` if it has none."""
     number = ticket_id(ticket)
-    found = reward_log.place_of(connection, stored.key, number)
+    found = reward_log.place_of.first(connection, stored.key, number)
     if found is None:
         raise StudyError(f"ticket {number} has no reward in this study")
-    return found
+    return int(found[0])
 
 
 def _arm_to_void(connection: Connection, stored: StoredStudy, place: int) -> int:
@@ -123,7 +123,7 @@ def _arm_to_void(connection: Connection, stored: StoredStudy, place: int) -> int
         raise StudyError(f"the reward at place {place} came beyond the budget: it is in no total")
     if place in stored.progress.voided:
         raise StudyError(f"the reward at place {place} is void already")
-    if place in reward_log.waiting_places(connection, stored.key):
+    if place in reward_log.waiting_places.column(connection, stored.key):
         raise StudyError(
             f"the reward at place {place} waits for an earlier pull of its arm and is not counted "
             "yet; tell that pull or give it back first (`study status` says which)"

@@ -23,7 +23,7 @@ def read_status(
     """The status at a moment; costs O(arms), whatever the number of rewards."""
     progress = stored.progress
     found = progress.identification()
-    expired = ticket_list.count_overdue(connection, stored.key, now)
+    expired = ticket_list.count_overdue.number(connection, stored.key, now)
     return Status(
         name=name,
         created=created,

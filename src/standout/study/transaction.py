@@ -87,7 +87,7 @@ class Transaction:
         That transaction stamped both with the same moment.
         """
         number = next(iter(tickets_of(items)), None)
-        told = reward_log.told_by(self._connection, self._stored.key, number)
+        told = reward_log.told_by.first(self._connection, self._stored.key, number)
         return [] if told is None or told[1] != who else self.given_at(told[0], who, n)
 
     def _lost(self, who: str, known: Collection[int], n: int) -> list[Ticket]:
@@ -199,9 +199,11 @@ class Transaction:
     def holder(self, ticket: Ticket | int) -> str | None:
         """Who was given a ticket, or told it; None if there is no such ticket."""
         number, key = ticket_id(ticket), self._stored.key
-        found = ticket_list.holder(self._connection, key, number)
-        told = None if found else reward_log.told_by(self._connection, key, number)
-        return found if told is None else told[1]
+        held = ticket_list.holder.first(self._connection, key, number)
+        if held is None:
+            told = reward_log.told_by.first(self._connection, key, number)
+            return None if told is None else str(told[1])
+        return str(held[0])
 
     def held(self, worker: str) -> list[Ticket]:
         """The first ticket that a worker has and has not answered, if there is one."""
@@ -210,7 +212,7 @@ class Transaction:
     def pending_of(self, prefix: str) -> int:
         """How many tickets are out with workers whose names begin with `prefix`."""
         key = self._stored.key
-        return ticket_list.count_of_prefix(self._connection, key, prefix, self._now)
+        return ticket_list.count_of_prefix.number(self._connection, key, self._now, prefix)
 
     @property
     def left(self) -> int | None:

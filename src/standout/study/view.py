@@ -44,7 +44,7 @@ def view(study: Study, since: int | None = None) -> StudyView:
     with study._reading() as (connection, now):
         stored = study._stored
         progress = stored.progress
-        expired = ticket_list.count_overdue(connection, stored.key, now)
+        expired = ticket_list.count_overdue.number(connection, stored.key, now)
         verdict = np.where(progress.certified != 0, progress.certified, progress.state.verdict)
         return StudyView(
             name=study.name,
@@ -116,7 +116,7 @@ def _changed(connection: Connection, stored: StoredStudy, since: int | None) -> 
     # A `since` from the future belongs to another copy of the database.
     if since is None or since > stored.progress.totals.seq:
         return None
-    return np.sort(np.array(changed_since(connection, stored.key, since), dtype=np.int64))
+    return np.sort(np.array(changed_since.column(connection, stored.key, since), dtype=np.int64))
 
 
 def _next(

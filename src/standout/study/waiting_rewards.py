@@ -71,7 +71,7 @@ def first_blocks(
     pending = stored.progress.pending
     if stored.progress.is_one_line:
         told = {slot for slots in filled.values() for slot in slots}
-        out = open_tickets.first_of_all(connection, stored.key, len(told) + 1)
+        out = open_tickets.first_of_all.column(connection, stored.key, len(told) + 1)
         first = next((slot for slot in out if slot not in told), NO_SLOT)
         arms = filled.keys() | np.flatnonzero(stored.progress.held).tolist()
         return dict.fromkeys(sorted(arms), first)

@@ -14,10 +14,10 @@ from standout.report import SAVE_MARK
 from standout.service.cache import kept_or_new
 from standout.service.errors import ApiError
 from standout.service.events import MOST_LISTENERS
-from standout.service.security.auth import LOOK, Looker, check
+from standout.service.security.auth import LOOK, allow, check
 from standout.service.service import Service, ServiceOf
 
-router = APIRouter(prefix="/studies/{name}", tags=["files"])
+router = APIRouter(prefix="/studies/{name}", tags=["files"], dependencies=[allow(*LOOK)])
 
 TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -50,7 +50,7 @@ SAVE_LINK = '<p class="save"><a href="?download=true" download>Download this rep
         }
     },
 )
-async def events(service: ServiceOf, who: Looker, name: str, request: Request) -> Response:
+async def events(service: ServiceOf, name: str, request: Request) -> Response:
     """Be told when the study changes."""
     await service.queues.look(service.studies.reader, name)  # 404 now rather than later.
     if service.hub.count(name) >= MOST_LISTENERS:
@@ -98,7 +98,6 @@ def attachment(name: str, ending: str) -> dict[str, str]:
 )
 async def export(
     service: ServiceOf,
-    who: Looker,
     name: str,
     form: Annotated[Literal["csv", "json", "parquet"], Query(description="Which format.")] = "csv",
     raw: Annotated[
@@ -145,7 +144,6 @@ def _parquet(service: Service, name: str) -> Iterator[bytes]:
 )
 async def report(
     service: ServiceOf,
-    who: Looker,
     name: str,
     download: Annotated[bool, Query(description="As a file to keep, not as a page.")] = False,
 ) -> Response:

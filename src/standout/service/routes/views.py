@@ -33,7 +33,7 @@ from standout.service.errors import ApiError
 from standout.service.routes.files import TYPES, attachment
 from standout.service.routes.studies import Limit
 from standout.service.schemas import BIGGEST
-from standout.service.security.auth import Looker
+from standout.service.security.auth import LOOK, allow
 from standout.service.service import Service, ServiceOf
 from standout.study import Study
 from standout.study.csv_files import write_chances
@@ -41,7 +41,7 @@ from standout.study.log.arm_history import PART, arm_history
 from standout.study.rating.item_list import list_items
 from standout.study.view import view as look_at
 
-router = APIRouter(prefix="/studies/{name}", tags=["looking"])
+router = APIRouter(prefix="/studies/{name}", tags=["looking"], dependencies=[allow(*LOOK)])
 
 FORECAST_SECONDS = 10.0
 """How long a forecast is good for, while the study goes on."""
@@ -54,7 +54,6 @@ Place = Annotated[int | None, Query(ge=0, le=BIGGEST, description="The `next` of
 @router.get("/view", responses=sent(StudyView, "All arms, or those that changed."))
 async def view(
     service: ServiceOf,
-    who: Looker,
     name: str,
     since: Annotated[
         int | None, Query(ge=0, le=BIGGEST, description="The `seq` of the view before.")
@@ -74,7 +73,6 @@ def _view(service: Service, name: str, since: int | None) -> bytes:
 @router.get("/arms", responses=sent(ArmList, "Some arms."))
 async def arms(
     service: ServiceOf,
-    who: Looker,
     name: str,
     limit: Limit = 100,
     after: Place = None,
@@ -109,7 +107,6 @@ def _arms(
 @router.get("/items", responses=sent(ItemList, "What some arms show."))
 async def items(
     service: ServiceOf,
-    who: Looker,
     name: str,
     positions: Annotated[
         list[Annotated[int, Field(ge=0, le=BIGGEST)]],
@@ -123,7 +120,6 @@ async def items(
 @router.get("/arm", responses=sent(ArmHistory, "One arm over its pulls."))
 async def arm(
     service: ServiceOf,
-    who: Looker,
     name: str,
     position: Annotated[int, Query(ge=0, le=BIGGEST, description="In the order of the study.")],
 ) -> Response:
@@ -149,7 +145,7 @@ def _arm(service: Service, name: str, position: int) -> ArmHistory:
 
 
 @router.get("/trace", responses=sent(Trace, "The threshold over the pulls."))
-async def trace(service: ServiceOf, who: Looker, name: str) -> Response:
+async def trace(service: ServiceOf, name: str) -> Response:
     """The threshold's interval and the undecided arms over the pulls."""
     return await service.look(name, _trace)
 
@@ -160,7 +156,7 @@ def _trace(study: Study) -> Trace:
 
 
 @router.get("/next", responses=sent(NextList, "What would be asked next."))
-async def following(service: ServiceOf, who: Looker, name: str) -> Response:
+async def following(service: ServiceOf, name: str) -> Response:
     """What the method would ask next, and why."""
     return await service.look(name, lambda study: NextList(look_at(study).next))
 
@@ -170,7 +166,7 @@ async def following(service: ServiceOf, who: Looker, name: str) -> Response:
     response_model=model_of(Forecast) | None,
     responses={200: {"description": "Pulls left; null when that cannot be told."}},
 )
-async def forecast(service: ServiceOf, who: Looker, name: str) -> Response:
+async def forecast(service: ServiceOf, name: str) -> Response:
     """How many pulls are left, roughly, and between which numbers probably."""
     return answer(await service.queues.slow(_forecast, service, name))
 
@@ -185,7 +181,7 @@ def _forecast(service: Service, name: str) -> Forecast | None:
 
 
 @router.get("/endings", responses=sent(EndingList, "Tolerances that would end the study."))
-async def endings(service: ServiceOf, who: Looker, name: str) -> Response:
+async def endings(service: ServiceOf, name: str) -> Response:
     """The tolerance that would end the study now, proved, and about what smaller ones take."""
     return answer(await service.queues.slow(_endings, service, name))
 
@@ -208,7 +204,6 @@ _CHANCES[200]["content"] = {"text/csv": {"schema": {"type": "string"}}}
 @router.get("/chances", responses=_CHANCES)
 async def chances(
     service: ServiceOf,
-    who: Looker,
     name: str,
     false_share: Annotated[
         float, Query(gt=0, lt=1, description="Largest share of wrong arms to expect of `flagged`.")
@@ -241,11 +236,7 @@ def _chances(service: Service, name: str, false_share: float, seed: int) -> Chan
 
 @router.get("/failures", responses=sent(FailureList, "Failures, newest first."))
 async def failures(
-    service: ServiceOf,
-    who: Looker,
-    name: str,
-    limit: Limit = 100,
-    after: Place = None,
+    service: ServiceOf, name: str, limit: Limit = 100, after: Place = None
 ) -> Response:
     """The tickets that were given back, and why."""
 

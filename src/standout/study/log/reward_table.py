@@ -46,7 +46,7 @@ def read_reward_table(study: Study) -> RewardTable:
     stored = study._stored
     with study._reading() as (connection, _):
         log = read_columns(connection, stored)
-        by_status = ticket_list.count_by_status(connection, stored.key)
+        by_status: dict[int, int] = dict(ticket_list.count_by_status(connection, stored.key))
     codes = {name: code for code, name in enumerate(dict.fromkeys(log["worker"]))}
     worker: Ints = np.fromiter(
         (codes[name] for name in log["worker"]), np.int64, len(log["worker"])

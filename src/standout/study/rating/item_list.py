@@ -19,7 +19,7 @@ def list_items(study: Study, positions: Sequence[int], largest: int = LARGEST) -
     """
     with study._reading() as (connection, _):
         key = study._stored.key
-        total = count_items(connection, key)
+        total = count_items.number(connection, key)
         wanted = [place for place in dict.fromkeys(positions) if place < len(study.arms)]
         kept = read_items(connection, key, wanted) if total else {}
     found: list[Item] = []

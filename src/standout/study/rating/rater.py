@@ -25,7 +25,7 @@ class Record:
 def told_when(study: Study, ticket: int) -> tuple[float, str] | None:
     """How many seconds ago a ticket was told, and by whom; None if it was not."""
     with study._reading() as (connection, now):
-        found = reward_log.told_by(connection, study._stored.key, ticket)
+        found = reward_log.told_by.first(connection, study._stored.key, ticket)
     return None if found is None else (now - found[0], found[1])
 
 
@@ -39,6 +39,6 @@ def read_record(study: Study, worker: str) -> Record:
         for place, arm in reward_log.arms_told(connection, key, worker):
             if place not in void:
                 record.add(names[arm])
-        skipped = reward_log.arms_given_back(connection, key, worker)
+        skipped = reward_log.arms_given_back.column(connection, key, worker)
         record.skipped.update(names[arm] for arm in skipped)
     return record

@@ -9,6 +9,7 @@ the tests.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from standout.errors import StorageError
 from standout.study.storage.connection import Connection
@@ -38,11 +39,6 @@ def _first(connection: Connection) -> None:
     _guard(connection, 1)
 
 
-def _second(connection: Connection) -> None:
-    """Version 2: items and a page for raters, a trace of the threshold, tokens."""
-    _run(connection, SECOND)
-
-
 def _third(connection: Connection) -> None:
     """Version 3: every change is a step with a key and a digest.
 
@@ -52,21 +48,6 @@ def _third(connection: Connection) -> None:
     _run(connection, THIRD)
     _guard(connection, 3)
     chain_start.begin_all(connection)
-
-
-def _fourth(connection: Connection) -> None:
-    """Version 4: asking and telling cost the same however many tickets and rewards there were."""
-    _run(connection, FOURTH)
-
-
-def _fifth(connection: Connection) -> None:
-    """Version 5: settings may change, a mistyped reward can be made void, a study deleted."""
-    _run(connection, FIFTH)
-
-
-def _sixth(connection: Connection) -> None:
-    """Version 6: a token says who made and who revoked it."""
-    _run(connection, SIXTH)
 
 
 def _seventh(connection: Connection) -> None:
@@ -94,7 +75,15 @@ def _guard(connection: Connection, version: int) -> None:
             connection.execute(statement)
 
 
-STEPS: tuple[Step, ...] = (_first, _second, _third, _fourth, _fifth, _sixth, _seventh)
+STEPS: tuple[Step, ...] = (
+    _first,
+    partial(_run, statements=SECOND),  # items and a page for raters, a trace, tokens
+    _third,
+    partial(_run, statements=FOURTH),  # asking and telling cost the same however much there was
+    partial(_run, statements=FIFTH),  # settings may change, rewards be void, studies deleted
+    partial(_run, statements=SIXTH),  # a token says who made and who revoked it
+    _seventh,
+)
 """Step i leads from version i to version i + 1."""
 
 

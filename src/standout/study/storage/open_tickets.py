@@ -78,11 +78,15 @@ _ALL_HELD_BEFORE = Statement(
     "FROM unnest(?::integer[], ?::bigint[]) AS w(arm, slot) JOIN standout_tickets t "
     "ON t.study = ? AND t.arm = w.arm AND t.status = 1 AND t.slot < w.slot"
 )
-_FIRST_OF_ALL = Statement(
+first_of_all = Statement(
     "SELECT slot FROM standout_tickets INDEXED BY standout_tickets_due WHERE study = ? "
     "AND status = 0 ORDER BY slot LIMIT ?"
 )
-_HELD_OF_ALL = Statement(f"SELECT arm, id, slot, value, logged {_OPEN} AND status = 1 AND slot < ?")
+"""The first slots that are out, of whichever arms, in order."""
+all_held_before = Statement(
+    f"SELECT arm, id, slot, value, logged {_OPEN} AND status = 1 AND slot < ?"
+)
+"""As `held_before`, of all arms before one slot."""
 _DELETE = Statement("DELETE FROM standout_tickets WHERE study = ? AND id = ?")
 _HOLD = Statement(
     "UPDATE standout_tickets SET status = 1, value = ?, logged = ? WHERE study = ? AND id = ?"
@@ -220,16 +224,6 @@ def first_pending(
 def held_before(connection: Connection, key: int, pairs: Sequence[Pair]) -> list[Row]:
     """Told rewards that wait (arm, ticket, slot, value, place), for pairs of an arm and a slot."""
     return _per_arm(connection, key, pairs, _HELD_BEFORE, _ALL_HELD_BEFORE)
-
-
-def first_of_all(connection: Connection, key: int, most: int) -> list[int]:
-    """The first slots that are out, of whichever arms, in order."""
-    return [slot for (slot,) in _FIRST_OF_ALL(connection, key, most)]
-
-
-def all_held_before(connection: Connection, key: int, slot: int) -> list[Row]:
-    """As `held_before`, of all arms before one slot."""
-    return _HELD_OF_ALL(connection, key, slot)
 
 
 def drop(connection: Connection, key: int, numbers: Iterable[int]) -> None:

@@ -13,13 +13,8 @@ _ONE = Statement("SELECT position, content FROM standout_items WHERE study = ? A
 _ANY = Statement(
     "SELECT position, content FROM standout_items WHERE study = ? AND position = ANY(?)"
 )
-_COUNT = Statement("SELECT COUNT(*) FROM standout_items WHERE study = ?")
-
-
-def count_items(connection: Connection, key: int) -> int:
-    """How many arms of a study have an item."""
-    number: int = _COUNT(connection, key)[0][0]
-    return number
+count_items = Statement("SELECT COUNT(*) FROM standout_items WHERE study = ?")
+"""How many arms of a study have an item."""
 
 
 def write_items(connection: Connection, key: int, items: Mapping[int, dict[str, str]]) -> None:

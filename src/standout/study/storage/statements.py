@@ -48,6 +48,18 @@ class Statement:
             found = raw.execute(self.postgresql, params).fetchall()
         return found
 
+    def first(self, connection: Connection, *params: Any) -> Row | None:
+        """Run it and read its first row; None if it gives none."""
+        return next(iter(self(connection, *params)), None)
+
+    def column(self, connection: Connection, *params: Any) -> list[Any]:
+        """Run it and read the first value of each of its rows."""
+        return [row[0] for row in self(connection, *params)]
+
+    def number(self, connection: Connection, *params: Any) -> int:
+        """Run it where it gives a number; 0 for none."""
+        return int(self(connection, *params)[0][0] or 0)
+
     def parts(self, connection: Connection, size: int, *params: Any) -> Iterator[list[Row]]:
         """Run it and read its rows, up to `size` at a time."""
         raw, is_sqlite = connection.raw, connection.is_sqlite

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from standout.study.storage.connection import Connection
 from standout.study.storage.statements import Statement, insert_into
 
 COUNTERS = ("seq", "pulls", "surplus", "log", "tickets", "failed", "last_round", "steps")
@@ -79,9 +78,5 @@ FIRST_DUE = Statement(
 )
 WRITE_FIELDS = Statement("UPDATE standout_studies SET fields = ? WHERE id = ?")
 DROP_ROUND = Statement("DELETE FROM standout_rounds WHERE study = ? AND id = ?")
-_CHANGED = Statement("SELECT position FROM standout_arms WHERE study = ? AND seq > ?")
-
-
-def changed_since(connection: Connection, key: int, seq: int) -> list[int]:
-    """The positions of the arms that have changed since a study was at `seq`."""
-    return [position for (position,) in _CHANGED(connection, key, seq)]
+changed_since = Statement("SELECT position FROM standout_arms WHERE study = ? AND seq > ?")
+"""The positions of the arms that have changed since a study was at a `seq`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from standout.study.storage.connection import Connection
 from standout.study.storage.statements import Statement
 
 _OUT = "FROM standout_tickets INDEXED BY standout_tickets_due WHERE study = ? AND status = 0 "
@@ -11,7 +10,8 @@ _HELD_BY = (
     "WHERE study = ? AND status = 0 AND worker = ? "
 )
 _OVERDUE = _OUT + "AND expires <= ? "
-_COUNT_OVERDUE = Statement("SELECT count(*) " + _OVERDUE)
+count_overdue = Statement("SELECT count(*) " + _OVERDUE)
+"""How many leases have run out at a moment."""
 first_overdue = Statement(f"SELECT id, arm, slot, round {_OVERDUE} ORDER BY expires, id LIMIT ?")
 """Tickets whose leases have run out, the longest first: id, arm, slot, round."""
 pending = Statement(f"SELECT id, arm, worker, asked, expires {_OUT} ORDER BY id")
@@ -22,32 +22,14 @@ held_by = Statement(f"SELECT id, arm, expires {_HELD_BY} AND expires > ? ORDER B
 """What a worker has, with leases beyond a moment, oldest first: id, arm, expires."""
 given_at = Statement(f"SELECT id, arm, expires {_HELD_BY} AND asked = ? ORDER BY id")
 """What a worker was given at a moment and still has: id, arm, expires."""
-_COUNT_OF_PREFIX = Statement(
+count_of_prefix = Statement(
     f"SELECT count(*) {_OUT} AND expires > ? AND instr(worker, ?) = 1",
     f"SELECT count(*) {_OUT} AND expires > ? AND starts_with(worker, ?)",
 )
-_HOLDER = Statement("SELECT worker FROM standout_tickets WHERE study = ? AND id = ?")
-_BY_STATUS = Statement(
+"""How many are out, with leases beyond a moment, with workers whose names begin with a text."""
+holder = Statement("SELECT worker FROM standout_tickets WHERE study = ? AND id = ?")
+"""The worker of a ticket that is not told."""
+count_by_status = Statement(
     "SELECT status, count(*) FROM standout_tickets WHERE study = ? GROUP BY status"
 )
-
-
-def count_overdue(connection: Connection, key: int, now: float) -> int:
-    """How many leases have run out."""
-    return int(_COUNT_OVERDUE(connection, key, now)[0][0])
-
-
-def count_of_prefix(connection: Connection, key: int, prefix: str, now: float) -> int:
-    """How many are out with workers whose names begin with `prefix`, leases beyond `now`."""
-    return int(_COUNT_OF_PREFIX(connection, key, now, prefix)[0][0])
-
-
-def holder(connection: Connection, key: int, number: int) -> str | None:
-    """The worker of a ticket that is not told; None if there is no such ticket."""
-    rows = _HOLDER(connection, key, number)
-    return str(rows[0][0]) if rows else None
-
-
-def count_by_status(connection: Connection, key: int) -> dict[int, int]:
-    """How many tickets have each `TicketStatus`."""
-    return {int(status): int(count) for status, count in _BY_STATUS(connection, key)}
+"""Each `TicketStatus`, and how many tickets have it."""

@@ -14,7 +14,8 @@ _REWARDS = ("study", "seq", "time", "arm", "value", "ticket", "asked", "worker",
 _FAILURES = ("study", "seq", "time", "arm", "ticket", "worker", "reason")
 _TOLD = "SELECT ticket, value FROM standout_rewards WHERE study = ? AND ticket "
 _TOLD_ONE, _TOLD_ANY = Statement(_TOLD + "= ?"), Statement(_TOLD + "= ANY(?)")
-_TOLD_BY = Statement("SELECT time, worker FROM standout_rewards WHERE study = ? AND ticket = ?")
+told_by = Statement("SELECT time, worker FROM standout_rewards WHERE study = ? AND ticket = ?")
+"""When a ticket was told, and by whom."""
 _ANSWERED = Statement(
     "SELECT seq, arm FROM standout_rewards WHERE study = ? AND worker = ? ORDER BY seq"
 )
@@ -23,10 +24,11 @@ _ANSWERED_BY_RATER = Statement(
     "WHERE study = ? AND worker = ? AND substr(worker, 1, 6) IN ('owner:', 'rater:', 'worker') "
     "ORDER BY seq"
 )
-_GIVEN_BACK = Statement(
+arms_given_back = Statement(
     "SELECT DISTINCT arm FROM standout_failures INDEXED BY standout_failures_worker "
     "WHERE study = ? AND worker = ?"
 )
+"""The arms of which a worker gave a ticket back."""
 latest = Statement(
     "SELECT seq, arm, value FROM standout_rewards WHERE study = ? AND seq > ? ORDER BY seq"
 )
@@ -43,8 +45,10 @@ counted_values = Statement(
 )
 """Place and value of an arm's rewards within the budget, in the order of telling."""
 _AT = Statement("SELECT seq, arm, value, counted FROM standout_rewards WHERE study = ? AND seq = ?")
-_WAITING = Statement("SELECT logged FROM standout_tickets WHERE study = ? AND status = 1")
-_PLACE_OF = Statement("SELECT seq FROM standout_rewards WHERE study = ? AND ticket = ?")
+waiting_places = Statement("SELECT logged FROM standout_tickets WHERE study = ? AND status = 1")
+"""The places in the log of told rewards that wait for an earlier pull."""
+place_of = Statement("SELECT seq FROM standout_rewards WHERE study = ? AND ticket = ?")
+"""The place in the log of a ticket's reward."""
 of_arm = Statement(_SELECT + "AND arm = ? AND seq > ? AND seq <= ? ORDER BY seq")
 """The rows of one arm behind a place of the log, up to another; looks at all that lie there."""
 newest_failures = Statement(
@@ -75,12 +79,6 @@ def values_told(connection: Connection, key: int, numbers: Sequence[int]) -> dic
     return {ticket: value for ticket, value in rows}  # noqa: C416
 
 
-def told_by(connection: Connection, key: int, ticket: int | None) -> tuple[float, str] | None:
-    """When a ticket was told, and by whom; None if it was not."""
-    rows = _TOLD_BY(connection, key, ticket)
-    return (rows[0][0], rows[0][1]) if rows else None
-
-
 def arms_told(connection: Connection, key: int, worker: str) -> list[Row]:
     """Place and arm of all rewards that a worker told, in the order of telling.
 
@@ -88,11 +86,6 @@ def arms_told(connection: Connection, key: int, worker: str) -> list[Row]:
     """
     is_rater = worker[:6] in ("owner:", "rater:", "worker")
     return (_ANSWERED_BY_RATER if is_rater else _ANSWERED)(connection, key, worker)
-
-
-def arms_given_back(connection: Connection, key: int, worker: str) -> set[int]:
-    """The arms of which a worker gave a ticket back."""
-    return {arm for (arm,) in _GIVEN_BACK(connection, key, worker)}
 
 
 def batches(connection: Connection, key: int) -> Iterator[list[Any]]:
@@ -104,14 +97,3 @@ def reward_at(connection: Connection, key: int, place: int) -> tuple[int, float,
     """Arm, value and whether it is within the budget, of the reward at a place of the log."""
     rows = _AT(connection, key, place)
     return (rows[0][1], rows[0][2], bool(rows[0][3])) if rows else None
-
-
-def waiting_places(connection: Connection, key: int) -> set[int]:
-    """The places in the log of told rewards that wait for an earlier pull."""
-    return {place for (place,) in _WAITING(connection, key)}
-
-
-def place_of(connection: Connection, key: int, ticket: int) -> int | None:
-    """The place in the log of a ticket's reward; None if it has none."""
-    rows = _PLACE_OF(connection, key, ticket)
-    return int(rows[0][0]) if rows else None

@@ -43,7 +43,7 @@ class TraceLog:
         if not is_due(pulls, self._last, is_last):
             return
         # Others may have written since: ask only now, which is seldom.
-        self._last = int(_LAST(connection, self.key)[0][0] or 0)
+        self._last = _LAST.number(connection, self.key)
         if is_due(pulls, self._last, is_last):
             _ADD.run(connection, self.key, *moment.values())
             self._last = pulls
