@@ -15,6 +15,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -256,23 +257,24 @@ def test_long_reading_is_not_given_up(away: str) -> None:
             connection.execute("SELECT pg_sleep(1.5)")
 
 
-def ask(port: int, path: str) -> threading.Thread:
-    """A request that nobody waits for."""
+def ask(port: int, path: str) -> Future[tuple[int, bytes]]:
+    """A request, and what will be answered."""
 
-    def send() -> None:
+    def send() -> tuple[int, bytes]:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=HANGS)
         headers = {"Content-Type": "application/json"}
         try:
             connection.request("POST", path, json.dumps({"n": 1}), headers)
-            connection.getresponse().read()
-        except (OSError, http.client.HTTPException):
-            pass
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            return 0, repr(error).encode()
         finally:
             connection.close()
 
-    thread = threading.Thread(target=send, daemon=True)
-    thread.start()
-    return thread
+    answered: Future[tuple[int, bytes]] = Future()
+    threading.Thread(target=lambda: answered.set_result(send()), daemon=True).start()
+    return answered
 
 
 def test_health_and_the_end_behind_a_silent_database(folder: Path, away: str, line: Proxy) -> None:
@@ -296,10 +298,13 @@ def test_the_end_behind_a_lock(folder: Path) -> None:
     with program(folder, place) as running:
         holder = sqlite3.connect(place, isolation_level=None)
         holder.execute("BEGIN IMMEDIATE")
-        ask(running.port, "/api/v1/studies/main/ask")
+        waiting = ask(running.port, "/api/v1/studies/main/ask")
         until(lambda: get(running.port, "/api/v1/health")[0] == 200, "no health")
         time.sleep(0.5)
         running.process.send_signal(signal.SIGTERM)
+        # It was 500, on which a worker ends; this one comes back for.
+        status, content = waiting.result(HANGS)
+        assert (status, json.loads(content)["error"]["code"]) == (503, "uncertain")
         assert running.process.wait(HANGS) in (143, 0)
         holder.close()
 

@@ -164,6 +164,8 @@ class Worker:
                 if change is None:
                     raise
                 self.journal.happened("changes refused")
+                # A copy that the network delivers later may find that nothing is against it now.
+                how = UNSURE if self.is_remote else how
                 break
             else:
                 self.journal.ended(serial, ACKNOWLEDGED)

@@ -91,8 +91,12 @@ class Study(StudyInterface):
         self.name = name
         self._storage = storage
         self._stored = stored
-        self._lock = threading.RLock()
-        self._reader: Connection | None = None
+        storage.at_fork = stored.renew
+
+    @property
+    def _lock(self) -> threading.RLock:
+        """One thread at a time."""
+        return self._stored.lock
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -676,15 +680,16 @@ class Study(StudyInterface):
 
     @contextmanager
     def _snapshot(self, is_long: bool) -> Iterator[Connection]:
-        if self._reader is not None:
-            yield self._reader
+        storage = self._storage
+        if storage.reader is not None:
+            yield storage.reader
             return
-        with self._storage.read(is_long=is_long) as connection:
-            self._reader = connection
+        with storage.read(is_long=is_long) as connection:
+            storage.reader = connection
             try:
                 yield connection
             finally:
-                self._reader = None
+                storage.reader = None
 
     def close(self) -> None:
         with self._lock:

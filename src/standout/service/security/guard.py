@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from standout.errors import StandoutError
+from standout.errors import StandoutError, UncertainError
 from standout.service.errors import ApiError, internal, of_http, translate
 from standout.service.security import headers as rules
 from standout.service.security.auth import Gate, Identity, headers_of, token_needed
@@ -48,6 +48,13 @@ class Guard:
             await error.response()(scope, receive, answer.send)
         except HTTPException as error:  # Of a body that is too long or too slow.
             await of_http(error).response()(scope, receive, answer.send)
+        except asyncio.CancelledError:
+            # The server ends. What was asked for may be under way in a thread; uvicorn would
+            # answer 500, after which nobody tries again.
+            if answer.has_begun:
+                raise
+            error = UncertainError("the server ended before it was known")
+            await translate(error).response()(scope, receive, answer.send)
         except ClientDisconnect:
             pass  # Nobody is left to be told.
         except StandoutError as error:  # Of the tokens' database, say.

@@ -198,6 +198,7 @@ class Inbox:
                 with suppress(OSError):
                     fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     self._lock.unlink(missing_ok=True)
+                    fcntl.flock(number, fcntl.LOCK_UN)  # A fork may have it open, too.
         finally:
             os.close(number)
 

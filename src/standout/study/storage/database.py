@@ -3,8 +3,8 @@
 The contract, on both: a transaction from `write` is alone in its study, sees
 everything committed before it, and is on disk before anybody sees it. A
 transaction from `read` sees one moment. One `Storage` belongs to one process
-and is used by one thread at a time (`Study` holds a lock); after a fork the
-child opens its own connection.
+and is used by one thread at a time, which has its `turn`; after a fork both
+sides open connections of their own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakValueDictionary
 
 from standout.errors import NoStudyError, StorageError, UncertainError
 from standout.extras import require
@@ -68,14 +68,18 @@ class Storage:
 
             self._driver_error = Error
         self._is_ready = False
-        self._turn = threading.RLock()
+        self.turn = threading.RLock()
+        """Of the thread that uses the connection."""
+        self.reader: Connection | None = None
+        """The connection, while a thread reads with it."""
+        self.at_fork: Callable[[], None] | None = None
+        """Called in a forked child."""
         self._connection: Connection | None = None
-        self._owner = os.getpid()
         self._is_committing = False
         with self.closed_on_error():
             self._prepare(create)
         self._is_ready = True
-        _open.add(self)
+        _open[id(self)] = self
 
     @property
     def is_read_only(self) -> bool:
@@ -103,7 +107,7 @@ class Storage:
         if version == 0 and not create:
             raise NoStudyError(f"{self.shown} is a database, but holds no study")
         if self.file is not None:
-            with _Translated(self):
+            with self.turn, _Translated(self):
                 self.remark = self.file.prepare(self._raw(), application, mode)
             if self.is_read_only:
                 self._check_readable(version)
@@ -123,11 +127,6 @@ class Storage:
             )
 
     def _connect(self) -> Connection:
-        if self._owner != os.getpid():
-            # A connection must not be shared with the parent: leave the parent's alone.
-            if self._connection is not None:
-                _of_parents.append(self._connection)
-            self._connection, self._owner = None, os.getpid()
         if self._connection is None or (not self.is_sqlite and self._connection.raw.closed):
             self._connection = self._new_connection()
             if self._is_ready and self.file is not None and not self.is_read_only:
@@ -158,7 +157,7 @@ class Storage:
                 f"{self.shown} is read-only here: asking and telling need a file and a folder "
                 "that can be written to"
             )
-        with _Translated(self):
+        with self.turn, _Translated(self):
             connection = self._connect()
             self._is_committing = False
             if self.file is not None:
@@ -169,8 +168,8 @@ class Storage:
 
     def _write_file(self, connection: Connection, file: SqliteFile) -> Iterator[Connection]:
         raw = connection.raw
-        file.begin_immediate(raw)
         try:
+            file.begin_immediate(raw)
             file.check()
             yield connection
             self._is_committing = True
@@ -200,7 +199,7 @@ class Storage:
         `is_long`: a statement may take up to an hour on PostgreSQL. Raises
         `MovedError` as `write` does: what is read would be old.
         """
-        with _Translated(self):
+        with self.turn, _Translated(self):
             connection = self._connect()
             if self.file is not None:
                 yield from self._read_file(connection, self.file)
@@ -301,7 +300,7 @@ class Storage:
         """
         if self.file is not None:
             return f"{self.file.identity} {study}"
-        with _Translated(self):
+        with self.turn, _Translated(self):
             return f"{self._raw().identity} {study}"
 
     @contextmanager
@@ -315,44 +314,51 @@ class Storage:
 
     def __del__(self) -> None:
         with suppress(Exception):
-            self.close()
+            self.close_within(0.0)
 
     def close(self) -> None:
         """Close the connection; the next use opens another. Waits for a thread that uses it."""
-        with self._turn:
-            if self._owner == os.getpid():
-                self._let_go()
-            elif self._connection is not None:
-                _of_parents.append(self._connection)
-                self._connection = None
+        with self.turn:
+            self._let_go()
 
     def close_within(self, seconds: float) -> None:
         """Close the connection, unless a thread uses it for longer."""
-        if self._turn.acquire(timeout=max(0.0, seconds)):
+        if self.turn.acquire(timeout=max(0.0, seconds)):
             try:
-                self.close()
+                self._let_go()
             finally:
-                self._turn.release()
+                self.turn.release()
+
+    def close_for_fork(self) -> None:
+        """Close a file, unless this very thread is amid a transaction."""
+        if self._connection is not None and not self._connection.raw.in_transaction:
+            self._let_go()
+
+    def renew(self) -> None:
+        """In a forked child: nobody uses what threads of the parent were using.
+
+        A connection that they did not let go of is theirs.
+        """
+        self.turn, self.reader = threading.RLock(), None
+        if self._connection is not None:
+            _of_parents.append(self._connection)
+            self._connection = None
+            if self.file is not None:
+                self.file.leave_to_parent()
+        if self.at_fork is not None:
+            self.at_fork()
 
 
 class _Translated(put_off):
-    """A block in which one thread has the connection, and the drivers' errors become ours.
+    """A block in which the drivers' errors become ours; the thread has the turn.
 
     Ctrl-C takes effect when it is over; pressed twice, at once.
     """
 
-    __slots__ = ("_storage", "_turn")
+    __slots__ = ("_storage",)
 
     def __init__(self, storage: Storage) -> None:
-        self._storage, self._turn = storage, storage._turn
-
-    def __enter__(self) -> None:
-        super().__enter__()
-        try:
-            self._turn.acquire()
-        except BaseException:
-            super().__exit__()
-            raise
+        self._storage = storage
 
     def __exit__(
         self,
@@ -361,20 +367,24 @@ class _Translated(put_off):
         trace: TracebackType | None = None,
     ) -> None:
         try:
-            try:
-                super().__exit__(kind, error, trace)
-            except BaseException as interruption:
-                self._storage.translate(interruption)
-                raise
-            if error is not None:
-                self._storage.translate(error)
-        finally:
-            self._turn.release()
+            super().__exit__(kind, error, trace)
+        except BaseException as interruption:
+            self._storage.translate(interruption)
+            raise
+        if error is not None:
+            self._storage.translate(error)
 
 
-_open: WeakSet[Storage] = WeakSet()
+_open: WeakValueDictionary[int, Storage] = WeakValueDictionary()
 _of_parents: list[Connection] = []
 """Kept for ever: to let go of such a connection would close the parent's, or its locks."""
+_forking = threading.local()
+
+
+def _opened() -> list[Storage]:
+    """In one step: threads may open others meanwhile."""
+    found = (reference() for reference in _open.valuerefs())
+    return [storage for storage in found if storage is not None]
 
 
 @atexit.register
@@ -385,16 +395,37 @@ def _close_all() -> None:
     What they keep is left as a kill would leave it.
     """
     deadline = time.monotonic() + _LAST_MOMENTS
-    for storage in list(_open):
+    for storage in _opened():
         with suppress(Exception):
             storage.close_within(deadline - time.monotonic())
 
 
-def _renew_turns() -> None:
-    """In a forked child nobody uses what threads of its parent were using."""
-    for storage in list(_open):
-        storage._turn = threading.RLock()
+def _before_fork() -> None:
+    """Close files: SQLite would believe in the child that it has the parent's locks.
+
+    It has not, and so the parent could remove a log that the child writes to.
+    """
+    _forking.held = held = []
+    for storage in _opened():
+        if storage.is_sqlite and storage.turn.acquire(timeout=storage.patience):
+            held.append(storage)
+            with suppress(Exception):
+                storage.close_for_fork()
+
+
+def _after_in_parent() -> None:
+    for storage in _forking.held:
+        storage.turn.release()
+    _forking.held = []
+
+
+def _after_in_child() -> None:
+    _forking.held = []
+    for storage in _opened():
+        storage.renew()
 
 
 if hasattr(os, "register_at_fork"):  # Windows has no fork.
-    os.register_at_fork(after_in_child=_renew_turns)
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_after_in_parent, after_in_child=_after_in_child
+    )

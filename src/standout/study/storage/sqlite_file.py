@@ -46,6 +46,8 @@ _TICK = 0.02
 _LOG_PAGES = 4000
 
 Identity = tuple[int, int]
+_of_parents: set[Identity | None] = set()
+"""Files that cannot be used in this process (`leave_to_parent`)."""
 
 
 def _identity(path: str | Path) -> Identity | None:
@@ -137,6 +139,11 @@ class SqliteFile:
         Raises `MovedError` if that is no longer there.
         """
         known, before = self._file, _identity(self.path)
+        if before in _of_parents:
+            raise StorageError(
+                f"{self.path} was being written to by another thread when this process was forked, "
+                "and cannot be used here; start processes before threads, or by spawning"
+            )
         if known is not None and before != known:
             raise self._moved()
         connection = sqlite3.connect(
@@ -159,6 +166,11 @@ class SqliteFile:
         self._file, self._log, self._may_create = found, None, False
         self._waits = self.patience
         return connection
+
+    def leave_to_parent(self) -> None:
+        """In a forked child: the parent has it open, and SQLite here believes in its locks."""
+        if self._file is not None:
+            _of_parents.add(self._file)
 
     def _address(self) -> str:
         mode = "rwc" if self._may_create else "rw"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import threading
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -38,6 +39,8 @@ class StoredStudy:
     def __init__(self, key: int, progress: Progress, fields: list[list[Any]] | None = None) -> None:
         self.key = key
         self.progress = progress
+        self.lock = threading.RLock()
+        """Of the thread that reads or changes the progress."""
         self.layout = Layout(progress.problem, progress.method)
         self.fields = fields or self.layout.fields(progress.state)
         self._image = self._table()
@@ -138,6 +141,14 @@ class StoredStudy:
         self.progress.rounds = []
         self._scalars_text = ""
         self.trace.forget()
+
+    def renew(self) -> None:
+        """In a forked child: a thread that is not there may have been amid a change."""
+        if self.lock.acquire(blocking=False):
+            self.lock.release()
+        else:
+            self.lock = threading.RLock()
+            self.forget()
 
     def _read_arms(self, rows: list[Any]) -> None:
         if not rows:
