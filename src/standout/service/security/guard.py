@@ -53,8 +53,8 @@ class Guard:
             # answer 500, after which nobody tries again.
             if answer.has_begun:
                 raise
-            error = UncertainError("the server ended before it was known")
-            await translate(error).response()(scope, receive, answer.send)
+            ended = UncertainError("the server ended before it was known")
+            await translate(ended).response()(scope, receive, answer.send)
         except ClientDisconnect:
             pass  # Nobody is left to be told.
         except StandoutError as error:  # Of the tokens' database, say.
