@@ -63,16 +63,20 @@ serve: $(STAMP) ## see a study being answered live, in a browser
 	@$(BIN)/standout serve --demo
 
 test: $(STAMP) ## all tests, the kernel tests also without compilation
-	@$(MAKE) --no-print-directory -j3 plain system warm
-	@$(MAKE) --no-print-directory run-tests
+	@$(MAKE) --no-print-directory -j3 run-tests plain
 
-run-tests:
+# FIRST: what else has to pass before they begin.
+run-tests: warm system $(FIRST)
 	$(call say,pytest)
 	$(PYTEST)
 
+# Beside the other tests, so that no core waits; what it prints comes in one piece.
 plain: $(STAMP)
-	$(call say,pytest: kernels as plain Python)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m kernel $$(grep -rl --include='test_*.py' 'mark\.kernel' tests)
+	@mkdir -p build
+	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m kernel \
+	  $$(grep -rl --include='test_*.py' 'mark\.kernel' tests) >build/plain.txt 2>&1; status=$$?; \
+	  printf '\n== pytest: kernels as plain Python\n'; \
+	  [ $$status = 0 ] && tail -n 1 build/plain.txt || { cat build/plain.txt; exit $$status; }
 
 system:
 	@scripts/install-system.sh
@@ -104,11 +108,8 @@ docs: $(STAMP) ## the documentation as a site in build/docs; a warning or a dead
 	$(BIN)/python -m sphinx -W --keep-going -q -E -j 2 -d build/doctrees docs build/docs
 	$(BIN)/python tools/check_site.py build/docs
 
-# To compile, to look through the sources and to install a browser take one core each, and so do
-# plain kernels, which take longest.
 check: $(STAMP) ## everything that has to pass: lint, types, imports, docs, test
-	@$(MAKE) --no-print-directory -j3 plain system warm lint types imports docs
-	@$(MAKE) --no-print-directory run-tests
+	@$(MAKE) --no-print-directory -j3 FIRST="lint types imports" run-tests plain docs
 
 format: $(STAMP) ## rewrite the sources in the project's format
 	$(BIN)/ruff format $(SOURCES)

@@ -6,6 +6,7 @@ examples it is on a server at `url`, and `client` is connected to it.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -17,6 +18,16 @@ import pytest
 # Before numpy is imported: several processes run side by side, and threads of linear algebra that
 # wait for one another would take four times the CPU for the same answers.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# What is made while tests are gathered stays: to look through it for garbage, then and ever after,
+# would take each process some seconds.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """From now on garbage is looked for among what tests make."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
