@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,13 +16,21 @@ from standout.core.methods import parse_method
 from standout.core.run import start_state
 from standout.core.state import BEYOND, forget
 from standout.core.threshold import sample
-from standout.errors import KeyUsedError, NoStudyError, StandoutError, StudyError
+from standout.errors import (
+    KeyUsedError,
+    NoStudyError,
+    StandoutError,
+    StudyError,
+    UnavailableError,
+    UncertainError,
+)
 from standout.report.page import render_report
 from standout.results import StopReason
 from standout.study import Study
 from standout.study.log.chain import Kind, Step
 from standout.study.progress import Progress
 from standout.study.settings import Settings
+from standout.study.storage.database import Storage
 from standout.study.storage.tokens import create as create_token
 from standout.study.storage.tokens import read_all
 from standout.study_interface import ByHand
@@ -237,6 +246,32 @@ def test_what_waits_cannot_be_void(place: str) -> None:
     study.tell(first, 1.0)
     study.void(ticket=second, value=0.0)
     assert study.verify().problems == ()
+
+
+def test_what_is_done_is_not_said_to_be_undone(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection that broke right behind the change had it said that nothing was changed."""
+    study = measured(place, 20)
+    ticket, reader = study.ask(), Storage.read
+
+    def broken(*_: object, **__: object) -> Any:
+        monkeypatch.setattr(Storage, "read", reader)
+        raise UnavailableError("the line is cut; nothing was changed")
+
+    def attempt(call: Callable[[], object]) -> UncertainError:
+        monkeypatch.setattr(Storage, "read", broken)
+        with pytest.raises(UncertainError, match="it was done, but") as found:
+            call()
+        assert "nothing was changed" not in str(found.value)
+        return found.value
+
+    assert attempt(lambda: study.set(budget=500, key="one")).key == "one"
+    assert attempt(lambda: study.void(3, reason="a slip", key="two")).key == "two"
+    told = attempt(lambda: study.tell_and_ask([(ticket, 1.0)], 1, items=True, key="three"))
+    assert told.key == "three"
+    assert study.void(3, reason="a slip", key="two").pulls == 20
+    assert study.tell(ticket, 1.0, key="three").again
+    assert (study.budget, study.verify().problems) == (500, ())
+    study.close()
 
 
 def test_delete(place: str) -> None:

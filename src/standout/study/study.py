@@ -49,6 +49,7 @@ from standout.study.tickets import MOST, read_failures, read_pending, ticket_id
 from standout.study.transaction import (
     Mark,
     Transaction,
+    behind_commit,
     carry_out,
     check_count,
     insist,
@@ -237,7 +238,8 @@ class Study(StudyInterface):
             answer = self._carry_out(request)
         if not wanted.items:
             return answer.receipt, answer.tickets
-        shown = self.items({ticket.arm for ticket in answer.tickets})
+        with behind_commit(mark.key if told else None):
+            shown = self.items({ticket.arm for ticket in answer.tickets})
         return answer.receipt, [replace(each, item=shown.get(each.arm)) for each in answer.tickets]
 
     def _carry_out(self, request: Request) -> Answer:
@@ -386,7 +388,8 @@ class Study(StudyInterface):
         why, who = arguments.text("reason", hand.reason), worker_of(hand.worker)
         mark = Mark.of(hand.key)
         self._looking(lambda: insist(lambda mark: attempt(Hand(who, why, mark)), mark))
-        return self.status()
+        with behind_commit(mark.key):
+            return self.status()
 
     def delete(self, name: str, reason: str = "", *, worker: str | None = None) -> None:
         if name != self.name:

@@ -6,7 +6,8 @@ request among several in a transaction leaves the others as they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
 from standout.errors import (
@@ -247,6 +248,18 @@ def insist(attempt: Callable[[Mark], T], mark: Mark) -> T:
             return attempt(mark._replace(is_new=False))
         except StorageError:
             raise UncertainError(str(error), mark.key) from None
+
+
+@contextmanager
+def behind_commit(key: str | None = None) -> Iterator[None]:
+    """To read what belongs to a change that is done: it is done also if that cannot be read."""
+    try:
+        yield
+    except StorageError as error:
+        why = str(error).replace("; nothing was changed", "")
+        raise UncertainError(
+            f"it was done, but what came of it cannot be read: {why}", key
+        ) from None
 
 
 def carry_out(

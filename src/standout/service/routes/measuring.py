@@ -33,7 +33,7 @@ from standout.service.security.auth import Answerer, Identity, Measurer, Reader
 from standout.service.service import Service, ServiceOf
 from standout.study import Study, Ticket
 from standout.study.storage.tokens import Role
-from standout.study.transaction import Mark, Transaction
+from standout.study.transaction import Mark, Transaction, behind_commit
 
 router = APIRouter(prefix="/studies/{name}", tags=["measuring"], route_class=LongRoute)
 
@@ -74,7 +74,8 @@ async def _tickets(
     if not with_items or not tickets:
         return tuple(tickets)
     arms = {ticket.arm for ticket in tickets}
-    items = await service.queues.quick(lambda: service.studies.reader(name).items(arms))
+    with behind_commit():
+        items = await service.queues.quick(lambda: service.studies.reader(name).items(arms))
     return tuple(replace(ticket, item=items.get(ticket.arm)) for ticket in tickets)
 
 

@@ -18,6 +18,7 @@ from standout.service.schemas import NewStudy, PageBody
 from standout.service.security.auth import Anyone, Looker, Owner, Reader
 from standout.service.service import ServiceOf
 from standout.study import Study
+from standout.study.transaction import behind_commit
 
 router = APIRouter(tags=["studies"])
 
@@ -55,7 +56,10 @@ def _create(opened: OpenStudies, body: NewStudy) -> Response:
     asked = {each.name for each in fields(Problem)} & given.keys()
     problem = Problem(**{key: given.pop(key) for key in asked})
     arms = given.pop("arms")
-    with Study.create(opened.place, arms, problem, **given, patience=PATIENCE) as study:
+    with (
+        Study.create(opened.place, arms, problem, **given, patience=PATIENCE) as study,
+        behind_commit(),
+    ):
         return answer(study.status(), 201)
 
 
