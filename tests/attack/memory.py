@@ -17,6 +17,8 @@ from standout.core.state import State
 STRIP = 8
 """Entries between two fenced arrays."""
 MARK = 99
+_INTEGERS = (int, np.integer)
+_get, _set = np.ndarray.__getitem__, np.ndarray.__setitem__
 
 
 class Fence:
@@ -55,12 +57,14 @@ class StrictArray(np.ndarray):
     """An array whose indexes must lie between 0 and its length."""
 
     def __getitem__(self, key: Any) -> Any:
-        self._check(key)
-        return super().__getitem__(key)
+        if type(key) is not int or key < 0:  # What is too large NumPy refuses by itself.
+            self._check(key)
+        return _get(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._check(key)
-        super().__setitem__(key, value)
+        if type(key) is not int or key < 0:
+            self._check(key)
+        _set(self, key, value)
 
     def _check(self, key: Any) -> None:
         for axis, index in enumerate(key if isinstance(key, tuple) else (key,)):
@@ -68,7 +72,7 @@ class StrictArray(np.ndarray):
                 ends = [end for end in (index.start, index.stop) if end is not None]
                 if any(not 0 <= end <= self.shape[axis] for end in ends):
                     raise IndexError(f"slice {index} of an axis of {self.shape[axis]}")
-            elif isinstance(index, int | np.integer) and not 0 <= index < self.shape[axis]:
+            elif isinstance(index, _INTEGERS) and not 0 <= index < self.shape[axis]:
                 raise IndexError(f"index {index} into an axis of {self.shape[axis]}")
 
 
