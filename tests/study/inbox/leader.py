@@ -68,8 +68,8 @@ class Leader:
             if turn.most == 0:
                 os.write(writer, b"!")
                 assert turn._listener is not None
-                while not found:
-                    select.select([turn._listener], [], [], 1.0)
+                while not found:  # Who has come may still be writing.
+                    select.select([turn._listener], [], [], 0.01)
                     found = gather(turn, seconds)
                 self._act("taken")
             return found
