@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 
 from standout import __version__
 from standout.service import errors, pages
@@ -35,6 +35,13 @@ Send a token as `Authorization: Bearer TOKEN`. Every answer that is not a succes
 `{"error": {"code", "message", "detail"}}`. Times are seconds since 1970.
 """
 
+_ROUTES = APIRouter()
+"""All addresses, shared by all apps of a process: to make them takes longer than a request."""
+for _module in (health, studies, measuring, changing, views, files, tokens):
+    _ROUTES.include_router(_module.router, prefix=API, responses=ERRORS)
+_ROUTES.include_router(login.router)
+_ROUTES.include_router(pages.router)
+
 
 def create_app(place: str | os.PathLike[str], settings: Settings | None = None) -> FastAPI:
     """The service on a file or a database address."""
@@ -60,10 +67,7 @@ def create_app(place: str | os.PathLike[str], settings: Settings | None = None) 
     )
     app.state.service = service
     errors.install(app, pages.error_page)
-    for module in (health, studies, measuring, changing, views, files, tokens):
-        app.include_router(module.router, prefix=API, responses=ERRORS)
-    app.include_router(login.router)
-    app.include_router(pages.router)
+    app.router.routes.extend(_ROUTES.routes)
     app.add_middleware(FastPath, service=service, prefix=API)
     app.add_middleware(Guard, settings=chosen, gate=service.gate)
     _describe_tokens(app, chosen.may_be_open)
