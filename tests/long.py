@@ -1,6 +1,6 @@
 """The long tests: `make quick` leaves them out, and all other runs begin with them.
 
-`python -m pytest --durations=60` says what belongs here: what takes some seconds, or
+`python -m pytest --durations=60` says what belongs here: what takes a second or more, or
 starts programs, browsers or PostgreSQL again and again.
 """
 
@@ -48,6 +48,21 @@ APART = (
     "tests/study/test_interrupted.py",
     "tests/study/test_same_decisions.py",
     "tests/study/test_until.py",
+    "tests/study/test_kept_methods.py::test_what_the_goal_anytime_learns_follows_from_the_rewards",
+    "tests/study/storage/test_threads.py::test_the_end_of_a_program_closes_nothing_that_is_in_use",
+    "tests/service/test_bounds.py::test_invented_names_leave_nothing_behind",
+    "tests/service/security/test_slow_clients.py::test_the_longest_to_wait_makes_room",
+    "tests/analysis/test_analyse.py::test_it_says_what_a_run_with_these_rewards_says",
+    "tests/analysis/test_folders.py::test_in_the_order_of_the_files",
+    "tests/analysis/test_uniform_sampling.py::test_it_agrees_with_the_simulator",
+    "tests/cli/test_commands.py::TestHelp::test_a_study_in_a_file_imports_what_it_uses",
+    "tests/cli/test_commands.py::TestSimulate::test_tables_fit_80_columns",
+    "tests/cli/test_dialect.py::test_json_is_one_object",
+    "tests/core/test_jit.py::test_another_installation_shares_the_cache",
+    "tests/core/test_jit.py::test_kept_kernels_run_where_nothing_is_compiled",
+    "tests/core/test_jit.py::test_linear_algebra_is_imported_by_those_who_use_it",
+    "tests/core/test_prior.py::test_arms_that_cannot_be_decided",
+    "tests/test_site.py::test_commands_on_the_pages_exist_with_their_options",
     "tests/torture/",
     "tests/test_examples.py::test_examples_pass_strict_mypy",
     "tests/test_pages.py::test_a_page_says_what_comes_out",
