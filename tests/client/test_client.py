@@ -43,7 +43,7 @@ from tests.study.test_conformance import MEANS, PROBLEM, SIGMA, make
 
 @pytest.fixture
 def client(file: str) -> Iterator[Client]:
-    with serving(file) as url, Client(url, patience=10) as client:
+    with serving(file) as url, Client(url, patience=HANGS) as client:
         yield client
 
 
@@ -228,7 +228,7 @@ def test_lost_answers_are_given_again(file: str, drops: str) -> None:
     with (
         serving(file) as url,
         losing(url, drops + drops + drops) as proxy,
-        Client(proxy, patience=20) as client,
+        Client(proxy, patience=HANGS) as client,
     ):
         study = client.study("main")
         tickets = study.ask(2)
@@ -252,7 +252,7 @@ def test_a_reward_without_a_ticket_counts_once(file: str, drops: str) -> None:
     with (
         serving(file) as url,
         losing(url, drops) as proxy,
-        Client(proxy, patience=20) as client,
+        Client(proxy, patience=HANGS) as client,
     ):
         study = client.study("main")
         receipt = study.tell(arm="ash", reward=0.5)
@@ -261,7 +261,7 @@ def test_a_reward_without_a_ticket_counts_once(file: str, drops: str) -> None:
     with (
         serving(file) as url,
         losing(url, drops) as proxy,
-        Client(proxy, patience=20) as client,
+        Client(proxy, patience=HANGS) as client,
     ):
         pairs = [("elm", 0.25), ("elm", 0.25)]
         told, tickets = client.study("main").tell_and_ask(pairs, 2)
@@ -312,7 +312,7 @@ def test_what_is_not_repeatable_is_sent_once(file: str, drop: str) -> None:
     with (
         serving(file) as url,
         losing(url, drop) as proxy,
-        Client(proxy, patience=20) as client,
+        Client(proxy, patience=HANGS) as client,
         pytest.raises(UncertainError, match="may have been carried out"),
     ):
         begin(client, "new")

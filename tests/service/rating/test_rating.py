@@ -284,11 +284,11 @@ def test_telling_again_brings_no_more_tickets(connect: Connect, file: str) -> No
 
 def test_a_lease_for_raters_of_its_own(connect: Connect, file: str) -> None:
     with Study.create(file, ARMS, COIN, name="trees", budget=3, lease=86400) as study:
-        client = connect(file, rater_lease=0.5)
+        client = connect(file, rater_lease=2.0)
         token = new_token(file, "rater")
         first = client.post("/rate/trees/next", json={}, headers=rater_headers(token, 1)).json()
         (out,) = study.pending()
-        assert out.expires - out.asked == pytest.approx(0.5)
+        assert out.expires - out.asked == pytest.approx(2.0)
         found = study.ask(3)
         while len(found) < 3:
             time.sleep(0.1)

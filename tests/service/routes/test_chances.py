@@ -11,6 +11,7 @@ import pytest
 
 from standout import Client, StopReason, Study
 from standout.errors import ProblemError
+from tests.patience import HANGS
 from tests.service.live import serving
 
 ARMS = ["ash", "elm", "fir", "=oak", "yew"]
@@ -24,7 +25,7 @@ def tell_some(study: Study) -> None:
 
 def test_a_client_sees_what_a_study_says(tmp_path: Path) -> None:
     file = str(tmp_path / "x.db")
-    with serving(file) as url, Client(url, patience=10) as client:
+    with serving(file) as url, Client(url, patience=HANGS) as client:
         remote = client.create("beans", ARMS, "gaussian:0.3", k=2.0)
         assert remote.chances().note is not None
         with Study.open(file, "beans") as study:
@@ -42,7 +43,7 @@ def test_a_csv_that_a_spreadsheet_may_open(tmp_path: Path) -> None:
     import urllib.request
 
     file = str(tmp_path / "x.db")
-    with serving(file) as url, Client(url, patience=10) as client:
+    with serving(file) as url, Client(url, patience=HANGS) as client:
         client.create("beans", ARMS, "gaussian:0.3", k=2.0)
         with Study.open(file, "beans") as study:
             tell_some(study)
@@ -56,7 +57,7 @@ def test_a_csv_that_a_spreadsheet_may_open(tmp_path: Path) -> None:
 
 
 def test_a_promise_over_http(tmp_path: Path) -> None:
-    with serving(str(tmp_path / "x.db")) as url, Client(url, patience=10) as client:
+    with serving(str(tmp_path / "x.db")) as url, Client(url, patience=HANGS) as client:
         with pytest.raises(ProblemError, match="until"):
             client.create("bad", ARMS, "gaussian:0.3", until="luck=1")
         study = client.create("beans", ARMS, "gaussian:0.1", k=2.0, until="errors=0.9")

@@ -72,7 +72,7 @@ def test_the_longest_to_wait_makes_room(file: str, sent: bytes) -> None:
 
 
 def test_headers_must_come_in_time(file: str) -> None:
-    with serving(file, header_seconds=0.3) as url:
+    with serving(file, header_seconds=1.0) as url:
         for sent in (b"", HEAD):
             # Returns when the server hangs up; the socket's own time-out fails the test.
             with closing(connect(url, sent)) as slow, suppress(ConnectionResetError):
@@ -140,7 +140,7 @@ def test_a_slow_answer_is_no_slow_client(file: str) -> None:
 
     with (
         make(file) as study,
-        serving(file, header_seconds=0.2, body_seconds=0.2, event_seconds=0.05) as url,
+        serving(file, header_seconds=1.0, body_seconds=1.0, event_seconds=0.05) as url,
         listen(url) as stream,
     ):
         seen = 0
@@ -149,7 +149,7 @@ def test_a_slow_answer_is_no_slow_client(file: str) -> None:
             assert line
             if line == b"event: change\n":
                 seen += 1
-                time.sleep(0.4)
+                time.sleep(0.6)
                 study.tell(arm="ash", reward=0.1)
 
 

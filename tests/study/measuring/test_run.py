@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,8 +22,9 @@ from standout.study import Study
 from standout.study.measuring.command import Command, MeasurementFailed, parse_command
 from standout.study.measuring.worker import Worker, is_gone, worker_name
 from tests.cli.test_study import NASTY, write_arms
-from tests.patience import HANGS
+from tests.patience import HANGS, until
 from tests.study.cli import standout
+from tests.study.conftest import Clock
 
 PROGRAM = [sys.executable, "-c", "from standout.cli.main import main; main()"]
 
@@ -249,14 +251,20 @@ def test_leases_are_renewed_while_measuring(folder: Path) -> None:
     """A measurement may take longer than the lease; nobody else gets it meanwhile."""
     path = folder / "x.db"
     problem = Problem(noise="gaussian:9")
-    study = Study.create(path, ["a", "b", "c"], problem, budget=3)
-    other = Study.open(path)
+    clock, turn = Clock(), threading.Lock()
+    study = Study.create(path, ["a", "b", "c"], problem, budget=3, clock=clock)
+    other = Study.open(path, clock=clock)
     taken: list[int] = []
+
+    def is_renewed() -> bool:
+        return min(one.expires for one in other.pending()) > clock.now + 0.35
 
     def slow(arm: str) -> float:
         for _ in range(6):
-            time.sleep(0.1)
-            taken.extend(ticket.id for ticket in other.ask(3))
+            with turn:
+                clock.now += 0.1
+                until(is_renewed, "the lease is not renewed")
+                taken.extend(ticket.id for ticket in other.ask(3))
         return 1.0
 
     with ThreadPoolExecutor(3) as executor:
