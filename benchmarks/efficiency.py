@@ -4,7 +4,8 @@ The first table plays methods that differ from ROAILUCB in one more part each, t
 the end, and sets them beside two references: the same stop rule with rewards
 free of noise (every reward is its arm's mean), and the information limit, below which
 no method can go. The second looks at the error of the best guess after so many
-pulls. Every number can be had again with the command that is printed.
+pulls, a third (`--table decided`) at how many arms are certain by then. Every number can be
+had again with the command that is printed.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from standout.core.state import PULLS, UNDECIDED
 from standout.simulation import InstanceFamily, default_problem, parse_instance
 from standout.simulation.instances import FixedFamily, make_instance
 from standout.simulation.play import play
-from standout.simulation.rewards import RewardKind, Rewards
+from standout.simulation.rewards import RewardKind, Rewards, rewards_of
 from standout.theory import information_limit
 
 REFERENCE = "roai-lucb"
@@ -38,10 +39,15 @@ METHODS = (
     "focus:interval=hoeffding",
     "focus:range=algorithm1",
     "focus",
+    "joint",
 )
 """From the paper's method to focus: tight intervals, exact range, rule, and focus without one."""
-ANYTIME = ("roai-lucb", "roai-lucb-released", "random", "focus", "focus:goal=anytime")
+ANYTIME = ("roai-lucb", "roai-lucb-released", "random", "focus", "joint", "focus:goal=anytime")
 MARKS = (1000, 2000, 3000, 4000, 5000)
+DECIDED = {
+    "fig1:gap=0.4": (500, 1000, 2000, 3000, 4000),
+    "wine": (20_000, 50_000, 100_000, 200_000, 300_000),
+}
 
 
 @dataclass(frozen=True)
@@ -143,6 +149,37 @@ def show_anytime(table: dict[str, Any]) -> None:
         print(f"  {method:34} " + " ".join(f"{rate:7.3f}" for rate in rates), flush=True)
 
 
+def decided(instance: str, method: str, runs: int, seed: int) -> list[float]:
+    """Mean number of arms that are certain after so many pulls."""
+    family, chosen = parse_instance(instance), parse_method(method)
+    problem = default_problem(family)
+    nothing = np.zeros(0, dtype=np.int64)
+    found = []
+    for run in range(runs):
+        rng = np.random.default_rng((seed, run))
+        drawn = family.draw(rng)
+        guesses = np.zeros((0, drawn.n_arms), dtype=np.bool_)
+        rewards = rewards_of(drawn.means, drawn.noise, drawn.sigmas)
+        state = start_state(problem, chosen, drawn.n_arms, rng)
+        spec = chosen.spec(problem, drawn.n_arms)
+        for mark in DECIDED[instance]:
+            while state.counters[UNDECIDED] > 0 and state.counters[PULLS] < mark:
+                play(spec, state, rewards, mark, 1000, nothing, 0, guesses, rng, rng)
+            found.append(drawn.n_arms - int(state.counters[UNDECIDED]))
+    return [float(mean) for mean in np.reshape(found, (runs, -1)).mean(axis=0)]
+
+
+def show_decided(instance: str, runs: int, seed: int) -> dict[str, Any]:
+    marks = DECIDED[instance]
+    print(f"\n{instance}: arms that are certain, mean of {runs} runs")
+    print(f"  {'method':34} " + " ".join(f"{mark:>7,}" for mark in marks))
+    table: dict[str, Any] = {"instance": instance, "runs": runs, "pulls": marks, "decided": {}}
+    for method in ("focus", "joint"):
+        means = table["decided"][method] = decided(instance, method, runs, seed)
+        print(f"  {method:34} " + " ".join(f"{mean:7.1f}" for mean in means), flush=True)
+    return table
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="two instances, few runs")
@@ -150,21 +187,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", default="", help="only the instances whose name has this in it")
-    parser.add_argument("--table", choices=("pulls", "anytime"), help="only one of the two tables")
+    parser.add_argument("--table", choices=("pulls", "anytime", "decided"), help="only one table")
     parser.add_argument("--json", metavar="FILE", help="also write the numbers to FILE")
     given = parser.parse_args(arguments)
     runs = given.runs or (10 if given.quick else 100)
     words = list(sys.argv[1:] if arguments is None else arguments)
     print("$ python benchmarks/efficiency.py " + shlex.join(words))
     found: dict[str, Any] = {"runs": runs, "seed": given.seed, "ablation": [], "anytime": []}
+    for instance in DECIDED if given.table == "decided" else ():
+        if given.only in instance:
+            part = 1.0 if instance != "wine" else 0.05
+            table = show_decided(instance, max(2, round(part * runs)), given.seed)
+            found.setdefault("decided", []).append(table)
     for row in rows(given.quick):
-        if given.only not in row.family.name or given.table == "anytime":
+        if given.only not in row.family.name or given.table not in (None, "pulls"):
             continue
         table = ablation(row, runs, given.seed, given.jobs)
         show_ablation(table)
         found["ablation"].append(table)
     for instance in ("fig4",) if given.quick else ("fig4", "wine"):
-        if given.only not in instance or given.table == "pulls":
+        if given.only not in instance or given.table not in (None, "anytime"):
             continue
         table = anytime(instance, 3 * runs, given.seed, given.jobs)
         show_anytime(table)

@@ -145,9 +145,9 @@ def test_other_thresholds_are_explained(tmp_path: Path) -> None:
 
 def test_the_picture_says_what_decides(tmp_path: Path) -> None:
     with make(tmp_path) as study:
-        assert "together" not in words.caption(gather(study))
+        assert "together" not in words.caption(gather(measure(study, MEANS)))
     with make(tmp_path, "joint", method="joint") as study:
-        assert "All means together may say more" in words.caption(gather(study))
+        assert "all arms together rule out" in words.caption(gather(measure(study, MEANS)))
 
 
 def test_an_uncertain_run_says_why(tmp_path: Path) -> None:

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from standout.core.problem import Problem
     from standout.simulation import Instance, InstanceFamily
 
+JOINT_HINT = (
+    "To have every arm decided, joint often takes fewer pulls, but decides the first ones later "
+    "(docs/joint.md): compare with --method focus --method joint."
+)
+
 
 @expanded
 def plan(
@@ -200,6 +205,7 @@ def show(
 ) -> None:
     """Everything as tables."""
     from standout.cli import console, tables
+    from standout.core.methods import METHODS
 
     console.say(tables.headline(instance, problem), style="bold")
     if is_random:
@@ -214,3 +220,7 @@ def show(
         return
     table = tables.forecast_table(forecasts, ratios, budget)
     console.say(table, *tables.capped_words(forecasts, budget))
+    joint = METHODS["joint"]
+    is_compared = any(line.method.startswith(joint.name) for line in forecasts)
+    if joint.flips(problem, instance.n_arms) and not is_compared:
+        console.say("", JOINT_HINT)

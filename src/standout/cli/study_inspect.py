@@ -64,6 +64,7 @@ def overview(now: Status, study: Study | None = None) -> list[str]:
         f"{printable(now.name)}: {now.arms:,} arms, {pulls} pulls, {pending}",
         f"{len(now.outliers):,} outliers, {len(now.normal):,} normal, "
         f"{len(now.undecided):,} undecided; {now.threshold_words()}",
+        *([] if now.found is None else now.found.overlap_lines()),
     ]
     left: int | None = None
     if now.stopped:

@@ -10,6 +10,7 @@ from standout.core.problem import Side
 from standout.posterior.until import Until
 from standout.report.items import quoted
 from standout.results import Forecast, StopReason
+from standout.results.overlap import overlap_words
 from standout.text import count, listed, plural, printable, rounded
 
 if TYPE_CHECKING:
@@ -185,11 +186,12 @@ def caption(facts: Facts) -> str:
     )
     tolerance = facts.seen.problem.tolerance
     words += f", up to the tolerance of {tolerance:g}." if tolerance else "."
-    if facts.method.flips(facts.seen.problem, len(facts.seen.names)):
-        words += (
-            " All means together may say more than each by itself: then an arm is decided while "
-            "its own interval still touches the band."
-        )
+    seen = facts.seen
+    why = overlap_words(
+        seen.verdict, seen.estimate, seen.lower, seen.upper, seen.thresholds, seen.median,
+        seen.problem.side, tolerance,
+    )  # fmt: skip
+    words += f" {why}" if why else ""
     if facts.picture.is_crowded:
         words += " So many arms do not fit one by one: most are drawn as a band, the others apart."
     return words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from standout.results.chances import Chances
 from standout.results.display import DisplayedArms, some
 from standout.results.interval import HasThresholds, Interval
+from standout.results.overlap import overlap_words
 from standout.results.serialisation import Ints, LowerEnds, Maybe, Maybes, Result, UpperEnds
 
 
@@ -147,6 +149,7 @@ class Identification(HasThresholds, DisplayedArms, Result):
             f"{len(self.outliers):,} outliers: {some(self.outliers)}",
             f"{len(self.normal):,} normal, {len(self.undecided):,} undecided",
             self.threshold_words(),
+            *self.overlap_lines(),
             f"{self.pulls:,} pulls; {self.reason.message}",
         ]
         certain = set(self.outliers)
@@ -156,6 +159,22 @@ class Identification(HasThresholds, DisplayedArms, Result):
         if self.endings and not (self.note and "tolerance of" in self.note):
             lines.append(f"a tolerance of {self.endings[0].tolerance:g} would decide every arm now")
         return "\n".join([*lines, *([self.note] if self.note else [])])
+
+    def overlap_lines(self) -> list[str]:
+        """Why decided arms' intervals reach into the threshold's: a sentence where some do."""
+        import numpy as np
+
+        if self.problem is None or not len(self.means):
+            return []
+        out, undecided = set(self.outliers), set(self.undecided)
+        verdict = np.array([1 + (a in out) - (a in undecided) for a in self.arms])
+        known = self.means[np.isfinite(self.means)]
+        median = float(np.median(known)) if len(known) else math.nan
+        words = overlap_words(
+            verdict, self.means, self.lower, self.upper, self.thresholds, median,
+            self.problem.side, self.problem.tolerance,
+        )  # fmt: skip
+        return [] if words is None else [words]
 
     def columns(self) -> dict[str, Any]:
         """Per arm: its verdict, mean, interval and pulls, and its chance where there is one."""

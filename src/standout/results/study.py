@@ -182,6 +182,7 @@ class Status(HasThresholds, DisplayedArms, Result):
             f"{len(self.outliers):,} outliers: {some(self.outliers)}",
             f"{len(self.normal):,} normal, {len(self.undecided):,} undecided",
             self.threshold_words(),
+            *([] if self.found is None else self.found.overlap_lines()),
             self.reason.message,
         ]
         if self.enough_tolerance is not None and not self.note:

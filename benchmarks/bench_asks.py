@@ -1,0 +1,79 @@
+"""What `joint` makes of a study's ask and tell, as multiples of the times with `focus`.
+
+Processor time of single asks and tells in studies on SQLite, with a past of 40 pulls per arm and,
+for 17 arms, of a whole study to its end, where the proofs are.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from bars import end, report
+
+from standout import Problem, Study
+from standout.core.typing import Floats
+from standout.simulation import parse_instance
+
+ARMS = (17, 105, 300)
+PAST = 40
+PAIRS = 400
+MOST = 1.5
+"""Times the ask of `focus` that one of `joint` may take."""
+
+
+def measure(means: Floats, noise: str, method: str, past: int, pairs: float) -> Floats:
+    """Mean seconds of an ask and of a tell, and the slowest tell, after `past` pulls per arm."""
+    rng = np.random.default_rng(0)
+
+    def draw(arm: str) -> float:
+        mean = means[int(arm)]
+        return float(rng.random() < mean) if noise == "bernoulli" else float(rng.normal(mean, 0.5))
+
+    arms = [str(i) for i in range(means.size)]
+    asks: list[float] = []
+    tells: list[float] = []
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Study.create(Path(folder) / "x.db", arms, Problem(noise=noise, k=2), method) as study,
+    ):
+        while study.status().pulls < past * means.size:
+            study.tell_many([(t, draw(t.arm)) for t in study.ask(means.size)])
+        while len(asks) < pairs:
+            begin = time.process_time()
+            tickets = study.ask(1)
+            asked = time.process_time()
+            if not tickets:
+                break
+            study.tell(tickets[0], draw(tickets[0].arm))
+            asks.append(asked - begin)
+            tells.append(time.process_time() - asked)
+    return np.array([np.mean(asks), np.mean(tells), np.max(tells)])
+
+
+def compare(title: str, means: Floats, noise: str, past: int, pairs: float) -> None:
+    measure(means, noise, "joint", 1, 1)  # Compile.
+    focus, joint = (measure(means, noise, name, past, pairs) for name in ("focus", "joint"))
+    report(f"{title}: joint's ask, over focus's", joint[0] / focus[0], "times", MOST)
+    report(f"{title}: joint's tell, over focus's", joint[1] / focus[1], "times")
+    slowest = 1000 * joint[2]
+    print(
+        f"{'':<12}(ask {1000 * joint[0]:.2f} ms, tell {1000 * joint[1]:.2f}, slowest {slowest:.1f})"
+    )
+
+
+def main() -> None:
+    rng = np.random.default_rng(1)
+    for n_arms in ARMS:
+        compare(f"{n_arms} arms, gaussian", rng.normal(0, 1, n_arms), "gaussian:0.5", PAST, PAIRS)
+        compare(f"{n_arms} arms, 0 or 1", rng.beta(4, 6, n_arms), "bernoulli", PAST, PAIRS)
+    fig1 = parse_instance("fig1:gap=0.6").draw(rng).means
+    compare("Fig. 1 to the end", fig1, "gaussian:0.5", 0, math.inf)
+    end()
+
+
+if __name__ == "__main__":
+    main()

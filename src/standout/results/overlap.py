@@ -1,0 +1,50 @@
+"""Why an arm may be decided though its interval reaches into the threshold's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from standout.results.interval import Interval
+
+NEAR = "reaches into the threshold's by less than the tolerance of"
+TOGETHER = (
+    "alone still reaches into the threshold's; the rewards of all arms together rule out the "
+    "other verdict"
+)
+"""The dashboard says the same (`service/static/verdicts.js`)."""
+_NORMAL, _OUTLIER = 1, 2
+
+
+def overlap_words(
+    verdict: Any,
+    means: Any,
+    lower: Any,
+    upper: Any,
+    thresholds: Sequence[Interval],
+    median: float,
+    side: str,
+    tolerance: float,
+) -> str | None:
+    """What to say beside the arms of a picture or a table; None where no interval does.
+
+    The arrays have an entry per arm; verdicts are 0 undecided, 1 normal, 2 outlier.
+    """
+    import numpy as np
+
+    reach = np.zeros(len(verdict))
+    for place, band in enumerate(thresholds):
+        is_low = side == "low" or place == 1
+        inside = band.upper - lower, upper - band.lower
+        # An outlier was decided against its own side's, a normal arm against each.
+        own = (means < median) == is_low if side == "both" else True
+        is_out = (verdict == _OUTLIER) & own
+        reach = np.maximum(reach, np.where(is_out, inside[1 if is_low else 0], 0.0))
+        reach = np.maximum(reach, np.where(verdict == _NORMAL, inside[0 if is_low else 1], 0.0))
+    count = int(np.count_nonzero(reach > 0.0))
+    if count == 0:
+        return None
+    one = count == 1
+    what = TOGETHER if reach.max() > tolerance * (1 + 1e-9) else f"{NEAR} {tolerance:g}"
+    arms = f"{count:,} decided arm{' touches' if one else 's touch'}"
+    return f"{arms} the threshold's interval. {'Its' if one else 'Each'} interval {what}."
