@@ -161,6 +161,8 @@ class LiveRound:
     def unpack(self, packed: list[Any]) -> None:
         """The reverse of `pack`, on a round with the same plan."""
         _, self.first, given, self.out, returned = packed[:5]
+        if not 0 <= self.first <= len(self.arms) == len(self.amounts):
+            raise ValueError("a round has another length than its plan")
         self.given[: self.first] = self.amounts[: self.first]
         self.given[self.first :] = 0
         for entry, count in given:

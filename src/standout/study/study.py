@@ -44,7 +44,7 @@ from standout.study.storage.database import PATIENCE, Connection, Storage
 from standout.study.storage.log.trace import read_trace
 from standout.study.storage.rating_items import read_items
 from standout.study.storage.statements import FEW, without_collector
-from standout.study.storage.stored_study import StoredStudy
+from standout.study.storage.stored_study import StoredStudy, readable
 from standout.study.tickets import MOST, read_failures, read_pending, ticket_id
 from standout.study.transaction import (
     Mark,
@@ -465,7 +465,7 @@ class Study(StudyInterface):
         >>> len(study.trace())
         0
         """
-        with self._reading() as (connection, _):
+        with self._reading() as (connection, _), readable():
             return read_trace(connection, self._stored.key)
 
     def failures(self, limit: int = 100, before: int | None = None) -> list[Failure]:
@@ -478,7 +478,7 @@ class Study(StudyInterface):
         limit = arguments.whole("limit", limit, 1, arguments.MOST_TICKETS)
         if before is not None:
             before = arguments.whole("before", before, 0, MOST)
-        with self._reading() as (connection, _):
+        with self._reading() as (connection, _), readable():
             return read_failures(connection, self._stored, limit, before)
 
     @property
@@ -502,7 +502,7 @@ class Study(StudyInterface):
             )
 
     def pending(self) -> list[Pending]:
-        with self._reading() as (connection, _):
+        with self._reading() as (connection, _), readable():
             return read_pending(connection, self._stored)
 
     def forecast(self) -> int | None:
@@ -543,7 +543,7 @@ class Study(StudyInterface):
         """
         from standout.study.log.history import read_history
 
-        with self._reading() as (connection, _):
+        with self._reading() as (connection, _), readable():
             return read_history(connection, self._stored)
 
     def export(self, file: IO[Any], form: str = "csv", *, raw: bool = False) -> int:
@@ -559,12 +559,18 @@ class Study(StudyInterface):
         >>> study.export(file), file.getvalue().strip()
         (0, 'seq,time,arm,reward,ticket,asked,worker,counted')
         """
-        from standout.study.log.history import FORMS, write_history
+        from standout.study.log.history import FORMS
 
         if form not in FORMS:
             raise StudyError(f"no format {shown(form)}; there are {', '.join(FORMS)}")
-        with self._reading() as (connection, _):
-            return write_history(connection, self._stored, file, form, raw)
+        if form == "parquet":
+            history = self.history()
+            history.write_parquet(file)
+            return len(history)
+        with self._reading():  # One moment, and its length.
+            for part in self.export_parts(form, raw=raw):
+                file.write(part)
+            return self._stored.progress.totals.log
 
     def verify(self, head: str | None = None) -> Verification:
         """Work everything out anew from the log, and compare with what is stored.
@@ -613,7 +619,12 @@ class Study(StudyInterface):
                 done = rows[-1][0] if rows else last
                 yield rows
 
-        yield from TEXTS[form](without_void(batches(), voided), self.arms, raw)
+        texts = TEXTS[form](without_void(batches(), voided), self.arms, raw)
+        part: str | None = ""
+        while part is not None:
+            yield part
+            with readable():
+                part = next(texts, None)
 
     def _position(self, arm: str) -> int:
         position = self._stored.progress.index.get(arguments.text("an arm", arm))

@@ -49,6 +49,13 @@ class History:
 
         return pyarrow.table(self.columns)
 
+    def write_parquet(self, file: IO[Any]) -> None:
+        """Write it to a binary file; needs the extra `parquet`."""
+        table = self.to_arrow()
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(table, file)
+
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Let any Arrow-aware library read the history without a copy."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
@@ -75,25 +82,6 @@ def read_history(connection: Connection, stored: StoredStudy) -> History:
     columns = read_columns(connection, stored)
     names = np.array(stored.progress.arms, dtype=object)
     return History(columns | {"arm": names[columns["arm"]]})
-
-
-def write_history(
-    connection: Connection, stored: StoredStudy, file: IO[Any], form: str, raw: bool = False
-) -> int:
-    """Write the log as `csv`, `json` (text files) or `parquet` (a binary file); its length.
-
-    `raw`: see `csv_text`.
-    """
-    if form == "parquet":
-        require("parquet", "Parquet")
-        import pyarrow.parquet
-
-        pyarrow.parquet.write_table(read_history(connection, stored).to_arrow(), file)
-    else:
-        log = without_void(batches(connection, stored.key), stored.progress.voided)
-        for part in TEXTS[form](log, stored.progress.arms, raw):
-            file.write(part)
-    return stored.progress.totals.log
 
 
 Batches = Iterable[Sequence[Any]]

@@ -15,8 +15,8 @@ from standout.study.storage.append_only import check_append_only
 from standout.study.storage.database import Connection
 from standout.study.storage.log import audit
 from standout.study.storage.log.trace import read_trace
-from standout.study.storage.stored_study import StoredStudy
-from standout.study.storage.ticket_checks import check_tickets
+from standout.study.storage.stored_study import UNREADABLE, StoredStudy
+from standout.study.storage.ticket_checks import check_counters, check_tickets
 
 _NEAR = 1e-9
 """Machines may differ in the last digits of the same sum."""
@@ -31,12 +31,15 @@ def verify(connection: Connection, stored: StoredStudy, head: str | None = None)
     checks = _Checks(connection, stored)
     checks.integrity()
     checks.problems += check_append_only(connection)
-    checks.log()
-    try:
-        checks.steps(head)
-    except (ValueError, TypeError, LookupError, ArithmeticError, struct.error) as error:
-        checks.problems.append(f"the steps cannot be read ({error})")
-    checks.problems += check_tickets(connection, stored)
+    strange = audit.strange_values(connection, stored.key)
+    checks.problems += strange
+    if not strange:  # Else nothing can be worked out.
+        checks.log()
+        try:
+            checks.steps(head)
+        except (*UNREADABLE, struct.error) as error:
+            checks.problems.append(f"the steps cannot be read ({error})")
+        checks.problems += check_tickets(connection, stored) + check_counters(connection, stored)
     totals = stored.progress.totals
     return Verification(
         totals.log,

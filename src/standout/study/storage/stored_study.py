@@ -6,7 +6,8 @@ import json
 import math
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,17 @@ _OWN = 3
 _NEWS = 3
 UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, StudyError)
 """What reading rows raises that somebody has damaged."""
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Reading rows that somebody may have damaged; then it is a `StorageError`."""
+    try:
+        yield
+    except StorageError:
+        raise
+    except UNREADABLE as error:
+        raise StorageError(f"the study's rows cannot be read ({error}); restore a copy") from None
 
 
 class StoredStudy:
@@ -103,10 +115,11 @@ class StoredStudy:
         if not rows:
             raise NoStudyError("the study has been removed")
         row = sql.RunRow._make(rows[0][: len(sql.RunRow._fields)])
-        if row.seq < known.seq:  # Another copy of the database was put in place.
-            news = read_together(connection, self._news(Totals(seq=-1)))
-            self.progress.rounds = []
-        self._catch_up(row, *news)
+        with readable():
+            if row.seq < known.seq:  # Another copy of the database was put in place.
+                news = read_together(connection, self._news(Totals(seq=-1)))
+                self.progress.rounds = []
+            self._catch_up(row, *news)
         return moment
 
     def _news(self, known: Totals) -> list[tuple[Statement, tuple[Any, ...]]]:
@@ -124,13 +137,8 @@ class StoredStudy:
         self.first_due = due[0][0] if due else math.inf
         if self.is_loaded and row.seq == self.progress.totals.seq:
             return
-        try:
-            self._read_arms(arms)
-            self._read_run(row, {number: plan for number, *plan in rounds})
-        except UNREADABLE as error:
-            raise StorageError(
-                f"the study's rows cannot be read ({error}); restore a copy"
-            ) from None
+        self._read_arms(arms)
+        self._read_run(row, {number: plan for number, *plan in rounds})
         self.is_loaded = True
 
     def forget(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from standout.study.storage.connection import Connection, Row
+from standout.study.storage.schema import TABLES
 from standout.study.storage.statements import Statement
 
 
@@ -34,6 +35,14 @@ class BaseArm(NamedTuple):
     memory: str
 
 
+_OF_STUDIES = tuple(
+    table for table in TABLES if table not in ("standout_tokens", "standout_deleted")
+)
+_KINDS = {
+    "DOUBLE": "real", "INTEGER": "integer", "BIGINT": "integer", "SMALLINT": "integer",
+    "TEXT": "text", "VARCHAR": "text", "BLOB": "blob",
+}  # fmt: skip
+"""How the name of a column's type begins, and what SQLite calls its values."""
 _LOG = Statement("SELECT count(*), max(seq) FROM standout_rewards WHERE study = ?")
 counted_until = Statement(
     "SELECT arm, count(*), sum(value) FROM standout_rewards "
@@ -61,6 +70,34 @@ def complaints_of_sqlite(connection: Connection) -> list[str]:
         return []
     found = [str(text) for (text,) in connection.execute("PRAGMA integrity_check")]
     return [] if found == ["ok"] else found
+
+
+def strange_values(connection: Connection, key: int) -> list[str]:
+    """Columns with values of another kind than theirs, which SQLite takes; PostgreSQL does not."""
+    if not connection.is_sqlite:
+        return []
+    found = []
+    for table in _OF_STUDIES:
+        mine = "id" if table == "standout_studies" else "study"
+        columns = connection.execute(
+            f"SELECT name, type, \"notnull\" FROM pragma_table_info('{table}')"
+        )
+        wrong = ", ".join(f"sum({_is_strange(*column)})" for column in columns)
+        counts = connection.execute(f"SELECT {wrong} FROM {table} WHERE {mine} = {key}")[0]
+        found += [
+            f"{table}.{column[0]}: {count} of another kind than the column's"
+            for column, count in zip(columns, counts, strict=True)
+            if count
+        ]
+    return found
+
+
+def _is_strange(name: str, kind: str, is_needed: int) -> str:
+    if kind == "BOOLEAN":
+        return f"{name} IS NULL OR typeof({name}) <> 'integer' OR {name} NOT IN (0, 1)"
+    word = next(word for start, word in _KINDS.items() if kind.startswith(start))
+    words = f"'{word}'" if is_needed else f"'{word}', 'null'"
+    return f"typeof({name}) NOT IN ({words})"
 
 
 def size_of_log(connection: Connection, key: int) -> tuple[int, int]:
