@@ -13,7 +13,7 @@ M is large, and whoever follows it pulls the arms that it has pulled.
 An arm with an unlucky estimate may be in no alternative's way, so that it would never be looked
 at again. So the distance of each arm is taken at its most hopeful: it grows by
 sqrt(c log(T) / pulls) standard deviations, T being all pulls so far; and every arm is pulled at
-least sqrt(T) / 2 times. That is also why it ends: all intervals tend to width 0. Where few pulls
+least sqrt(T) / 4 times. That is also why it ends: all intervals tend to width 0. Where few pulls
 decide, that many would be most of them, so that T / 4n are enough there.
 
 The alternative is the cheapest of many, and what it leaves alone may be what the next ones move:
@@ -63,7 +63,7 @@ _TURN = 5
 """Of so many rounds one is that of focus."""
 _BONUS = 0.03
 """c: how hopeful a distance is."""
-_FLOOR = 0.5
+_FLOOR = 0.25
 """Every arm has at least this times the root of all pulls,"""
 _PART = 0.25
 """or this part of what each would have if all had the same: less while pulls are few."""
