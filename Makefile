@@ -73,7 +73,7 @@ run-tests: warm system $(FIRST)
 # Beside the other tests, so that no core waits; what it prints comes in one piece.
 plain: $(STAMP)
 	@mkdir -p build
-	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m kernel \
+	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -p no:cacheprovider -m kernel \
 	  $$(grep -rl --include='test_*.py' 'mark\.kernel' tests) >build/plain.txt 2>&1; status=$$?; \
 	  printf '\n== pytest: kernels as plain Python\n'; \
 	  [ $$status = 0 ] && tail -n 1 build/plain.txt || { cat build/plain.txt; exit $$status; }
