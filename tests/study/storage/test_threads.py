@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 
 from standout import Problem, Study
 from standout.errors import StorageError
+from standout.service.open_studies import OpenStudies
 from standout.study.storage import database
 from standout.study.storage.database import Storage
 from tests.patience import HANGS
@@ -112,6 +114,39 @@ def test_threads_may_open_others_at_the_end(folder: Path) -> None:
         for thread in threads:
             thread.join(HANGS)
     database._close_all()
+
+
+def test_whoever_closes_or_forgets_a_study_takes_it_from_nobody(place: str) -> None:
+    """Handles are shared, closed, dropped and collected while threads are inside of them."""
+    create(place).close()
+    shared, opened = Study.open(place), OpenStudies(place)
+    told, is_over = [0] * 4, threading.Event()
+
+    def work(number: int) -> None:
+        for _ in range(30):
+            study = shared if number % 2 else opened.writer("main")
+            study.tell(arm="ash", reward=1.0)
+            told[number] += 1
+            opened.reader("main").status()
+
+    def disturb() -> None:
+        while not is_over.is_set():
+            shared.close()
+            opened.forget("main")
+            gc.collect()
+
+    threads = [threading.Thread(target=work, args=(number,), daemon=True) for number in range(4)]
+    other = threading.Thread(target=disturb, daemon=True)
+    for thread in (*threads, other):
+        thread.start()
+    for thread in threads:
+        thread.join(HANGS)
+    is_over.set()
+    other.join(HANGS)
+    opened.close()
+    assert told == [30] * 4
+    assert (shared.status().pulls, shared.verify().problems) == (120, ())
+    shared.close()
 
 
 # Forks ----------------------------------------------------------------------------
