@@ -25,7 +25,8 @@ LATER = (
     "pictures/answers", "pictures/simulations", "posterior", "report/estimates", "report/items",
     "results/analysis", "results/arm", "results/chances", "results/display", "service/pictures",
     "service/routes/changing", "service/routes/tokens", "study/changing", "study/inbox",
-    "study/log/arm_history", "study/log/counted_order", "study/look", "study/rating/item_list", "study/rating/picture_files",
+    "study/log/arm_history", "study/log/counted_order", "study/look", "study/rating/item_list",
+    "study/rating/picture_files",
     "study/token_links", "theory/alternatives", "theory/boxes", "theory/branch_and_bound",
     "theory/divergences", "theory/limit", "theory/matrix_game", "theory/multipliers",
 )  # fmt: skip
