@@ -1,6 +1,7 @@
 """Wrong arms on a caption contest, replayed from its ratings, after 10, 30 and 100 of them per arm.
 
-Run it as: python benchmarks/contest.py [--runs 3] [--seed 1]
+Run it as: python benchmarks/contest.py [--runs 3] [--seed 1], or with --limit: what no way of
+sampling can do better, even one that knows theta and how the means are distributed.
 
 Each of the 2,930 captions has some 375 recorded ratings; a rating counts as 1 where it is
 "somewhat funny" or "funny". A pull draws from the caption's recorded shares, with replacement, and
@@ -32,6 +33,10 @@ from standout.simulation import Instance
 
 PER_ARM = (10, 30, 100)
 ADAPTIVE = ("roai-lucb", "focus:goal=anytime")
+MOST = 3_000
+"""Ratings of an arm after which the limit is told whether it stands out."""
+PRICES = np.geomspace(1e-6, 1e-4, 16)
+"""Wrong arms that a rating is worth, as the limit tries them."""
 
 
 def by_chances(problem: Problem, evidence: Evidence) -> tuple[np.ndarray, float]:
@@ -62,16 +67,42 @@ def answers(instance: Instance, problem: Problem, rng: np.random.Generator) -> d
     return found
 
 
+def limit(instance: Instance, true: np.ndarray) -> list[float]:
+    """At least so many wrong arms are to be expected, after each number of ratings per arm.
+
+    Each arm is a draw from all of them. If ratings have a price, arms are rated apart, each until
+    what it may still bring is less than that (by backward induction). Whatever the price, the sum
+    of both costs less the price of all ratings is no more than the wrong arms of any way.
+    """
+    means, inverse = np.unique(np.round(instance.means, 3), return_inverse=True)
+    beyond = np.bincount(inverse, weights=true) / np.bincount(inverse)
+    mass = np.bincount(inverse) / len(inverse)
+    values = np.zeros((len(PRICES), MOST + 1))
+    for ratings in range(MOST - 1, -1, -1):
+        ones = np.arange(ratings + 1)[:, None]
+        logs = ones * np.log(means) + (ratings - ones) * np.log1p(-means)
+        share = mass * np.exp(logs - logs.max(axis=1, keepdims=True))
+        share /= share.sum(axis=1, keepdims=True)
+        chance, one = share @ beyond, share @ means
+        more = PRICES[:, None] + one * values[:, 1:] + (1 - one) * values[:, :-1]
+        values = np.minimum(np.minimum(chance, 1 - chance), more)
+    return [float((values[:, 0] - PRICES * total).max() * len(true)) for total in PER_ARM]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--limit", action="store_true", help="only what none can do better")
     options = parser.parse_args()
     if not CONTEST.exists():
         sys.exit(f"there are no data at {CONTEST.name}: see the docstring")
     instance = contest()
     problem = Problem(noise=instance.noise, k=3)
     true = truth(instance, problem)
+    if options.limit:
+        print(" ".join(f"{each:.1f}" for each in limit(instance, true)))
+        return
     wrong: dict[str, list] = {}
     expected: dict[str, list] = {}
     for run in range(options.runs):

@@ -28,12 +28,22 @@ class Learnt:
     masses: list[float]
     theta: float
     shared: float
+    scale: float = 0.0
+    doubt: float = 0.0
 
 
 def learn(
-    arms: Sequence[Arm], factor: float, sign: float, ends: tuple[float, float], plug_in: float
+    arms: Sequence[Arm],
+    factor: float,
+    sign: float,
+    ends: tuple[float, float],
+    plug_in: float,
+    certain: tuple[float, float],
 ) -> Learnt:
-    """From arms that all have rewards; `ends`: where means may lie, `plug_in`: theta if sharp."""
+    """From arms that all have rewards.
+
+    `ends`: where means may lie, `plug_in`: theta if sharp, `certain`: its certain interval.
+    """
     m = median_rank(len(arms))
     estimates = [arm.estimate for arm in arms]
     median = kth_largest(estimates, m)
@@ -54,37 +64,71 @@ def learn(
     def cell_of(mean: float) -> float:
         return min(max((math.asinh((mean - median) / (2 * spread)) - first) / step, 0), CELLS)
 
-    scale = math.sqrt(max(spread**2 - noise, (0.35 * spread) ** 2))
-    bell = [
-        math.exp(-(((place(g) + place(g + 1)) / 2 - median) ** 2) / (2 * scale**2))
-        * (place(g + 1) - place(g))
-        for g in range(CELLS)
-    ]
-    base = [12 * (0.9 * b / sum(bell) + 0.1 / CELLS) for b in bell]
-    learnt = Learnt(place, cell_of, base, plug_in, sum(a.variance for a in arms) / len(arms))
-    width = max(1.0, 0.5 * error / (2 * spread * step))
+    learnt = Learnt(place, cell_of, [], plug_in, sum(a.variance for a in arms) / len(arms))
+    middles = [(place(g) + place(g + 1)) / 2 for g in range(CELLS)]
+    widths = [place(g + 1) - place(g) for g in range(CELLS)]
+    fits = [fit(arm, learnt, middles, sign) for arm in arms]
+
+    def bell(midst: float, scale: float, tail: float) -> list[float]:
+        heights = [
+            math.exp(-(((x - midst) / scale) ** 2) / 2) * w
+            for x, w in zip(middles, widths, strict=True)
+        ]
+        return [(1 - tail) * each / sum(heights) + tail / CELLS for each in heights]
+
+    def log_likelihood(masses: Sequence[float]) -> float:
+        return sum(math.log(dot(each, masses)) for each in fits)
+
+    def weighed(midst: float) -> list[tuple[float, float, float]]:
+        """Scale, tail and chance of each bell."""
+        bells = [(1.2 * spread * 0.8**j, tail) for tail in (0.02, 0.1) for j in range(11)]
+        logs = [
+            log_likelihood(bell(midst, *each)) - 12 * math.log(each[0] / spread) ** 2 / 2
+            for each in bells
+        ]
+        chances = [math.exp(each - max(logs)) for each in logs]
+        return [(*each, chance / sum(chances)) for each, chance in zip(bells, chances, strict=True)]
+
+    scale = sum(each * chance for each, _, chance in weighed(median))
+    centres = [median + 0.15 * spread * j for j in range(-5, 6)]
+    midst = max(centres, key=lambda centre: log_likelihood(bell(centre, scale, 0.02)))
+    bells = weighed(midst)
+    learnt.scale = sum(each * chance for each, _, chance in bells)
+    cell = 2 * spread * step
+    width = max(1.0, 0.5 * min(error, learnt.scale) / cell)
+    bumps = bumps_of(width)
+    base = [0.0] * CELLS
+    for scale, tail, chance in bells:
+        narrowed = math.sqrt(max(scale**2 - (width * cell) ** 2, scale**2 / 4))
+        base = [b + 12 * chance * m for b, m in zip(base, bell(midst, narrowed, tail), strict=True)]
+    in_bumps = [[dot(bump, each) for bump in bumps] for each in fits]
+    counts = base
     for _ in range(8):
-        found = all_posteriors(arms, learnt, sign)
-        learnt.masses = [b + s for b, s in zip(base, smooth(found, width), strict=True)]
-    if error > 2 * spread * step:
-        found = all_posteriors(arms, learnt, sign)
-        learnt.theta = threshold([f / len(arms) for f in found], learnt, factor)
+        found = [0.0] * CELLS
+        for each in in_bumps:
+            total = dot(each, counts)
+            found = [f + e * c / total for f, e, c in zip(found, each, counts, strict=True)]
+        counts = [b + f for b, f in zip(base, found, strict=True)]
+    learnt.masses = blurred(counts, bumps)
+    if error > cell:
+        shares = blurred([f / len(arms) for f in found], bumps)
+        learnt.theta = threshold(shares, learnt, factor)
+    seen = [1 / (1 + learnt.shared / learnt.scale**2 / arm.pulls) for arm in arms]
+    of_scale = (factor / 1.4826) ** 2 / sum(2 * each**2 for each in seen)
+    learnt.doubt = learnt.scale**2 * (math.pi / 2 / sum(seen) + of_scale)
+    learnt.doubt *= noise / (noise + learnt.scale**2)
+    learnt.theta += math.sqrt(learnt.doubt)
+    learnt.theta = min(max(learnt.theta, certain[0]), certain[1])
     return learnt
 
 
-def all_posteriors(arms: Sequence[Arm], learnt: Learnt, sign: float) -> list[float]:
-    """Where all means may lie, in arms per cell."""
-    found = [0.0] * CELLS
-    for arm in arms:
-        for g, mass in enumerate(posterior(arm, learnt, sign)):
-            found[g] += mass
-    return found
+def dot(left: Sequence[float], right: Sequence[float]) -> float:
+    return sum(a * b for a, b in zip(left, right, strict=True))
 
 
-def posterior(arm: Arm, learnt: Learnt, sign: float) -> list[float]:
-    """Where one mean may lie."""
+def fit(arm: Arm, learnt: Learnt, middles: Sequence[float], sign: float) -> list[float]:
+    """How likely an arm's rewards are in each cell, the best 1."""
     place = learnt.place
-    middles = [(place(g) + place(g + 1)) / 2 for g in range(CELLS)]
     if arm.ones is not None:
         shares = [min(max(sign * x, 1e-12), 1 - 1e-12) for x in middles]
         logs = [arm.ones * math.log(p) + (arm.pulls - arm.ones) * math.log1p(-p) for p in shares]
@@ -93,26 +137,29 @@ def posterior(arm: Arm, learnt: Learnt, sign: float) -> list[float]:
         g = min(math.floor(learnt.cell(mean)), CELLS - 1)
         square = square_error(arm, learnt) + (place(g + 1) - place(g)) ** 2 / 12
         logs = [-((x - mean) ** 2) / 2 / square for x in middles]
-    joint = [
-        math.exp(each - max(logs)) * mass for each, mass in zip(logs, learnt.masses, strict=True)
-    ]
-    return [each / sum(joint) for each in joint]
+    return [math.exp(each - max(logs)) for each in logs]
 
 
 def square_error(arm: Arm, learnt: Learnt) -> float:
     return (arm.pulls * arm.variance + 5 * learnt.shared) / (arm.pulls + 5) / arm.pulls
 
 
-def smooth(found: Sequence[float], width: float) -> list[float]:
-    """Each cell's arms spread over its neighbours, as a bell that is cut at two widths."""
+def bumps_of(width: float) -> list[list[float]]:
+    """A bell around each cell, cut at two widths: the weights of all cells."""
     reach = min(int(2 * width) + 1, CELLS - 1)
-    spread = [0.0] * CELLS
-    for g, count in enumerate(found):
-        near = [h for h in range(CELLS) if abs(h - g) <= reach]
-        weights = [math.exp(-(((h - g) / width) ** 2) / 2) for h in near]
-        for h, weight in zip(near, weights, strict=True):
-            spread[h] += count * weight / sum(weights)
-    return spread
+    bumps = []
+    for g in range(CELLS):
+        weights = [
+            math.exp(-(((h - g) / width) ** 2) / 2) if abs(h - g) <= reach else 0.0
+            for h in range(CELLS)
+        ]
+        bumps.append([each / sum(weights) for each in weights])
+    return bumps
+
+
+def blurred(counts: Sequence[float], bumps: Sequence[Sequence[float]]) -> list[float]:
+    """What each cell has if the counts are those of bumps."""
+    return [sum(c * bump[h] for c, bump in zip(counts, bumps, strict=True)) for h in range(CELLS)]
 
 
 def threshold(shares: Sequence[float], learnt: Learnt, factor: float) -> float:
@@ -135,11 +182,16 @@ def threshold(shares: Sequence[float], learnt: Learnt, factor: float) -> float:
 
 
 def chance(arm: Arm, learnt: Learnt, sign: float) -> float:
-    """That the arm's mean lies beyond theta."""
-    cell = learnt.cell(learnt.theta)
-    g = min(int(cell), CELLS - 1)
-    if math.sqrt(square_error(arm, learnt)) < learnt.place(g + 1) - learnt.place(g):
-        off = learnt.theta - arm.estimate
-        return math.erfc(off / math.sqrt(2 * square_error(arm, learnt))) / 2
-    masses = posterior(arm, learnt, sign)
-    return sum(masses[g + 1 :]) + (g + 1 - cell) * masses[g]
+    """That the arm's mean lies beyond theta, which is normal around where it probably is."""
+    place, off = learnt.place, learnt.theta - arm.estimate
+    g = min(int(learnt.cell(learnt.theta)), CELLS - 1)
+    square = square_error(arm, learnt)
+    if math.sqrt(square) < place(g + 1) - place(g):
+        return math.erfc(off / math.sqrt(2 * (square + learnt.doubt))) / 2
+    middles = [(place(h) + place(h + 1)) / 2 for h in range(CELLS)]
+    joint = [f * m for f, m in zip(fit(arm, learnt, middles, sign), learnt.masses, strict=True)]
+    beyond = 0.0
+    for h, mass in enumerate(joint):
+        wide = math.sqrt(2 * (learnt.doubt + (place(h + 1) - place(h)) ** 2 / 12))
+        beyond += mass * math.erfc((learnt.theta - middles[h]) / wide) / 2
+    return beyond / sum(joint)

@@ -38,9 +38,9 @@ JOINT_BOXES = 514
 
 CELLS = 64
 """Cells that a learnt distribution of the means has (`standout.core.threshold.population`)."""
-LEARNT_ROWS = 4
+LEARNT_ROWS = 6
 """Rows of State.learnt for each side and use (the rule, the best guess), and to work with."""
-MOST_LEARNT = 2000
+MOST_LEARNT = 4000
 """Arms that a distribution is learnt from; of more, every so-manieth."""
 
 NEVER = 127
@@ -227,7 +227,7 @@ def new_state(
         joint=np.zeros((JOINT_ROWS, n_arms) if joins else (0, 0)),
         boxes=np.zeros((JOINT_BOXES, 6) if joins else (0, 0)),
         bends=np.zeros(2 * n_arms if joins else 0),
-        learnt=np.zeros((LEARNT_ROWS * (2 * sides + 1), CELLS + 8) if learns else (0, 0)),
+        learnt=np.zeros((LEARNT_ROWS * (2 * sides + 1), CELLS + 11) if learns else (0, 0)),
         fits=np.zeros((min(n_arms, MOST_LEARNT), CELLS) if learns else (0, 0)),
         chance=np.zeros((2, n_arms) if learns else (0, 0)),
         counted=np.zeros(n_arms if learns else 0, dtype=np.int64),

@@ -10,9 +10,17 @@ from standout.core import engine
 from standout.core.intervals import reward_variance
 from standout.core.methods import parse_method
 from standout.core.prior import PriorFacts
+from standout.core.rules.focus_anytime import FEWEST, GOLDEN
 from standout.core.run import Run, start_state
-from standout.core.state import GUESSED, LEARNT_ROWS, RULED, THRESHOLD
-from standout.core.threshold.population import THETA
+from standout.core.state import (
+    GUESSED,
+    LEARNT_ROWS,
+    RULED,
+    THRESHOLD,
+    THRESHOLD_LOWER,
+    THRESHOLD_UPPER,
+)
+from standout.core.threshold.population import THETA, own_part, pulls_to_see
 from tests.naive import population as naive
 
 METHOD = parse_method("focus:goal=anytime")
@@ -56,7 +64,9 @@ def test_chances_are_those_of_the_slow_twin(noise: str, side: str, most: int) ->
             for i in range(n)
         ]
         ends = (spec.low, spec.high) if sign > 0 else (-spec.high, -spec.low)
-        learnt = naive.learn(arms, state.factors[s], sign, ends, state.bounds[s, THRESHOLD])
+        bounds = state.bounds[s]
+        certain = (bounds[THRESHOLD_LOWER], bounds[THRESHOLD_UPPER])
+        learnt = naive.learn(arms, state.factors[s], sign, ends, bounds[THRESHOLD], certain)
         row = 2 * LEARNT_ROWS * s + LEARNT_ROWS
         assert state.learnt[row, THETA] == pytest.approx(learnt.theta, abs=1e-9)
         expected += [naive.chance(arm, learnt, sign) for arm in arms]
@@ -118,3 +128,44 @@ def test_pulls_go_where_the_doubt_is() -> None:
         run.tell(arm, rewards.normal(float(arm), 0.4))
     pulls = run.state.pulls
     assert pulls[9] > 2 * np.delete(pulls, 9).max()
+
+
+def test_where_noise_is_large_some_arms_are_seen_well_and_all_are_in_the_end() -> None:
+    """200 arms, 100 rewards to see the spread through the noise: even pulls go deep first."""
+    n = 200
+    means = np.random.default_rng(3).normal(0.0, 1.0, n)
+    run = Run(Problem(noise="gaussian:10", k=3), [str(i) for i in range(n)], "focus:goal=anytime",
+              np.random.default_rng(0), budget=16_000)  # fmt: skip
+    rewards = np.random.default_rng(1)
+    shares = []
+    while (arm := run.ask()) is not None:
+        run.tell(arm, rewards.normal(means[int(arm)], 10.0))
+        if run.pulls in (4_000, 16_000):
+            shares.append(np.median(run.state.pulls) / run.pulls * n)
+    assert 30.0 < pulls_to_see(run.state) < 300.0
+    # Half of the arms get far less than their part at first, and not so later on.
+    assert shares[0] < 0.4 < 0.6 < shares[1]
+
+
+def test_arms_that_cannot_be_pulled_do_not_end_a_run() -> None:
+    """Those that are to be kept even are all known: others are pulled."""
+    n = 200
+    kept = [i for i in range(n) if i * GOLDEN % 1.0 <= 2 * FEWEST / n]
+    run = Run(Problem(noise="gaussian:1", k=3), [str(i) for i in range(n)], "focus:goal=anytime",
+              np.random.default_rng(0), budget=2 * n,
+              given=PriorFacts(known={str(i): 0.01 * i for i in kept}))  # fmt: skip
+    while (arm := run.ask()) is not None:
+        run.tell(arm, 0.0)
+    assert run.pulls == 2 * n
+
+
+def test_an_unclear_theta_is_no_reason_to_pull_an_arm() -> None:
+    """The part of the doubt that is the arm's own falls with its pulls, from 1 towards 0."""
+    _, state = told("gaussian:0.2", 12, 8, 3)
+    engine.best_guess(METHOD.spec(Problem(noise="gaussian:0.2", k=2), 12), state,
+                      np.zeros(12, dtype=np.bool_))  # fmt: skip
+    state.learnt[0] = state.learnt[LEARNT_ROWS]
+    parts = [own_part(state, pulls) for pulls in (0.0, 10.0, 1e3, 1e9)]
+    assert parts[0] == 1.0
+    assert parts[-1] < 1e-3
+    assert parts == sorted(parts, reverse=True)

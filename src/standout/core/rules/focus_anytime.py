@@ -2,10 +2,11 @@
 
 What all arms together say of each (`standout.core.threshold.population`) gives each arm's chance
 to stand out, and so the wrong arms to expect: the sum of min(chance, 1 - chance). Most pulls keep
-all arms even, which is what median and MAD need; the others go to the arm of which that sum
-expects most for its pulls and cost: an arm that is still in doubt after so many pulls takes about
-as many more to become clear. Every arm is pulled for ever, so the certificate
-comes too, only later.
+arms even, which is what median and MAD need: all arms, or, as long as there are too few pulls for
+that, as many as get so many that their noise is no larger than the spread of the means, where a
+pull tells most of the MAD. The others go to the arm of which that sum expects most for its pulls
+and cost: an arm that is still in doubt after so many pulls takes about as many more to become
+clear. Every arm is pulled for ever, so the certificate comes too, only later.
 """
 
 from __future__ import annotations
@@ -14,11 +15,16 @@ import numpy as np
 
 from standout.core.jit import part
 from standout.core.rules.base import rule
-from standout.core.state import RULED, Spec, State
-from standout.core.threshold.population import rule_chances
+from standout.core.state import PULLS, RULED, Spec, State
+from standout.core.threshold.population import own_part, pulls_to_see, rule_chances
 
 EVEN = 0.6
 """Part of the pulls that goes to the arm with the fewest."""
+FEWEST = 30
+"""The arms that are kept even are at least so many."""
+GOLDEN = 0.6180339887498949
+"""Multiples of it, less their whole part, are spread evenly: the first so many arms among
+them are every so-manieth, however the arms are sorted."""
 
 
 @rule("interval")
@@ -29,18 +35,32 @@ def anytime(spec: Spec, state: State, rng: np.random.Generator) -> int:
         rule_chances(spec, state)
         picked = _most_doubtful(spec, state)
     if picked < 0:
-        picked = _fewest(spec, state, rng)
+        picked = _fewest(spec, state, rng, _even_share(spec, state))
+    if picked < 0:
+        picked = _fewest(spec, state, rng, 1.0)
     state.chosen[0] = picked
     return 1 if picked >= 0 else 0
 
 
 @part()
-def _fewest(spec: Spec, state: State, rng: np.random.Generator) -> int:
-    """The arm with the fewest pulls per cost, ties at random; -1 if none can be pulled."""
+def _even_share(spec: Spec, state: State) -> float:
+    """The share of the arms that are kept even: no more than can be seen well."""
+    pulls = EVEN * state.counters[PULLS] / spec.n_arms
+    return float(max(pulls / max(pulls_to_see(state), 1.0), FEWEST / spec.n_arms))
+
+
+@part()
+def _fewest(spec: Spec, state: State, rng: np.random.Generator, share: float) -> int:
+    """Of a share of the arms the one with the fewest pulls per cost, ties at random; or -1.
+
+    -1 if none of them can be pulled.
+    """
     picked = -1
     best = np.inf
     ties = 1
     for i in range(spec.n_arms):
+        if i * GOLDEN % 1.0 > share:
+            continue
         value = state.pulls[i] * state.costs[i]
         if value < best:
             best = value
@@ -55,15 +75,18 @@ def _fewest(spec: Spec, state: State, rng: np.random.Generator) -> int:
 
 @part()
 def _most_doubtful(spec: Spec, state: State) -> int:
-    """The arm with the largest min(chance, 1 - chance) / (pulls * cost).
+    """The arm whose doubt falls most per pull and cost; -1 if none that can be pulled is in doubt.
 
-    -1 if no arm that can be pulled is in doubt.
+    What all arms say counts as `pulls_to_see` pulls, so that with these an arm has to be pulled as
+    often again to become clear. And no pulls of it help where theta is what is unclear.
     """
     picked = -1
     best = 0.0
+    seen = pulls_to_see(state)
     for i in range(spec.n_arms):
         doubt = min(state.chance[RULED, i], 1.0 - state.chance[RULED, i])
-        score = doubt / (max(state.pulls[i], 1) * state.costs[i])
+        pulls = state.pulls[i] + seen
+        score = doubt * own_part(state, pulls) / (pulls * state.costs[i])
         if score > best:
             best = score
             picked = i
