@@ -385,6 +385,10 @@ def test_a_rewritten_log_shows_by_the_head_that_was_kept(honest: Path, folder: P
         ("UPDATE standout_steps SET decided = NULL", "digest does not fit"),
         ("UPDATE standout_studies SET budget = 9999", "settings, arms or items"),
         ("UPDATE standout_failures SET reason = 'x'", "(fail) was changed"),
+        ("UPDATE standout_arms SET seq = 1000000", "changes: "),
+        ("UPDATE standout_tickets SET round = round + 1", "pulls out by round"),
+        ("UPDATE standout_tickets SET slot = 1", "is of two arms or rounds, or out twice"),
+        ("UPDATE standout_tickets SET status = 4 WHERE status = 0", "was given back by its row"),
         ("DROP TRIGGER standout_steps_keep ON standout_steps", "standout_steps_keep is missing"),
         ("ALTER TABLE standout_rewards DISABLE TRIGGER standout_rewards_keep", "is not ours"),
         (
@@ -399,6 +403,7 @@ def test_on_postgresql(server: Server, statement: str, words: str) -> None:
     url = server.new_database(name)
     with create(url, budget=400) as study:
         measure(study, 4)
+        study.ask(3)
         assert study.verify().problems == ()
     if statement.startswith("UPDATE"):
         # As one who may: without triggers for this session.
