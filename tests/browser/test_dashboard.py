@@ -91,8 +91,9 @@ def test_create_a_study_and_watch_it_finish(site: Site, page: Page) -> None:
     text = report.value.path().read_text(encoding="utf-8")
     assert report.value.suggested_filename == "from the page.html"
     assert "bag 12" in text
+    page.get_by_text("More", exact=True).click()
     with page.expect_download() as data:
-        page.get_by_role("link", name="CSV").click()
+        page.get_by_role("link", name="Rewards as CSV").click()
     assert len(data.value.path().read_text().splitlines()) == 1 + study.status().pulls
     study.close()
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import secrets
 from dataclasses import replace
+from typing import Annotated
 
+from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from standout.service.security.auth import RATER_COOKIE, Identity
-from standout.service.security.login import is_secure
+from standout.service.security.auth import RATER_COOKIE, Answerer, Identity
+from standout.service.security.login import keep_cookie
 from standout.service.service import Service
 from standout.service.settings import Settings
 from standout.study.rating.rater import Record, read_record
@@ -57,14 +59,7 @@ class Rater:
         if self._agrees:
             given[self._consent] = "yes"
         for key, value in given.items():
-            response.set_cookie(
-                key,
-                value,
-                max_age=YEAR,
-                httponly=True,
-                samesite="strict",
-                secure=is_secure(self._request),
-            )
+            keep_cookie(response, self._request, key, value, YEAR)
         return response
 
     async def record(self, service: Service, *, is_fresh: bool = False) -> Record:
@@ -80,3 +75,11 @@ class Rater:
         # A new id has done nothing; but that the study exists has to be found out, too.
         handle = service.studies.reader(self.study)
         return Record() if self.is_new else read_record(handle, self.worker)
+
+
+def _rater(request: Request, who: Answerer, name: str) -> Rater:
+    return Rater(request, who, name)
+
+
+RaterOf = Annotated[Rater, Depends(_rater)]
+"""Whoever sends a request to the study of its address, and may answer."""

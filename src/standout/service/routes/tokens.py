@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fastapi import APIRouter
+from starlette.requests import Request
 from starlette.responses import Response
 
 from standout.errors import StudyError
@@ -10,6 +11,7 @@ from standout.service.answers import answer, sent
 from standout.service.errors import ApiError
 from standout.service.schemas import NewToken
 from standout.service.security.auth import Identity, Owner
+from standout.service.security.login import sign_in
 from standout.service.service import ServiceOf
 from standout.study.storage.tokens import NewTokenMade, Role, Token, TokenList
 from standout.study.token_links import code_of, link_of
@@ -31,8 +33,13 @@ async def list_tokens(service: ServiceOf, who: Owner) -> Response:
 
 
 @router.post("", status_code=201, responses=sent(NewTokenMade, "The token, this once.", 201))
-async def create_token(service: ServiceOf, who: Owner, body: NewToken) -> Response:
-    """Make a token; its text and its link are in this answer and nowhere else."""
+async def create_token(
+    service: ServiceOf, who: Owner, body: NewToken, request: Request
+) -> Response:
+    """Make a token; its text and its link are in this answer and nowhere else.
+
+    With the first of all, a browser is signed in by the same answer: from now on one is asked for.
+    """
     if who.study is not None and body.study != who.study:
         raise ApiError(403, "this token is for another study: it makes tokens of its own only")
     is_open = who.token is None and not await service.queues.look(service.studies.tokens)
@@ -46,7 +53,10 @@ async def create_token(service: ServiceOf, who: Owner, body: NewToken) -> Respon
     )
     service.gate.forget()
     link = link_of(token, text, body.origin)
-    return answer(NewTokenMade(token, text, link, tuple(code_of(link) or ())), 201)
+    made = answer(NewTokenMade(token, text, link, tuple(code_of(link) or ())), 201)
+    if is_open:
+        sign_in(made, request, text)
+    return made
 
 
 @router.post("/{number}/revoke", responses=sent(Token, "It is good for nothing any more."))

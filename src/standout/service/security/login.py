@@ -42,9 +42,18 @@ def _here(target: str) -> str:
     return target if is_path and target.isprintable() and target.isascii() else "/"
 
 
-def is_secure(request: Request) -> bool:
-    """Whether the browser came by HTTPS, also through a proxy that is believed."""
-    return request.url.scheme == "https"
+def keep_cookie(response: Response, request: Request, name: str, value: str, seconds: int) -> None:
+    """Leave something with the browser, where no script reads it and no other site sends it."""
+    # By HTTPS, also through a proxy that is believed, it goes back only so.
+    secure = request.url.scheme == "https"
+    response.set_cookie(
+        name, value, max_age=seconds, httponly=True, samesite="strict", secure=secure
+    )
+
+
+def sign_in(response: Response, request: Request, token: str) -> None:
+    """Leave a token with the browser, so that it comes with every request."""
+    keep_cookie(response, request, TOKEN_COOKIE, token, _WEEKS)
 
 
 @router.post("/login")
@@ -59,14 +68,7 @@ async def login(request: Request, service: ServiceOf) -> Response:
     response: Response = answer({"role": str(found.role), "study": found.study})
     if is_form:
         response = RedirectResponse(_here(fields.get("next", "/")), status_code=303)
-    response.set_cookie(
-        TOKEN_COOKIE,
-        fields["token"].strip(),
-        max_age=_WEEKS,
-        httponly=True,
-        samesite="strict",
-        secure=is_secure(request),
-    )
+    sign_in(response, request, fields["token"].strip())
     return response
 
 

@@ -27,7 +27,17 @@ async function failure(response) {
   return new Failure(message, { status: response.status, code: error.code, wait, detail: error.detail });
 }
 
+const underWay = new Set();
+let turn = Promise.resolve();
+
 async function send(path, options) {
+  await turn;
+  const sending = sendNow(path, options);
+  underWay.add(sending);
+  return sending.finally(() => underWay.delete(sending));
+}
+
+async function sendNow(path, options) {
   let response;
   try {
     response = await fetch(path, { credentials: "same-origin", ...options });
@@ -48,13 +58,24 @@ export function get(path) {
   return send(path, { headers: { Accept: "application/json" } });
 }
 
-/** POST JSON (or send it by another method), and read JSON. */
-export function post(path, body = {}, method = "POST") {
-  return send(path, {
+function json(body, method = "POST") {
+  return {
     method,
     headers: { "Content-Type": "application/json", Accept: "application/json" },
     body: JSON.stringify(body),
-  });
+  };
+}
+
+/** POST JSON (or send it by another method), and read JSON. */
+export function post(path, body = {}, method = "POST") {
+  return send(path, json(body, method));
+}
+
+/** POST when nothing else is under way; what is to be sent meanwhile waits for the answer. */
+export function alone(path, body) {
+  const done = Promise.allSettled([turn, ...underWay]).then(() => sendNow(path, json(body)));
+  turn = done.catch(() => null);
+  return done;
 }
 
 /** The address of a study in the API. */

@@ -1,6 +1,6 @@
 // What an owner may change: each change is confirmed with a reason, and kept with it.
 
-import { get, post, studyPath } from "./api.js";
+import { alone, get, post, studyPath } from "./api.js";
 import { draw, find, make, name, say, shown, table, wide } from "./dom.js";
 import { count, time, value } from "./format.js";
 
@@ -175,11 +175,9 @@ export class Controls {
       button: "Make it",
       act: async ({ role, label }, dialog) => {
         const isFirst = !this.session.token;
-        const made = await post("/api/v1/tokens", { role: role ?? "owner", study: isFirst ? null : this.study, label, origin: location.origin });
-        if (isFirst) {
-          await post("/login", { token: made.token });
-          this.session.token = true;
-        }
+        // The answer to the first signs in; what was asked between the two would be refused.
+        const made = await (isFirst ? alone : post)("/api/v1/tokens", { role: role ?? "owner", study: isFirst ? null : this.study, label, origin: location.origin });
+        this.session.token = true;
         this.showTokens();
         dialog.dataset.stays = "yes";
         showMade(dialog, made);

@@ -137,6 +137,13 @@ function setUpWords() {
   for (const link of [find("rate"), find("begin-rate")]) link.href = `/rate/${encodeURIComponent(study)}`;
   find("pilot").href = `/rate/${encodeURIComponent(study)}?pilot`;
   find("trace-details").addEventListener("toggle", showTraceTable);
+  const menu = find("menu");
+  for (const kind of ["click", "focusin"]) document.addEventListener(kind, (event) => menu.contains(event.target) || (menu.open = false));
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    menu.open = false;
+    menu.firstElementChild.focus();
+  });
   const quoted = /^[\w.-]+$/.test(study) ? study : `'${shown(study).replaceAll("'", `'\\''`)}'`;
   say(find("begin-run"), `standout run --server ${location.origin} --study ${quoted} --measure './program {arm}'`);
 }
