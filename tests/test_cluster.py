@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
@@ -16,22 +16,12 @@ import pandas
 import pytest
 
 from standout import Problem, analyse, simulate
-from standout.analysis import folders
+from standout.analysis import folder_shares
 from standout.errors import ProblemError, RewardError
 from standout.simulation import workers
 from tests.study.cli import standout
 
 METHODS = ["focus", "random:batch=100"]
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """Two worker processes, which are started again if they die."""
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
-    ) as running:
-        yield running
 
 
 def table(found: Any) -> list[dict[str, Any]]:
@@ -114,7 +104,7 @@ def test_a_folder_is_added_up_by_the_workers(
     """The same to the last digit, with one thread, several, a cluster, or one that loses one."""
     from distributed import Client
 
-    monkeypatch.setattr(folders, "SHARE_ROWS", 500)
+    monkeypatch.setattr(folder_shares, "SHARE_ROWS", 500)
     problem = Problem(noise="gaussian", k=2)
     place = some_folder(tmp_path)
     here = analyse(place, problem, jobs=1).to_dict()

@@ -19,16 +19,17 @@ from statistics import median
 BEFORE = "4a03ee5"
 SOURCE = "src/standout"
 LATER = (
-    "analysis/analyse", "analysis/begin_study", "analysis/folders", "analysis/limit",
-    "analysis/tables", "cli/analyse", "cli/study_chances", "cli/study_change", "core/endings",
+    "analysis/analyse", "analysis/begin_study", "analysis/folder_shares", "analysis/folders",
+    "analysis/limit", "analysis/tables", "cli/analyse", "cli/study_chances", "cli/study_change",
+    "core/endings",
     "core/intervals/betting", "core/joint", "core/rules/joint", "core/threshold/population",
     "pictures/answers", "pictures/simulations", "posterior", "report/estimates", "report/items",
     "results/analysis", "results/arm", "results/chances", "results/display", "service/pictures",
     "service/routes/changing", "service/routes/tokens", "study/changing", "study/inbox",
     "study/log/arm_history", "study/log/counted_order", "study/look", "study/rating/item_list",
-    "study/rating/picture_files",
-    "study/token_links", "theory/alternatives", "theory/boxes", "theory/branch_and_bound",
-    "theory/divergences", "theory/limit", "theory/matrix_game", "theory/multipliers",
+    "study/rating/picture_files", "study/token_links", "theory/alternatives", "theory/boxes",
+    "theory/branch_and_bound", "theory/divergences", "theory/limit",
+    "theory/matrix_game", "theory/multipliers",
 )  # fmt: skip
 CAPABILITIES = """
 8fe28b6 Show the information limit in plans

@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 from standout import Problem, Study, analyse
-from standout.analysis import folders
+from standout.analysis import folder_shares
 from standout.analysis.folders import read_folder
 from standout.core.noise import Bernoulli, Gaussian
 from standout.errors import ProblemError, RewardError
@@ -80,7 +80,7 @@ def test_shares_and_threads_make_no_difference(
     """Not even in the last digit, since sums are added in the order of shares."""
     frame = some_files(tmp_path)
     alone = read_folder(tmp_path, None)
-    monkeypatch.setattr(folders, "SHARE_ROWS", 100)
+    monkeypatch.setattr(folder_shares, "SHARE_ROWS", 100)
     frame.to_parquet(tmp_path / "more.parquet", row_group_size=70)
     told: list[tuple[int, int]] = []
     one = read_folder(tmp_path, None, jobs=1, progress=lambda *how: told.append(how))
@@ -97,7 +97,7 @@ def test_shares_and_threads_make_no_difference(
 
 def test_scatter_far_from_zero(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums of squares would have lost it all."""
-    monkeypatch.setattr(folders, "SHARE_ROWS", 10)
+    monkeypatch.setattr(folder_shares, "SHARE_ROWS", 10)
     values = 1e9 + np.random.default_rng(1).normal(0, 1, 100)
     frame = pandas.DataFrame({"arm": ["a"] * 100, "value": values})
     frame.to_parquet(tmp_path / "a.parquet", row_group_size=7)
@@ -143,12 +143,12 @@ def test_numbers_like_names_in_csv(tmp_path: Path) -> None:
 
 def test_a_file_that_is_another_one_on_a_worker(tmp_path: Path) -> None:
     some_files(tmp_path)
-    share = next(iter(folders._shares(tmp_path, None, None, None)))
+    share = next(iter(folder_shares.cut(tmp_path, None, None, None)))
     changed = replace(share, parts=(replace(share.parts[0], size=1), *share.parts[1:]))
     with pytest.raises(ProblemError, match="another file on this worker"):
-        folders.add_up(changed)
+        folder_shares.add_up(changed)
     with pytest.raises(ProblemError, match="cannot be read"):
-        folders.add_up(replace(share, parts=(replace(share.parts[0], path="/nowhere"),)))
+        folder_shares.add_up(replace(share, parts=(replace(share.parts[0], path="/nowhere"),)))
 
 
 def test_complaints(tmp_path: Path) -> None:

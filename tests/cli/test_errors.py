@@ -117,3 +117,10 @@ class TestErrors:
         monkeypatch.setattr("standout.simulation.simulate", broken)
         with pytest.raises(ZeroDivisionError):
             run("simulate", "fig1")
+
+
+def test_a_command_that_cannot_be_says_why(tmp_path: Path) -> None:
+    said = refused("study", "add-arms", str(tmp_path / "beans.db"), "more.csv")
+    assert "use up all of delta" in said
+    assert "standout study export" in said
+    assert "no such command" in refused("study", "add-legs")

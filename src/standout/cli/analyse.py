@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from standout.cli import console
 from standout.cli.console import print_json
 from standout.cli.options import Json, QuestionOptions, Seed, cluster, expanded
 from standout.cli.study_options import Method, NewName, Noise, typed_place
 from standout.errors import ProblemError
+from standout.files import writing
 
 if TYPE_CHECKING:
     from standout.analysis.tables import Rewards, Sums
@@ -24,8 +26,8 @@ def analyse(
         str,
         typer.Argument(
             metavar="TABLE",
-            help="CSV or Parquet, or a folder of them: a row per reward (arm,value), or per arm "
-            "(arm,count,sum or mean[,std]).",
+            help="CSV or Parquet: a row per reward (arm,value), or per arm (arm,count,sum or "
+            "mean[,std]); or a folder of files with a row per reward.",
         ),
     ],
     noise: Noise,
@@ -116,7 +118,6 @@ def _read(
     dask: str | None,
 ) -> Rewards | Sums:
     from standout.analysis.analyse import read_data
-    from standout.cli import console
 
     if dask is not None and not Path(table).is_dir():
         raise ProblemError(f"{table} is not a folder: --dask is for folders of files")
@@ -162,7 +163,6 @@ def _report(
     import tempfile
 
     from standout.analysis.begin_study import begin_study
-    from standout.files import writing
     from standout.report.page import render_report
 
     with tempfile.TemporaryDirectory(prefix="standout-report-") as folder:
@@ -177,7 +177,6 @@ def _report(
 
 def show(said: Analysis, problem: Problem) -> None:
     """The answer, its picture, what comes next, and what must be true of it."""
-    from standout.cli import console
     from standout.pictures import terminal
     from standout.pictures.arms import picture_of_answer
 

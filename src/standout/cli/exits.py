@@ -24,8 +24,6 @@ INTERRUPTED = 130
 TERMINATED = 143
 AGAIN = 0.01
 """Seconds until a signal that was lost is raised again."""
-
-
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -93,9 +91,19 @@ def fail(message: str) -> NoReturn:
     sys.exit(USER_ERROR)
 
 
+_NEVER = {
+    "add-arms": "arms cannot be added to a study: those it has use up all of delta. Begin one with "
+    "all of them, and tell it what `standout study export` gives of the first (docs/studies.md)",
+}
+"""Commands that are looked for, why they are not there, and what to do instead."""
+
+
 def usage_message(error: Any) -> str:
     """A usage error in one line that says where the help is."""
     message = str(error.format_message()).strip()
+    for name, why in _NEVER.items():
+        if message.lower().startswith(f"no such command '{name}'"):
+            return why
     message = message[:1].lower() + message[1:].rstrip(".")
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "standout"

@@ -37,16 +37,6 @@ def fails_on_four(arm: str) -> float:
     return steady(arm)
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """A Dask cluster of two worker processes on this machine."""
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
-    ) as running:
-        yield running
-
-
 @pytest.fixture
 def client(cluster: Any) -> Iterator[Any]:
     from distributed import Client
