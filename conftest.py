@@ -1,7 +1,8 @@
 """Where examples in docstrings run: in an empty folder, with a small study at hand.
 
 `study` has the arms ash, elm and fir and rewards 0 or 1; in the client's
-examples it is on a server at `url`, and `client` is connected to it.
+examples it is on a server at `url`, and `client` is connected to it. `run` is a run of
+`roai-lucb` with the arms a, b and c, and rewards of the same kind.
 """
 
 from __future__ import annotations
@@ -44,6 +45,14 @@ def example(
     monkeypatch.chdir(folder)
     with ExitStack() as stack:
         folder_name = request.node.path.parent.name
+        if request.node.path.parts[-2:] == ("core", "run.py"):
+            import numpy as np
+
+            from standout import Problem, Run
+
+            rng = np.random.default_rng(0)
+            run = Run(Problem(noise="bernoulli"), ["a", "b", "c"], "roai-lucb", rng)
+            doctest_namespace.update(run=run)
         if (
             folder_name in ("study", "client", "results")
             or request.node.path.stem == "study_interface"

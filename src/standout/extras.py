@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib.util import find_spec
 
 from standout.errors import MissingExtraError
@@ -22,15 +23,10 @@ def require(extra: str, purpose: str) -> None:
     `purpose` begins the message: "a PostgreSQL database" needs the package psycopg.
     """
     for package in EXTRAS[extra]:
-        if not _is_there(package):
-            raise MissingExtraError(
-                f"{purpose} needs the package {package}; "
-                f"install it with: pip install 'standout[{extra}]'"
-            )
-
-
-def _is_there(package: str) -> bool:
-    try:
-        return find_spec(package) is not None
-    except (ImportError, ValueError):  # Forbidden, or half loaded: it cannot be used.
-        return False
+        with suppress(ImportError, ValueError):  # Forbidden, or half loaded: it cannot be used.
+            if find_spec(package) is not None:
+                continue
+        raise MissingExtraError(
+            f"{purpose} needs the package {package}; "
+            f"install it with: pip install 'standout[{extra}]'"
+        )

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
     from standout.results import Ending
 
@@ -86,6 +84,8 @@ class Digits:
     """One number of decimals for all values of a study: about a hundredth of an interval."""
 
     def __init__(self, widths: Iterable[float]) -> None:
+        import numpy as np  # here, so that the command line's help stays quick
+
         finite = [width for width in widths if math.isfinite(width) and width > 0]
         width = float(np.median(finite)) if finite else 0.01
         self.decimals = min(8, max(0, 1 - math.floor(math.log10(width))))

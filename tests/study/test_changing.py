@@ -11,6 +11,7 @@ import pytest
 
 from standout import Problem, Run
 from standout.core import method as method_of_runs
+from standout.core.identification import side_interval
 from standout.core.joint.bounds import IN, OUT
 from standout.core.methods import parse_method
 from standout.core.run import start_state
@@ -422,10 +423,10 @@ def test_nothing_that_is_void_is_left_in_the_threshold_of_a_sample(
             progress.observe([arm] * len(values), values)
         progress.settle(Step(Kind.TELL, 0.0, is_due=True))
         if meant is not None:
-            first = progress.threshold(0)
+            first = side_interval(progress.state, 0)
             progress.revise({arm: meant[arm] for arm in range(5)}, ())
             progress.settle(Step(Kind.VOID, 1.0, is_due=True))
-        ends.append(progress.threshold(0))
+        ends.append(side_interval(progress.state, 0))
     assert np.isfinite([first.lower, first.upper]).all()
     assert first != ends[1]
     assert ends[0] == ends[1]

@@ -34,19 +34,16 @@ class Forecast(Result):
 
 def forecast(simulation: Simulation) -> tuple[Forecast, ...]:
     """Sum up each method's pulls."""
-    forecasts = []
-    for result in simulation.results:
-        low, high = np.quantile(result.pulls, [LOW_QUANTILE, HIGH_QUANTILE])
-        forecasts.append(
-            Forecast(
-                method=result.method,
-                runs=result.runs,
-                capped=result.runs - result.stopped,
-                wrong=result.wrong,
-                pulls_mean=float(result.pulls.mean()),
-                pulls_low=float(low),
-                pulls_high=float(high),
-                seconds=sum(record.seconds for record in result.records),
-            )
+    return tuple(
+        Forecast(
+            method=result.method,
+            runs=result.runs,
+            capped=result.runs - result.stopped,
+            wrong=result.wrong,
+            pulls_mean=float(result.pulls.mean()),
+            pulls_low=float(np.quantile(result.pulls, LOW_QUANTILE)),
+            pulls_high=float(np.quantile(result.pulls, HIGH_QUANTILE)),
+            seconds=sum(record.seconds for record in result.records),
         )
-    return tuple(forecasts)
+        for result in simulation.results
+    )

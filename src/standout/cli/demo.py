@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from standout.cli import console
 from standout.cli.options import Json, Seed, check_seed, read_methods
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ def demo(
     check_seed(seed)
     chosen = read_methods([method] if method is not None else None)[0]
 
-    from standout.cli import console
     from standout.simulation import default_problem, parse_instance
 
     family = parse_instance("wine")
@@ -54,10 +54,22 @@ def demo(
     import numpy as np
 
     truth = family.draw(np.random.default_rng(0))
-    if as_json:
-        console.print_json(as_dict(found, compared, truth, problem, chosen, uniform, seed))
-    else:
+    if not as_json:
         show(found, compared, truth, problem, chosen)
+        return
+    estimates = dict(zip(found.arms, found.means.tolist(), strict=True))
+    said = {
+        "instance": truth.name,
+        "problem": problem.to_dict(),
+        "seed": seed,
+        "method": chosen.label(),
+        "identification": found.to_dict(),
+        "estimates": {arm: estimates[arm] for arm in found.outliers},
+        "is_right": is_right(found, truth, problem),
+        "uniform": {"method": uniform.label(), "pulls": compared.pulls},
+        "times_fewer_pulls": compared.pulls / found.pulls,
+    }
+    console.print_json(said)
 
 
 def same_but_uniform(method: Method) -> Method:
@@ -86,30 +98,6 @@ def watch_one(
     return watch(family, problem, method, seed, on_slice=on_slice)
 
 
-def as_dict(
-    found: Identification,
-    compared: Identification,
-    truth: Instance,
-    problem: Problem,
-    method: Method,
-    uniform: Method,
-    seed: int,
-) -> dict[str, Any]:
-    """The demo as one JSON object."""
-    estimates = dict(zip(found.arms, found.means.tolist(), strict=True))
-    return {
-        "instance": truth.name,
-        "problem": problem.to_dict(),
-        "seed": seed,
-        "method": method.label(),
-        "identification": found.to_dict(),
-        "estimates": {arm: estimates[arm] for arm in found.outliers},
-        "is_right": is_right(found, truth, problem),
-        "uniform": {"method": uniform.label(), "pulls": compared.pulls},
-        "times_fewer_pulls": compared.pulls / found.pulls,
-    }
-
-
 def is_right(found: Identification, truth: Instance, problem: Problem) -> bool:
     """Whether exactly the true outliers were found."""
     right = {truth.arms[int(i)] for i in truth.truth(problem).nonzero()[0]}
@@ -124,7 +112,6 @@ def show(
     method: Method,
 ) -> None:
     """The picture and what it says."""
-    from standout.cli import console
     from standout.pictures import terminal
     from standout.pictures.arms import picture_of_answer
 
@@ -141,7 +128,11 @@ def show(
     say(*terminal.draw(picture, width, glyphs), "", terminal.legend(picture, glyphs), "")
     say(answer_words(found, truth, problem), "")
     pulls = {f"{method.label()} pulls": found.pulls, "uniform pulls": compared.pulls}
-    say(*terminal.bars(pulls, width, glyphs), "", comparison_words(found, compared, method))
+    say(*terminal.bars(pulls, width, glyphs), "")
+    say(
+        f"Uniform sampling pulls every wine alike; with the same intervals and stop rule it "
+        f"takes {compared.pulls / found.pulls:.1f} times the pulls of {method.name}."
+    )
 
 
 def answer_words(found: Identification, truth: Instance, problem: Problem) -> str:
@@ -157,12 +148,4 @@ def answer_words(found: Identification, truth: Instance, problem: Problem) -> st
         f"{count} out: {listed or 'none'}. {verdict}: the threshold is "
         f"{truth.threshold(problem):.3f}, found to lie between {found.threshold.lower:.3f} and "
         f"{found.threshold.upper:.3f}."
-    )
-
-
-def comparison_words(found: Identification, compared: Identification, method: Method) -> str:
-    """The price of not choosing."""
-    return (
-        f"Uniform sampling pulls every wine alike; with the same intervals and stop rule it "
-        f"takes {compared.pulls / found.pulls:.1f} times the pulls of {method.name}."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from standout.cli.console import print_json, say
 from standout.cli.options import Json
 
 
@@ -22,13 +23,10 @@ def methods(as_json: Json = False) -> None:
 
     found = all_methods().values()
     if as_json:
-        from standout.cli.console import print_json
-
         listed = [{"name": m.name, "summary": m.summary, "reference": m.reference} for m in found]
         print_json({"default": DEFAULT_METHOD, "methods": listed})
         return
 
-    from standout.cli.console import say
     from standout.cli.tables import methods_table
 
     say(methods_table(found, DEFAULT_METHOD))

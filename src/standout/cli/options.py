@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from standout.cli.console import cores
 from standout.core.noise import NOISE_FORMS
 from standout.errors import ProblemError
 
@@ -232,8 +233,6 @@ def check_seed(seed: int) -> None:
 
 def read_jobs(jobs: int | None) -> int:
     """The number of processes."""
-    from standout.cli.console import cores
-
     return cores() if jobs is None else jobs
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from standout.cli import console
 from standout.cli.options import (
     InstanceText,
     Jobs,
@@ -24,11 +25,8 @@ from standout.errors import MethodError, ProblemError
 
 if TYPE_CHECKING:
     from standout.analysis.forecast import Forecast
-    from standout.analysis.limit import PlannedLimit
-    from standout.analysis.plan import SidePlan
-    from standout.core.method import Method
     from standout.core.problem import Problem
-    from standout.simulation import Instance, InstanceFamily
+    from standout.simulation import Instance
 
 JOINT_HINT = (
     "To have every arm decided, joint often takes fewer pulls, but decides the first ones later "
@@ -87,9 +85,12 @@ def plan(
     pair = read_subset(subset)
     check_numbers(runs, budget, constant, seed)
 
+    from standout.analysis.forecast import forecast
     from standout.analysis.limit import PlannedLimit, plan_limit
     from standout.analysis.plan import plan_side
-    from standout.cli import console
+    from standout.cli import tables
+    from standout.core.methods import METHODS
+    from standout.simulation import simulate
     from standout.simulation.runs import streams
 
     drawn = family.draw(streams(seed, 0)[0])
@@ -101,8 +102,18 @@ def plan(
     skipped = why_no_forecast(runs, drawn, problem)
     forecasts: tuple[Forecast, ...] = ()
     if not skipped:
-        forecasts = run_forecast(family, problem, chosen, runs, seed, budget, jobs)
-    ratios = ratios_to(least, chosen, forecasts, family.is_random)
+        with console.run_bars([each.label() for each in chosen], runs) as bars:
+            simulation = simulate(
+                family, chosen, problem,
+                runs=runs, seed=seed, budget=budget, jobs=read_jobs(jobs), progress=bars.done,
+                on_slice=bars.within,
+            )  # fmt: skip
+        forecasts = forecast(simulation)
+    # Where every run has other means there is no one limit to compare with.
+    ratios = [
+        None if family.is_random else least.ratio(each, line.pulls_mean)
+        for each, line in zip(chosen, forecasts, strict=False)
+    ]
     if as_json:
         console.print_json(
             {
@@ -120,17 +131,24 @@ def plan(
             }
         )
         return
-    show(drawn, problem, sides, least, forecasts, ratios, skipped, budget, family.is_random)
-
-
-def ratios_to(
-    least: PlannedLimit, methods: list[Method], forecasts: tuple[Forecast, ...], is_random: bool
-) -> list[float | None]:
-    """How many times the limit each method takes; nothing where every run has other means."""
-    return [
-        None if is_random else least.ratio(method, line.pulls_mean)
-        for method, line in zip(methods, forecasts, strict=False)
-    ]
+    words = tables.problem_words(problem)
+    console.say(f"{drawn.name}: {drawn.n_arms} arms; {words}", style="bold")
+    if family.is_random:
+        console.say("Means are drawn anew in every run; what follows is of one draw.")
+    for each in sides:
+        console.say(tables.side_words(each, drawn), "")
+        console.say(tables.gaps_table(each, drawn), "")
+        console.say(tables.bounds_table(each), "")
+    console.say(tables.limit_words(least), "")
+    if skipped:
+        console.say(f"No forecast by simulation: {skipped}.")
+        return
+    table = tables.forecast_table(forecasts, ratios, budget)
+    console.say(table, *tables.capped_words(forecasts, budget))
+    joint = METHODS["joint"]
+    is_compared = any(line.method.startswith(joint.name) for line in forecasts)
+    if joint.flips(problem, drawn.n_arms) and not is_compared:
+        console.say("", JOINT_HINT)
 
 
 def read_subset(text: str | None) -> tuple[float, float] | None:
@@ -167,60 +185,3 @@ def why_no_forecast(runs: int, instance: Instance, problem: Problem) -> str:
     if instance.min_gap(problem) == 0 and problem.tolerance == 0:
         return "a mean lies exactly on the threshold, so that no run would ever end"
     return ""
-
-
-def run_forecast(
-    family: InstanceFamily,
-    problem: Problem,
-    methods: list[Method],
-    runs: int,
-    seed: int,
-    budget: int,
-    jobs: int | None,
-) -> tuple[Forecast, ...]:
-    """The simulated runs, with a progress bar for each method."""
-    from standout.analysis.forecast import forecast
-    from standout.cli import console
-    from standout.simulation import simulate
-
-    with console.run_bars([method.label() for method in methods], runs) as show:
-        simulation = simulate(
-            family, methods, problem,
-            runs=runs, seed=seed, budget=budget, jobs=read_jobs(jobs), progress=show.done,
-            on_slice=show.within,
-        )  # fmt: skip
-    return forecast(simulation)
-
-
-def show(
-    instance: Instance,
-    problem: Problem,
-    sides: list[SidePlan],
-    least: PlannedLimit,
-    forecasts: tuple[Forecast, ...],
-    ratios: list[float | None],
-    skipped: str,
-    budget: int,
-    is_random: bool,
-) -> None:
-    """Everything as tables."""
-    from standout.cli import console, tables
-    from standout.core.methods import METHODS
-
-    console.say(tables.headline(instance, problem), style="bold")
-    if is_random:
-        console.say("Means are drawn anew in every run; what follows is of one draw.")
-    for each in sides:
-        console.say(tables.side_words(each, instance), "")
-        console.say(tables.gaps_table(each, instance), "")
-        console.say(tables.bounds_table(each), "")
-    console.say(tables.limit_words(least), "")
-    if skipped:
-        console.say(f"No forecast by simulation: {skipped}.")
-        return
-    table = tables.forecast_table(forecasts, ratios, budget)
-    console.say(table, *tables.capped_words(forecasts, budget))
-    joint = METHODS["joint"]
-    is_compared = any(line.method.startswith(joint.name) for line in forecasts)
-    if joint.flips(problem, instance.n_arms) and not is_compared:
-        console.say("", JOINT_HINT)

@@ -8,8 +8,11 @@ from typing import Annotated
 
 import typer
 
+from standout.cli.console import print_json
 from standout.cli.options import Json
 from standout.cli.study_options import Name, Place, open_study
+from standout.errors import StudyError
+from standout.files import writing
 
 
 def report(
@@ -37,12 +40,9 @@ def report(
       standout report beans.db -o report.html
       standout report beans.db --json | jq .answer
     """
-    from standout.errors import StudyError
-
     if out is None and not as_json and sys.stdout.isatty():
         raise StudyError("say where the report goes: -o report.html (or --json)")
 
-    from standout.cli.console import print_json
     from standout.report.facts import gather
     from standout.report.page import render
     from standout.study.rating.picture_files import checked_folder
@@ -60,8 +60,6 @@ def report(
 
 
 def _write(path: Path, page: str) -> None:
-    from standout.files import writing
-
     with writing(path) as file:
         file.write(page)
     typer.echo(f"report in {path} ({len(page.encode()) / 1000:,.0f} kB)", err=True)

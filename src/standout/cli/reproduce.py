@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from standout.cli import console
+from standout.cli.console import progress, say
 from standout.cli.options import Dask, Jobs, Json, Seed, cluster, read_jobs
+from standout.extras import require
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -50,15 +53,13 @@ def reproduce(
       standout reproduce --quick
       standout reproduce fig1 fig4 --runs 100 --out again
     """
-    from standout.cli import console
     from standout.paper.settings import Settings, check_figures, prepare_folder
-    from standout.paper.style import check_matplotlib
 
     settings = Settings(out=out, runs=runs, seed=seed, jobs=read_jobs(jobs), quick=quick)
     # What is wrong with these is said before a cluster is looked for.
     names = list(check_figures(figures or []))
     # Refused before the kernels are compiled, which may take a while.
-    check_matplotlib()
+    require("paper", "drawing the figures")
     prepare_folder(out)
     try:
         with cluster(dask, jobs) as (executor, count):
@@ -78,7 +79,6 @@ def _with_bars(names: list[str], settings: Settings, executor: Executor | None) 
     """Make the figures with a bar for each on standard error."""
     from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 
-    from standout.cli.console import progress
     from standout.paper.reproduce import reproduce as make
 
     columns = (
@@ -102,8 +102,6 @@ def _with_bars(names: list[str], settings: Settings, executor: Executor | None) 
 def _say_claims(found: Reproduction, out: Path) -> None:
     from rich.table import Table
     from rich.text import Text
-
-    from standout.cli.console import say
 
     table = Table("figure", "the paper says", "verdict", box=None, pad_edge=False)
     for claim in found.claims:

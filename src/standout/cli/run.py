@@ -25,6 +25,7 @@ from standout.cli.study_options import (
     read_text,
     typed_place,
 )
+from standout.errors import StudyError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -103,7 +104,6 @@ def run(
     with --server, where arms and problem are those of the server's study.
     """
     from standout.core.methods import DEFAULT_METHOD
-    from standout.errors import StudyError
     from standout.retries import Patience
     from standout.study import Study
     from standout.study.csv_files import read_arms
@@ -148,13 +148,13 @@ def run(
             from standout.cli.study_inspect import overview
 
             typer.echo("\n".join(overview(now, study if isinstance(study, Study) else None)))
-    _leave(status)
+    if not status.stopped:
+        typer.echo(f"{len(status.paused)} arms could not be measured", err=True)
+        raise typer.Exit(1)
 
 
 def _read_token(path: str | None) -> str | None:
     """The token from a file or from the environment: a list of processes shows neither."""
-    from standout.errors import StudyError
-
     if path is None:
         return os.environ.get(TOKEN) or None
     try:
@@ -179,7 +179,6 @@ def _open_remote(
     """The study, and what checks a measured value."""
     from standout.client import Client
     from standout.core.noise import parse_noise
-    from standout.errors import StudyError
     from standout.study.measuring.worker import PATIENCE
 
     client = Client(server, _read_token(token_file), patience=PATIENCE, say=_say_waiting)
@@ -193,17 +192,9 @@ def _open_remote(
     return remote, noise.check_reward
 
 
-def _leave(status: Status) -> None:
-    """Exit 1 when there was something that could not be measured."""
-    if not status.stopped:
-        typer.echo(f"{len(status.paused)} arms could not be measured", err=True)
-        raise typer.Exit(1)
-
-
 def _measure_of(
     measure: str | None, measure_python: str | None, timeout: float | None, is_remote: bool
 ) -> Callable[[str], float]:
-    from standout.errors import StudyError
     from standout.study.measuring.command import Function, load_function, parse_command
 
     if (measure is None) == (measure_python is None):

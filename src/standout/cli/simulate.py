@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from standout.cli import console
 from standout.cli.options import (
     Dask,
     GoalText,
@@ -92,7 +93,6 @@ def simulate(
     if budget is None:
         check_ends(family, problem)
 
-    from standout.cli import console
     from standout.simulation import simulate as play
 
     bars = console.run_bars([each.label() for each in chosen], runs)

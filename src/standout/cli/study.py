@@ -27,9 +27,10 @@ from standout.cli.study_options import (
     typed_place,
     waiting_line,
 )
+from standout.errors import BatchError, KeyUsedError, StandoutError, StudyError
+from standout.text import printable
 
 if TYPE_CHECKING:
-    from standout.errors import StandoutError
     from standout.results import Receipt, Status
     from standout.study import Study
 
@@ -107,7 +108,6 @@ def ask(
     """Ask for pulls to measure."""
     from standout.results import Tickets
     from standout.study.csv_files import guarded, quoted
-    from standout.text import printable
 
     with open_study(place, name) as study:
         seconds = None if lease is None else seconds_of(lease)
@@ -174,8 +174,6 @@ def tell(
     refused, unless --again says that they were measured once more. A ticket
     counts once in any case. A script that may have to repeat itself gives --key.
     """
-    from standout.errors import StudyError
-
     if (results is None) == (value is None) or (value is None) != (ticket is None and arm is None):
         raise StudyError("tell a file of results, or --ticket (or --arm) with --value")
     if again and (results is None or key is not None):
@@ -200,7 +198,6 @@ def tell(
 def _tell_file(
     study: Study, path: str, skip_blank: bool, worker: str | None, key: str | None, again: bool
 ) -> Receipt:
-    from standout.errors import BatchError, KeyUsedError, StudyError
     from standout.study.csv_files import fingerprint, read_results
 
     text, label = read_text(path)
@@ -225,8 +222,6 @@ def _tell_file(
 
 
 def _told_before(label: str, count: int, moment: float | None) -> StandoutError:
-    from standout.errors import KeyUsedError
-
     when = "" if moment is None else time.strftime(" on %Y-%m-%d at %H:%M", time.localtime(moment))
     return KeyUsedError(
         f"{label}: these {count:,} rewards were told before{when}; nothing was changed. "

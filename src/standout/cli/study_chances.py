@@ -11,6 +11,7 @@ import typer
 from standout.cli.console import print_json
 from standout.cli.options import Json
 from standout.cli.study_options import Name, Place, open_study
+from standout.text import chance_words, plural, printable
 
 if TYPE_CHECKING:
     from standout.results import Chances
@@ -53,8 +54,6 @@ def chances(
 
 
 def _lines(found: Chances) -> list[str]:
-    from standout.text import chance_words, plural, printable
-
     lines = [f"estimates from {plural(found.pulls, 'pull')}, not certain:"]
     lines += [
         f"  chance {chance_words(chance)}  {printable(arm, 100)}"
@@ -89,7 +88,6 @@ def leaders_lines(study: Study, undecided: Sequence[str]) -> list[str]:
     Nothing for so many arms that a look would take long.
     """
     from standout.posterior.until import MOST_ARMS
-    from standout.text import chance_words, printable
 
     if len(study.arms) > MOST_ARMS:
         return []

@@ -11,6 +11,8 @@ import typer
 from standout.cli.console import print_json
 from standout.cli.options import Json, expanded
 from standout.cli.study_options import Name, Place, Worker, open_study, seconds_of
+from standout.errors import StudyError
+from standout.text import moment, printable
 
 if TYPE_CHECKING:
     from standout.results import Status
@@ -80,8 +82,6 @@ def set_settings(
     Delta, k, the noise and the arms are in every interval and in the question: they stay.
     A study that has stopped goes on if by the new settings it is not at its end.
     """
-    from standout.errors import StudyError
-
     given: dict[str, Any] = {"tolerance": tolerance, "batch": batch}
     given["budget"] = None if budget is None else _whole("--budget", budget)
     given["pause_after"] = None if pause_after is None else _whole("--pause-after", pause_after)
@@ -95,8 +95,6 @@ def set_settings(
 
 
 def _whole(option: str, text: str) -> int | str:
-    from standout.errors import StudyError
-
     if text == _NONE:
         return text
     try:
@@ -180,8 +178,6 @@ def delete(
     A line stays in the database: its name, when and by whom it was deleted, and its last
     digest. Make a copy first with `standout study backup`.
     """
-    from standout.text import printable
-
     with open_study(place, name) as study:
         pulls = study.status().pulls
         if not yes:
@@ -193,7 +189,6 @@ def delete(
 def changes(place: Place, as_json: Json = False, name: Name = None) -> None:
     """What was changed by hand in a study: what, when, by whom and why."""
     from standout.results import ChangeList
-    from standout.text import moment, printable
 
     with open_study(place, name) as study:
         found = study.changes()

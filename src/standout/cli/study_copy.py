@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from standout.cli.console import print_json
+from standout.cli.console import live_line, print_json
 from standout.cli.options import Json
 from standout.cli.study_options import Place, typed_place
 
@@ -68,8 +68,6 @@ def restore(
 @contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
     """A line that says how far it is; for terminals only."""
-    from standout.cli.console import live_line
-
     if quiet:
         yield None
         return

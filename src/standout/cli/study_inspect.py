@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from standout.cli.console import print_json
+from standout.cli import console
+from standout.cli.console import print_json, say
 from standout.cli.options import Json
 from standout.cli.study_options import (
     Name,
@@ -19,6 +20,9 @@ from standout.cli.study_options import (
     typed_place,
     waiting_line,
 )
+from standout.errors import StorageError, StudyError
+from standout.files import writing
+from standout.text import endings_words, printable
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -48,16 +52,12 @@ def status(
         elif watch:
             _watch(study, every)
         else:
-            from standout.cli.console import say
-
             typer.echo("\n".join(overview(study.status(), study)) + "\n")
             say(*picture(study))
 
 
 def overview(now: Status, study: Study | None = None) -> list[str]:
     """The state of a study as lines of text; with what it takes a `study` at hand to say."""
-    from standout.text import printable
-
     pulls = f"{now.pulls:,}" + (f" of {now.budget:,}" if now.budget is not None else "")
     pending = f"{now.pending:,} pending" + (f" ({now.expired:,} overdue)" if now.expired else "")
     lines = [
@@ -75,8 +75,6 @@ def overview(now: Status, study: Study | None = None) -> list[str]:
     # What is nearly done needs no way out.
     is_far = now.stopped or left is None or left > now.pulls
     if study is not None and now.enough_tolerance is not None and is_far:
-        from standout.text import endings_words
-
         lines += endings_words(study.endings())
         lines += ["to follow it: standout study set PATH --tolerance ..."]
     if study is not None and now.undecided and now.pulls:
@@ -101,7 +99,6 @@ def picture(study: Study, taken: int = 8) -> list[Text]:
     """The arms against the threshold, as high as the terminal leaves beside `taken` lines."""
     from rich.text import Text
 
-    from standout.cli import console
     from standout.pictures import terminal
     from standout.pictures.arms import picture_of_answer
 
@@ -151,9 +148,6 @@ def export(
     A CSV is safe to open in a spreadsheet: a name that begins like a formula
     (= + - @) has a ' in front, which `standout` takes off when it reads the file.
     """
-    from standout.errors import StudyError
-    from standout.files import writing
-
     kind = form or (out.suffix.lstrip(".").lower() if out is not None else "csv")
     if kind not in ("csv", "json", "parquet"):
         raise StudyError(f"no format {kind!r}; there are csv, json and parquet")
@@ -204,8 +198,6 @@ def list_studies(
     as_json: Json = False,
 ) -> None:
     """The studies in a database, or in all files of a folder."""
-    from standout.text import printable
-
     found: list[tuple[str, StudyRow]] = []
     if "://" not in place and Path(place).is_dir():
         for path in sorted(Path(place).iterdir()):
@@ -238,8 +230,6 @@ def _list_one(place: str) -> list[tuple[str, StudyRow]]:
 
 def _studies_in(path: Path) -> list[tuple[str, StudyRow]]:
     """The studies of a file; nothing for a file that is something else."""
-    from standout.errors import StorageError
-
     try:
         with path.open("rb") as file:
             if not file.read(16).startswith(b"SQLite format 3\x00"):

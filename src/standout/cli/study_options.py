@@ -13,6 +13,7 @@ import typer
 
 from standout.core.noise import NOISE_FORMS
 from standout.errors import StudyError
+from standout.text import printable
 
 if TYPE_CHECKING:
     from standout.results import Status, Waiting
@@ -113,8 +114,6 @@ def open_study(place: str, name: str | None) -> Study:
 
 def waiting_line(waiting: Sequence[Waiting]) -> str:
     """What waits for what, in one line."""
-    from standout.text import printable
-
     count = sum(one.rewards for one in waiting)
     first = waiting[0]
     late = "overdue, the next to ask gets it" if first.expired else "out"

@@ -159,11 +159,6 @@ def methods_table(methods: Iterable[Method], default: str) -> Table:
     return table
 
 
-def headline(instance: Instance, problem: Problem) -> str:
-    """What is planned."""
-    return f"{instance.name}: {instance.n_arms} arms; {problem_words(problem)}"
-
-
 def side_words(plan: SidePlan, instance: Instance) -> str:
     """Threshold and outliers of one side."""
     gaps, unit = plan.gaps, float(np.abs(instance.means).max())

@@ -11,6 +11,7 @@ from standout.cli.console import print_json
 from standout.cli.options import Json
 from standout.cli.study_options import Place, Worker, typed_place
 from standout.extras import require
+from standout.text import moment, printable
 
 if TYPE_CHECKING:
     from standout.study.storage.database import Storage
@@ -81,7 +82,6 @@ def create(
 def list_tokens(place: Place, as_json: Json = False) -> None:
     """The tokens, without their secrets: when and by whom they were made and revoked."""
     from standout.study.storage.tokens import read_all
-    from standout.text import printable
 
     storage = _storage(place)
     with storage.read() as connection:
@@ -107,8 +107,6 @@ def list_tokens(place: Place, as_json: Json = False) -> None:
 
 
 def _done(what: str, when: float, by: str) -> str:
-    from standout.text import moment, printable
-
     return f"{what} {moment(when)}" + (f" by {printable(by, 40)}" if by else "")
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from standout.cli.console import print_json
 from standout.cli.options import Json
 
 NOISES = ("bernoulli", "gaussian:1", "gaussian", "bounded:0,1", "heavy:1")
@@ -34,7 +35,6 @@ def warm(
       standout warm
       standout warm --noise bernoulli --method focus --method roai-lucb
     """
-    from standout.cli.console import print_json
     from standout.core.methods import DEFAULT_METHOD, parse_method
     from standout.core.noise import GaussianUnknown, parse_noise
     from standout.simulation import simulate

@@ -145,12 +145,20 @@ class Transport:
             connection.close()
             raise
         self._idle.append(connection)
-        if may_be_cut and not _is_json(content):
-            message = f"{self.shown} hung up amid an answer"
-            raise _Lost(message, may_be_done=method != "GET")
+        try:
+            found = json.loads(content)
+        except ValueError:
+            found = None
+            if may_be_cut:
+                message = f"{self.shown} hung up amid an answer"
+                raise _Lost(message, may_be_done=method != "GET") from None
+            if response.status < 300:
+                raise errors.StudyError(
+                    f"{self.shown} answered something that is not JSON"
+                ) from None
         if response.status < 300:
-            return _read(content, self.shown)
-        failed = _error(response, content, self.shown)
+            return found
+        failed = _error(response, found, self.shown)
         if isinstance(failed, _Lost) and method == "GET":
             failed.may_be_done = False
         raise failed
@@ -161,27 +169,12 @@ def _shown(url: str) -> str:
     return url.rpartition("@")[2][:200]
 
 
-def _is_json(content: bytes) -> bool:
-    try:
-        json.loads(content)
-    except ValueError:
-        return False
-    return True
-
-
-def _read(content: bytes, where: str) -> Any:
-    try:
-        return json.loads(content)
-    except ValueError:
-        raise errors.StudyError(f"{where} answered something that is not JSON") from None
-
-
-def _error(response: http.client.HTTPResponse, content: bytes, where: str) -> Exception:
+def _error(response: http.client.HTTPResponse, answer: Any, where: str) -> Exception:
     """The exception that a `Study` would have raised; `_Lost` for what may pass."""
     try:
-        found = json.loads(content)["error"]
+        found = answer["error"]
         code, message, detail = found["code"], found["message"], found.get("detail") or {}
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError, AttributeError):
         code, message, detail = "", f"{where} answered {response.status}", {}
     if response.status in _PASSING:
         # A proxy's 502, 503 or 504 may come after the server is done.

@@ -18,15 +18,21 @@ from standout.core.state import (
     THRESHOLD_UPPER,
     State,
 )
+from standout.core.typing import Floats
 from standout.results import Ending, Identification, Interval, StopReason
 from standout.results.interval import by_side
 
 
-def _side_interval(state: State, side: int) -> Interval:
+def side_interval(state: State, side: int) -> Interval:
     """A side's threshold, turned back to the rewards' own orientation."""
-    lower = float(state.bounds[side, THRESHOLD_LOWER])
-    upper = float(state.bounds[side, THRESHOLD_UPPER])
+    lower, upper = state.bounds[side, [THRESHOLD_LOWER, THRESHOLD_UPPER]].tolist()
     return Interval(-upper, -lower) if state.signs[side] < 0 else Interval(lower, upper)
+
+
+def arm_ends(state: State) -> tuple[Floats, Floats]:
+    """The ends of all arms' intervals, likewise turned back; copies."""
+    lower, upper = state.lower[0].copy(), state.upper[0].copy()
+    return (-upper, -lower) if state.signs[0] < 0 else (lower, upper)
 
 
 def identification(
@@ -44,9 +50,7 @@ def identification(
     `earlier` are each arm's rewards from before the run, which are among its pulls there.
     """
     sign = state.signs[0]
-    lower, upper = state.lower[0], state.upper[0]
-    if sign < 0:
-        lower, upper = -upper, -lower
+    lower, upper = arm_ends(state)
     pulls_by_arm = state.pulls - earlier
     pulls_by_arm[list(known)] = 0
 
@@ -58,7 +62,7 @@ def identification(
         normal=named(state.verdict == Verdict.NORMAL),
         undecided=named(state.verdict == Verdict.UNDECIDED),
         best_guess=named(guess),
-        **by_side([_side_interval(state, side) for side in range(len(state.signs))]),
+        **by_side([side_interval(state, side) for side in range(len(state.signs))]),
         threshold_estimate=float(sign * state.bounds[0, THRESHOLD]),
         pulls=int(state.counters[PULLS]),
         rounds=int(state.counters[ROUNDS]),
@@ -66,8 +70,8 @@ def identification(
         note=note,
         arms=tuple(arms),
         means=np.where(state.pulls > 0, sign * state.estimate[0], np.nan),
-        lower=np.array(lower),
-        upper=np.array(upper),
+        lower=lower,
+        upper=upper,
         pulls_by_arm=pulls_by_arm,
         earlier_by_arm=np.zeros_like(pulls_by_arm) + earlier,
         endings=(Ending(least, 0),) if 0 < (least := least_tolerance(state)) < math.inf else (),

@@ -139,15 +139,7 @@ class Problem:
 
     def question(self) -> Question:
         """What is asked, as plain values."""
-        return Question(
-            k=self.k,
-            mad_scale=self.mad_scale,
-            delta=self.delta,
-            side=str(self.side),
-            k_low=self.k_low,
-            tolerance=self.tolerance,
-            noise=self.noise.spec(),
-        )
+        return Question(**vars(self) | {"side": str(self.side), "noise": self.noise.spec()})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""

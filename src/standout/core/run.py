@@ -123,9 +123,6 @@ class Run:
         round are all handed out and not all told: the method plans the next
         round from their rewards. Raises `ProblemError` unless `n` is at least 1.
 
-        >>> import numpy as np
-        >>> rng = np.random.default_rng(0)
-        >>> run = Run(Problem(noise="bernoulli"), ["a", "b", "c"], "roai-lucb", rng)
         >>> run.ask(), run.ask(5)
         ('a', ['b', 'c'])
         >>> print(run.ask())
@@ -154,9 +151,6 @@ class Run:
         `ProblemError` for an arm that is not of this run, and `RewardError`
         for a number that the noise cannot produce; neither counts anything.
 
-        >>> import numpy as np
-        >>> rng = np.random.default_rng(0)
-        >>> run = Run(Problem(noise="bernoulli"), ["a", "b", "c"], "roai-lucb", rng)
         >>> run.tell("a", 1)
         >>> run.pulls
         1
@@ -214,9 +208,6 @@ class Run:
         `reason` says why the run ended where the run itself cannot know it
         (`StopReason.INTERRUPTED`).
 
-        >>> import numpy as np
-        >>> rng = np.random.default_rng(0)
-        >>> run = Run(Problem(noise="bernoulli"), ["a", "b", "c"], "roai-lucb", rng)
         >>> run.identification().undecided
         ('a', 'b', 'c')
         """

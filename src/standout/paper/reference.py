@@ -11,6 +11,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from standout.paper.table import Row
+
 REFERENCE_DRAWS = 500
 
 FIG1_PULLS = {
@@ -99,13 +101,11 @@ def measured(
     return Comparison(figure, what, reference[0], ours[0], math.hypot(reference[1], ours[1]))
 
 
-def drawn(
-    figure: str, what: str, reference: float, ours: float, error: float, runs: int
-) -> Comparison:
-    """A reference from 500 draws whose spread is taken to be that of our `runs` draws."""
-    return measured(
-        figure, what, (reference, error * math.sqrt(runs / REFERENCE_DRAWS)), (ours, error)
-    )
+def drawn(figure: str, what: str, reference: float, row: Row, ours: str) -> Comparison:
+    """A reference from 500 draws whose spread is taken to be that of our row's `runs` draws."""
+    error = float(row["error"])
+    theirs = error * math.sqrt(float(row["runs"]) / REFERENCE_DRAWS)
+    return measured(figure, what, (reference, theirs), (float(row[ours]), error))
 
 
 def rate(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import platform
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -57,9 +57,8 @@ def report_html(shown: Sequence[Shown], command: str, provisional: str = "") -> 
         f"{sum(claim.verdict == verdict for claim in claims)} {word}"
         for verdict, word in (("holds", "hold"), ("partly", "hold partly"), ("fails", "fail"))
     )
-    template = template_of(
-        "standout.paper", "report.html", number=_number, away=_away, base64=_base64
-    )
+    template = template_of("standout.paper", "report.html", number=_number, away=_away)
+    template.globals["base64"] = b64encode
     return template.render(
         command=command,
         provisional=provisional,
@@ -70,10 +69,6 @@ def report_html(shown: Sequence[Shown], command: str, provisional: str = "") -> 
         sentences=summary(comparisons),
         comparisons=comparisons,
     )
-
-
-def _base64(picture: bytes) -> str:
-    return base64.b64encode(picture).decode()
 
 
 def _number(value: float) -> str:

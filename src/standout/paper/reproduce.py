@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 
+from standout.extras import require
 from standout.files import write_file
 from standout.paper.claims import Claim
 from standout.paper.figures import fig1, fig2, fig3, fig4, fig5
@@ -16,7 +17,7 @@ from standout.paper.reference import Comparison
 from standout.paper.report import Shown, comparison_table, report_html
 from standout.paper.runs import Store, make_plan
 from standout.paper.settings import Settings, check_figures, prepare_folder
-from standout.paper.style import check_matplotlib, render
+from standout.paper.style import render
 
 FIGURES: dict[str, FigureModule] = {
     module.NAME: module for module in (fig1, fig2, fig3, fig4, fig5)
@@ -50,7 +51,7 @@ def reproduce(
     played there, with the same results.
     """
     names = check_figures(figures)
-    check_matplotlib()
+    require("paper", "drawing the figures")
     prepare_folder(settings.out)
     shown = [_make(FIGURES[name], settings, progress, executor) for name in names]
     files = [path for figure in shown for path in figure.files]

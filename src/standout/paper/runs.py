@@ -14,7 +14,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -85,8 +85,7 @@ def _settings_of(method: Method) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     """What is kept of a run: its pulls, whether its answer was wrong, errors per checkpoint."""
 
     pulls: int
@@ -170,22 +169,17 @@ class Store:
             runs = {int(number): Run(*values) for number, values in content["runs"].items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return {}
-        return runs if all(_fits(run, part) for run in runs.values()) else {}
+        marks = len(part.checkpoints)
+        fits = all(run.pulls > 0 and len(run.errors) == marks for run in runs.values())
+        return runs if fits else {}
 
     def save(self, part: Part, runs: dict[int, Run]) -> None:
         """Keep these runs instead of the former ones."""
         content = {
             "configuration": part.configuration(self.seed),
-            "runs": {
-                str(number): [run.pulls, run.stopped, run.wrong, run.errors]
-                for number, run in sorted(runs.items())
-            },
+            "runs": {str(number): run for number, run in sorted(runs.items())},
         }
         write_file(self.path(part), json.dumps(content))
-
-
-def _fits(run: Run, part: Part) -> bool:
-    return run.pulls > 0 and len(run.errors) == len(part.checkpoints)
 
 
 def _plain(configuration: dict[str, Any]) -> Any:

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from standout.extras import require
 from standout.pictures.marks import NORMAL, OUTLIER
 
 if TYPE_CHECKING:
@@ -72,11 +71,6 @@ _RC: Any = {
     # Text stays text in the PDF, and fonts every reader has.
     "pdf.fonttype": 42,
 }
-
-
-def check_matplotlib() -> None:
-    """Say how to get matplotlib if it is not there."""
-    require("paper", "drawing the figures")
 
 
 @contextmanager

@@ -1,12 +1,14 @@
-"""Small pieces of SVG: texts, lines, marks and axes."""
+"""Small pieces of SVG: texts, lines, marks, axes and bars."""
 
 from __future__ import annotations
 
 import html
 
+from standout.analysis.uniform_sampling import Uniform
 from standout.pictures.arms import Picture
 from standout.pictures.marks import MARKS, outline
 from standout.pictures.scale import Line
+from standout.text import count, rounded
 
 TEXT_WIDTH = 6.2
 """Average width of a character of the small texts, in units of the picture."""
@@ -68,3 +70,27 @@ def left_axis(scale: Line, left: float, right: float, apart: float = 50.0) -> li
         parts.append(f'<path class="grid" d="M{n(left)} {n(y)}H{n(right)}"/>')
         parts.append(label(left - 6, y + 4, words.replace("-", "−"), "end"))
     return parts
+
+
+def effort_bars(pulls: int, uniform: Uniform) -> str:
+    """Pulls used against those that uniform sampling would have needed; for both screens."""
+    return _bars(pulls, uniform, WIDE, "wide") + _bars(pulls, uniform, NARROW, "narrow")
+
+
+def _bars(pulls: int, uniform: Uniform, width: float, kind: str) -> str:
+    scale = Line(0.0, float(max(pulls, uniform.pulls)), 0.0, width - 130)
+    more = "more than " if uniform.is_capped else "about "
+    rows = [
+        ("this study", pulls, count(pulls), "used"),
+        ("all arms equally often", uniform.pulls, more + rounded(uniform.pulls), "uniform"),
+    ]
+    parts = []
+    for place, (words, value, shown, which) in enumerate(rows):
+        y, end = 40.0 * place, scale(float(value))
+        parts.append(label(0, y + 12, words))
+        parts.append(
+            f'<rect class="{which}" x="0" y="{n(y + 17)}" width="{n(max(2.0, end))}" height="14"/>'
+        )
+        parts.append(label(end + 6, y + 28, shown, kind="name"))
+    about = f"{rows[0][2]} pulls used; pulling equally often takes {rows[1][2]}."
+    return picture(f"bars-{kind}", kind, width, 76, "Pulls used and needed", about, parts)

@@ -17,7 +17,7 @@ from standout.analysis.checks.findings import FINE, NOTE, SKIPPED, WARNING
 from standout.analysis.checks.ranks import ALPHA
 from standout.core.problem import Side
 from standout.pictures.marks import MARKS, NORMAL, OUTLIER, UNDECIDED, css
-from standout.pictures.svg_bars import effort_bars
+from standout.pictures.svg import effort_bars
 from standout.pictures.svg_many import many
 from standout.pictures.svg_rows import MOST_ROWS, rows
 from standout.pictures.svg_trace import trace_pictures

@@ -142,10 +142,6 @@ def _noise_words(noise: Noise) -> str:
     )
 
 
-def _until_words(until: str | None) -> str:
-    return "no" if until is None else f"once estimates promise {Until.parse(until).words}"
-
-
 def settings(facts: Facts) -> list[tuple[str, str]]:
     """The question as a list of settings."""
     seen = facts.seen
@@ -153,6 +149,9 @@ def settings(facts: Facts) -> list[tuple[str, str]]:
     k = f"{problem.k:g}"
     if problem.k_low is not None:
         k += f" (low side {problem.k_low:g})"
+    until = "no"
+    if seen.until is not None:
+        until = f"once estimates promise {Until.parse(seen.until).words}"
     sides = {Side.HIGH: "high", Side.LOW: "low", Side.BOTH: "high and low"}
     rows = [
         ("Outliers looked for", sides[problem.side]),
@@ -164,7 +163,7 @@ def settings(facts: Facts) -> list[tuple[str, str]]:
         ("Interval of an arm", INTERVALS.get(facts.interval, facts.interval)),
         ("Method", f"{seen.method}: {method.summary} ({method.reference})"),
         ("Budget", f"{count(seen.budget)} pulls" if seen.budget is not None else "none"),
-        ("Ends before all is certain", _until_words(seen.until)),
+        ("Ends before all is certain", until),
         ("Order of counting", "as handed out" if facts.log.is_ordered else "as told"),
     ]
     if method.range is RangeKind.MEAN_STD:

@@ -19,8 +19,6 @@ PIECE = 1_000
 """Entries of a list that are written in one go: meanwhile no other thread can do anything."""
 
 Count = Annotated[int, Field(ge=0)]
-
-
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 

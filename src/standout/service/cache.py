@@ -7,7 +7,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 from weakref import WeakValueDictionary
 
@@ -119,20 +119,14 @@ def kept_or_new(
     return found
 
 
-@dataclass
 class Caches:
     """By the study's name; raters by study and worker, chances by study and what was asked."""
 
-    reports: Recent[str, Kept[str]] = field(default_factory=lambda: Recent(MOST_REPORTS))
-    forecasts: Recent[str, Kept[Forecast | None]] = field(
-        default_factory=lambda: Recent(MOST_STUDIES)
-    )
-    chances: Recent[tuple[str, float, int], Kept[Chances]] = field(
-        default_factory=lambda: Recent(MOST_STUDIES)
-    )
-    endings: Recent[str, Kept[EndingList]] = field(default_factory=lambda: Recent(MOST_STUDIES))
-    images: Recent[str, Sources] = field(default_factory=lambda: Recent(MOST_STUDIES))
-    arms: Recent[tuple[str, int], Kept[ArmHistory]] = field(
-        default_factory=lambda: Recent(MOST_STUDIES)
-    )
-    raters: Recent[tuple[str, str], Record] = field(default_factory=lambda: Recent(MOST_RATERS))
+    def __init__(self) -> None:
+        self.reports = Recent[str, Kept[str]](MOST_REPORTS)
+        self.forecasts = Recent[str, Kept[Forecast | None]](MOST_STUDIES)
+        self.chances = Recent[tuple[str, float, int], Kept[Chances]](MOST_STUDIES)
+        self.endings = Recent[str, Kept[EndingList]](MOST_STUDIES)
+        self.images: Recent[str, Sources] = Recent(MOST_STUDIES)
+        self.arms = Recent[tuple[str, int], Kept[ArmHistory]](MOST_STUDIES)
+        self.raters = Recent[tuple[str, str], Record](MOST_RATERS)

@@ -39,14 +39,11 @@ class Hub:
         self.settings, self._studies, self._queues = settings, studies, queues
         self._channels: dict[str, Channel] = {}
 
-    def _pulse(self, name: str) -> Pulse:
-        return self._studies.reader(name).pulse()
-
     async def _poll(self, channel: Channel) -> None:
         """Look twice a second; a database that is away for a while is asked again."""
         while channel.listeners:
             try:
-                found = await self._queues.look(self._pulse, channel.name)
+                found = await self._queues.look(lambda: self._studies.reader(channel.name).pulse())
             except StandoutError:
                 found = None
             if found is not None and found != channel.last:
@@ -81,7 +78,8 @@ class Hub:
                         return
                     checked = now
                 if pulse is not None:
-                    yield _event(pulse)
+                    data = json.dumps(pulse.to_dict())
+                    yield f"event: change\nid: {pulse.seq}\ndata: {data}\n\n".encode()
                 elif now - silent >= self.settings.heartbeat_seconds:
                     yield b": still here\n\n"
                 else:
@@ -112,7 +110,3 @@ def _replace(queue: asyncio.Queue[Pulse], pulse: Pulse) -> None:
     if queue.full():
         queue.get_nowait()
     queue.put_nowait(pulse)
-
-
-def _event(pulse: Pulse) -> bytes:
-    return f"event: change\nid: {pulse.seq}\ndata: {json.dumps(pulse.to_dict())}\n\n".encode()

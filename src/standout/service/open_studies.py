@@ -117,11 +117,6 @@ class OpenStudies:
                 self._pinged = Storage(self.place, patience=PING_PATIENCE)
             self._pinged.ping()
 
-    def names(self) -> list[str]:
-        """The names of all studies, oldest first."""
-        with self._reading() as connection:
-            return [name for _, name in study_names(connection)]
-
     def page(self, limit: int, after: str | None, only: str | None) -> StudyList:
         """Up to `limit` studies behind the one called `after`; `only` this one if given."""
         with self._reading() as connection:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request
@@ -215,13 +214,9 @@ class ArmsText(Body):
 @router.post("/arms")
 async def arms(service: ServiceOf, who: Owner, body: ArmsText) -> Response:
     """Read a list of arms as the command line does; complaints name the line."""
-    return answer(await service.queues.look(_read, body.text))
-
-
-def _read(text: str) -> dict[str, Any]:
-    label = "arms"
-    plain = text.removeprefix("\ufeff")
-    return {"arms": read_arms(plain, label), "items": read_items(plain, label)}
+    given = (body.text.removeprefix("\ufeff"), "arms")
+    read = {"arms": read_arms, "items": read_items}
+    return answer({name: await service.queues.look(call, *given) for name, call in read.items()})
 
 
 router.include_router(rating)

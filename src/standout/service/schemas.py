@@ -165,12 +165,9 @@ class NewStudy(Body):
     page: PageSettings | None = None
 
 
-class Ask(Body):
-    """How many pulls to hand out."""
+class Asking(Body):
+    """How pulls are handed out."""
 
-    model_config = _example(n=2)
-
-    n: Whole = Field(default=1, ge=1, le=MOST_TICKETS)
     lease: Lease = None
     worker: Worker = None
     items: Yes = Field(default=False, description="Say what to show for each arm.")
@@ -180,6 +177,14 @@ class Ask(Body):
         description="Give this worker's other pending tickets again, before new ones: "
         "for whoever lost an answer. Raters always get theirs again.",
     )
+
+
+class Ask(Asking):
+    """How many pulls to hand out."""
+
+    model_config = _example(n=2)
+
+    n: Whole = Field(default=1, ge=1, le=MOST_TICKETS)
 
 
 class Reward(Body):
@@ -206,17 +211,13 @@ Rewards = Annotated[
 ]
 
 
-class Tell(Body):
+class Tell(Asking):
     """Rewards, all of which are counted or, if one is bad, none."""
 
     model_config = _example(rewards=[{"ticket": 17, "reward": 1.0}], ask=1)
 
     rewards: Rewards
     ask: Whole = Field(default=0, ge=0, le=MOST_TICKETS, description="Ask for so many, too.")
-    lease: Lease = None
-    worker: Worker = None
-    items: Yes = False
-    known: list[TicketNumber] | None = Field(default=None, max_length=MOST_TICKETS)
     key: str | None = Field(
         default=None,
         min_length=1,
@@ -236,25 +237,16 @@ class Fail(Body):
     worker: Worker = None
 
 
-class Renew(Body):
-    """Tickets whose leases begin anew."""
-
-    tickets: list[TicketNumber] = Field(max_length=MOST_TICKETS)
-    lease: Lease = None
-
-
 class Release(Body):
     """Tickets whose leases end now."""
 
     tickets: list[TicketNumber] = Field(max_length=MOST_TICKETS)
 
 
-class Pause(Body):
-    """An arm to hand out no more."""
+class Renew(Release):
+    """Tickets whose leases begin anew."""
 
-    arm: ArmName
-    reason: str = Field(default="paused by hand", max_length=2000)
-    worker: Worker = None
+    lease: Lease = None
 
 
 class Resume(Body):
@@ -263,6 +255,12 @@ class Resume(Body):
     arm: ArmName
     reason: str = Field(default="", max_length=2000)
     worker: Worker = None
+
+
+class Pause(Resume):
+    """An arm to hand out no more."""
+
+    reason: str = Field(default="paused by hand", max_length=2000)
 
 
 class ChangeBody(Body):

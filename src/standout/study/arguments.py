@@ -11,7 +11,7 @@ import operator
 import numpy as np
 
 from standout.core.method import Method
-from standout.errors import MethodError, StudyError, shown
+from standout.errors import MethodError, ProblemError, StudyError, shown
 
 MOST_PULLS = 10**15
 """Of a budget; floating-point sums count no further."""
@@ -66,6 +66,15 @@ def text(what: str, value: object) -> str:
     """`value` if it is a text; raises `StudyError`, which calls it `what`, otherwise."""
     if not isinstance(value, str):
         raise StudyError(f"{what} must be a text, not {shown(value)}")
+    return value
+
+
+def encodable(what: str, value: str) -> str:
+    """`value` if it can be written; raises `ProblemError`, which calls it `what`, otherwise."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ProblemError(f"{what} contains half of a surrogate pair, which is no text") from None
     return value
 
 

@@ -15,8 +15,6 @@ from standout.study.rating.page import PARTS
 
 ARM_NAMES = ("arm", "name")
 REWARD_NAMES = ("reward", "value")
-
-
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 """What a spreadsheet would run, or take for a number; the full-width signs in some languages."""
 

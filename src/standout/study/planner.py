@@ -20,8 +20,6 @@ from standout.study.rounds import LiveRound, new_round
 
 CARRIED_FIELDS = ("quota",)
 """Where a rule stands in its schedule: planning ahead moves it on for good."""
-
-
 EARLY = 5
 """Times the initial pulls of each arm that are handed out while the first round waits."""
 STEPS = 64

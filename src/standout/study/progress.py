@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from standout.core import engine
-from standout.core.identification import identification
+from standout.core.identification import identification, side_interval
 from standout.core.kinds import Verdict
 from standout.core.many_rewards import observe_many
 from standout.core.method import Method
@@ -19,8 +19,6 @@ from standout.core.run import NO_LIMIT, start_state
 from standout.core.state import (
     PULLS,
     ROUNDS,
-    THRESHOLD_LOWER,
-    THRESHOLD_UPPER,
     UNDECIDED,
     State,
     forget,
@@ -29,7 +27,7 @@ from standout.core.state import (
 from standout.core.typing import Codes, Flags, Ints
 from standout.core.undecidable import doubt
 from standout.posterior.until import Until, is_look_due
-from standout.results import Identification, Interval, StopReason
+from standout.results import Identification, StopReason
 from standout.study.log.chain import Kind, Step
 from standout.study.look import Look, LookDueError
 from standout.study.rounds import LiveRound
@@ -260,8 +258,8 @@ class Progress:
 
     def moment(self, now: float) -> dict[str, Any]:
         """How the threshold and the arms stand, as a row of the trace."""
-        high = self.threshold(0)
-        low = self.threshold(1) if len(self.state.signs) > 1 else None
+        high = side_interval(self.state, 0)
+        low = side_interval(self.state, 1) if len(self.state.signs) > 1 else None
         return {
             "pulls": self.totals.pulls,
             "time": now,
@@ -295,11 +293,6 @@ class Progress:
         for live in self.rounds:
             live.drop_arm(arm)
         self.changes.arms.add(arm)
-
-    def threshold(self, side: int) -> Interval:
-        """A side's threshold interval, in the rewards' own orientation."""
-        lower, upper = self.state.bounds[side, [THRESHOLD_LOWER, THRESHOLD_UPPER]].tolist()
-        return Interval(-upper, -lower) if self.state.signs[side] < 0 else Interval(lower, upper)
 
     def identification(self) -> Identification:
         """The answer; what was certified once stays so."""

@@ -181,7 +181,8 @@ class _Telling:
         ready: list[tuple[int, Waiting]] = []
         waits: list[tuple[int, Waiting]] = []
         is_sorted = True
-        blocks = first_blocks(self.connection, self.stored, self._told_slots())
+        told = {arm: self.filled.get(arm, set()) for arm in sorted(self.fresh)}
+        blocks = first_blocks(self.connection, self.stored, told)
         held = read_held(self.connection, self.stored, blocks)
         for arm, block in blocks.items():
             before, fresh = held.get(arm, []), self.fresh[arm]
@@ -205,10 +206,6 @@ class _Telling:
         own = range(self.step.first, self.step.first + len(self.step.rewards))
         # A reward of this batch that filled no pull never had a row under this number.
         self.gone += [one.ticket for _, one in ready if one.ticket > 0 or one.logged not in own]
-
-    def _told_slots(self) -> dict[int, set[int]]:
-        """Per arm of this batch, in the arms' order, the slots that it fills."""
-        return {arm: self.filled.get(arm, set()) for arm in sorted(self.fresh)}
 
     def _hold(self, waits: Sequence[tuple[int, Waiting]]) -> None:
         """Keep what has to wait."""

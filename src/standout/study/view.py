@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from standout.core.identification import arm_ends, side_interval
 from standout.core.kinds import Verdict
 from standout.core.robust import median
 from standout.core.state import ROUNDS, SIZE, THRESHOLD, copy_state, means_of
@@ -66,13 +67,11 @@ def view(study: Study, since: int | None = None) -> StudyView:
 
 def _arrays(progress: Progress) -> dict[str, Any]:
     state = progress.state
-    lower, upper = state.lower[0], state.upper[0]
-    if state.signs[0] < 0:
-        lower, upper = -upper, -lower
+    lower, upper = arm_ends(state)
     return {
         "estimate": means_of(state),
-        "lower": np.array(lower),
-        "upper": np.array(upper),
+        "lower": lower,
+        "upper": upper,
         "pulls": state.pulls.copy(),
         "pending": progress.pending.copy(),
     }
@@ -88,7 +87,7 @@ def _thresholds(progress: Progress) -> dict[str, Any]:
         return float(state.signs[side] * state.bounds[side, THRESHOLD]) if known else math.nan
 
     def threshold(side: int) -> Threshold:
-        ends = progress.threshold(side)
+        ends = side_interval(state, side)
         return Threshold(ends.lower, ends.upper, estimate(side))
 
     return {

@@ -61,10 +61,6 @@ class _Cells:
     squares: float
     """Sum of the squared entries of the covariance of these sums."""
 
-    def by_worker(self, values: Floats) -> Floats:
-        """Sums per worker."""
-        return sums_by(self.worker, values, self.n_workers)
-
 
 def compare_workers(arms: Arms, worker: Ints, n_workers: int) -> Workers:
     """Compare the workers' rewards on the same arms; `worker` is in the log's order."""
@@ -124,7 +120,7 @@ def _differ(cells: _Cells, total: Floats, allowed: Floats) -> tuple[float, Float
     Over all reorderings within arms, the workers' sums of scores have the
     covariance diag(rewards) - sum over arms of n_v n_w / n; `free` is its diagonal.
     """
-    sums = cells.by_worker(total)
+    sums = sums_by(cells.worker, total, cells.n_workers)
     length = max(0.0, _norm(sums) - _norm(allowed))
     together = more_than_mean(length**2, float(cells.free.sum()), 2 * cells.squares)
     seen = cells.seen
@@ -179,11 +175,8 @@ def _in(orders: Reorderings, arms: Arms, cells: _Cells) -> Statistic:
         total = usual + sums_by(cells.of[slots], orders.value, len(usual))
         if drawn.any():
             normal = root * orders.rng.normal(size=len(root))
-            total += normal - share * arms_sums(normal)
+            total += normal - share * sums_by(cells.arm, normal, arms.n_arms)[cells.arm]
         together, single = _differ(cells, total, nothing)
         return _p(_differ_p(together, single), _repeat(arms, cells, total, 1.0))
-
-    def arms_sums(values: Floats) -> Floats:
-        return sums_by(cells.arm, values, arms.n_arms)[cells.arm]
 
     return p_of

@@ -11,7 +11,6 @@ from standout.core.typing import Floats
 from standout.paper.estimate import first_crossings, interval, resampling_weights, wilson
 from standout.paper.figures.figure import Job
 from standout.paper.figures.methods import (
-    EITHER,
     HEADINGS,
     MEAN_STD,
     RELEASED,
@@ -76,10 +75,7 @@ def tables(figure: str, played: Played, job: Job) -> dict[str, Table]:
 
 def player_of(name: str, version: str) -> Player:
     """The player of a name in the panel of `version`."""
-    for player in PLAYERS:
-        if player.name == name and player.version in (version, EITHER):
-            return player
-    raise KeyError(name)
+    return next(player for player in seen_in(version, PLAYERS) if player.name == name)
 
 
 def _curves(errors: dict[str, Floats], runs: int) -> Table:
@@ -98,26 +94,22 @@ def _ratios(errors: dict[str, Floats], samples: dict[str, Floats]) -> Table:
         for slow, fast in PAIRS:
             one, other = (player_of(name, version).key for name in (slow, fast))
             for level in LEVELS:
-                late, early = (_crossings(errors[key], samples[key], level) for key in (one, other))
-                ratios = _divide(late, early)
+                # Where the curve, then each bootstrap sample of it, comes down to the level.
+                late, early = (
+                    first_crossings(
+                        np.vstack([errors[key].mean(axis=0), samples[key]]), CHECKPOINTS, level
+                    )
+                    for key in (one, other)
+                )
+                # Not a number where neither gets there, infinite where the slow one does not.
+                with np.errstate(invalid="ignore"):
+                    ratios = late / early
                 rows.append(
                     (version, slow, fast, level, float(late[0]), float(early[0]),
                      float(ratios[0]), *interval(ratios[1:]))
                 )  # fmt: skip
     columns = "version slow fast level slow_pulls fast_pulls ratio ratio_low ratio_high"
     return make_table(columns, rows)
-
-
-def _crossings(errors: Floats, samples: Floats, level: float) -> Floats:
-    """Pulls at which the curve, then each bootstrap sample of it, comes down to `level`."""
-    return first_crossings(np.vstack([errors.mean(axis=0), samples]), CHECKPOINTS, level)
-
-
-def _divide(slow: Floats, fast: Floats) -> Floats:
-    """The ratios; not a number where neither gets there, infinite where the slow one does not."""
-    with np.errstate(invalid="ignore"):
-        ratios: Floats = slow / fast
-    return ratios
 
 
 def _differences(errors: dict[str, Floats], samples: dict[str, Floats]) -> Table:

@@ -154,8 +154,5 @@ def comparisons(tables: Tables) -> list[Comparison]:
     for outliers, values in reference.FIG2_DEVIATION.items():
         for name, value in zip(reference.FIG2_NAMES, values, strict=True):
             row = next(iter(tables["fig2"].where(outliers=outliers, threshold=name)))
-            found.append(
-                drawn("fig2", f"{name}, {outliers} outliers", value, float(row["deviation"]),
-                      float(row["error"]), int(row["runs"]))
-            )  # fmt: skip
+            found.append(drawn("fig2", f"{name}, {outliers} outliers", value, row, "deviation"))
     return found

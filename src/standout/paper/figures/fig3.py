@@ -139,8 +139,5 @@ def comparisons(tables: Tables) -> list[Comparison]:
     for low, values in reference.FIG3_BOUNDS.items():
         for name, value in zip(reference.FIG3_NAMES, values, strict=True):
             row = next(iter(tables["fig3"].where(x=low, algorithm=name)))
-            found.append(
-                drawn("fig3", f"bound of {name}, x = {low:g}", value, float(row["bound"]),
-                      float(row["error"]), int(row["runs"]))
-            )  # fmt: skip
+            found.append(drawn("fig3", f"bound of {name}, x = {low:g}", value, row, "bound"))
     return found

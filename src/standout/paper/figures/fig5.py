@@ -9,6 +9,7 @@ import numpy as np
 
 from standout.core import robust
 from standout.core.problem import MAD_SCALE
+from standout.core.typing import Floats
 from standout.paper import reference
 from standout.paper.claims import Claim, judge
 from standout.paper.figures import anytime
@@ -19,7 +20,7 @@ from standout.paper.reference import Comparison, exact
 from standout.paper.runs import Part, Played
 from standout.paper.style import ARMS, panels
 from standout.paper.table import Table, Tables, make_table
-from standout.simulation.instances import parse_instance
+from standout.simulation.instances import Instance, parse_instance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,14 +42,14 @@ def parts() -> Sequence[Part]:
 
 def compute(played: Played, job: Job) -> dict[str, Table]:
     """The means (a) with their thresholds, and the curves (b) with what is derived from them."""
-    tables = {"fig5a": _means(), "fig5a_numbers": _numbers()}
+    instance = parse_instance("wine").draw(np.random.default_rng(0))
+    tables = {"fig5a": _means(instance), "fig5a_numbers": _numbers(instance.means)}
     tables |= anytime.tables(NAME, played, job)
     job.tick(OWN_SECONDS * job.runs)
     return tables
 
 
-def _means() -> Table:
-    instance = parse_instance("wine").draw(np.random.default_rng(0))
+def _means(instance: Instance) -> Table:
     is_outlier = robust.outliers(instance.means, 3 * MAD_SCALE)
     order = np.argsort(instance.means, kind="stable")
     return make_table(
@@ -60,8 +61,7 @@ def _means() -> Table:
     )
 
 
-def _numbers() -> Table:
-    means = parse_instance("wine").draw(np.random.default_rng(0)).means
+def _numbers(means: Floats) -> Table:
     theirs = robust.mean_std_threshold(means, 3.0)
     found = robust.outliers(means, 3 * MAD_SCALE)
     return make_table(

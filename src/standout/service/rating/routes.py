@@ -12,7 +12,7 @@ from contextlib import suppress
 from copy import deepcopy
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from pydantic import Field
 from starlette.responses import Response
 
@@ -20,7 +20,7 @@ from standout.errors import BatchError, NotYoursError, ToldError, TooLateError
 from standout.service.answers import answer
 from standout.service.rating import next_item
 from standout.service.rating.questions import check_answer
-from standout.service.rating.rater import Rater
+from standout.service.rating.rater import Rater, RaterOf
 from standout.service.schemas import Body, TicketNumber
 from standout.service.security.auth import Answerer
 from standout.service.service import Service, ServiceOf
@@ -81,24 +81,21 @@ async def _show(service: Service, name: str, seen: Seen, answers: int, **more: A
 
 
 @router.post("/next")
-async def following(
-    service: ServiceOf, who: Answerer, name: str, body: Next, request: Request
-) -> Response:
+async def following(service: ServiceOf, rater: RaterOf, body: Next) -> Response:
     """What to show; the same item again until it is answered."""
-    rater = Rater(request, who, name)
     if body.consent:
         rater.agree()
     record = await rater.record(service, is_fresh=True)
-    if not rater.has_agreed and await service.queues.quick(_asks_for_consent, service, name):
+    if not rater.has_agreed and await service.queues.quick(_asks_for_consent, service, rater.study):
         # Nothing is kept of someone who has not agreed.
-        return await _show(service, name, ("consent", None), record.answers)
+        return await _show(service, rater.study, ("consent", None), record.answers)
 
     def call(study: Study, turn: Transaction) -> Seen:
         skipped = set() if body.again else record.skipped
         return next_item.choose(study, turn, rater, record, service.settings, skipped)
 
-    _, seen = await service.change(name, call)
-    return rater.keep(await _show(service, name, seen, record.answers))
+    _, seen = await service.change(rater.study, call)
+    return rater.keep(await _show(service, rater.study, seen, record.answers))
 
 
 def _asks_for_consent(service: Service, name: str) -> bool:
@@ -106,13 +103,11 @@ def _asks_for_consent(service: Service, name: str) -> bool:
 
 
 @router.post("/answer")
-async def answered(
-    service: ServiceOf, who: Answerer, name: str, body: Answer, request: Request
-) -> Response:
+async def answered(service: ServiceOf, rater: RaterOf, body: Answer) -> Response:
     """Take an answer, once, and say what to show next."""
 
     def check_it() -> None:
-        check_answer(service.studies.reader(name), body.value)
+        check_answer(service.studies.reader(rater.study), body.value)
 
     def tell(turn: Transaction, worker: str) -> bool:
         try:
@@ -123,13 +118,11 @@ async def answered(
             raise (error.__cause__ or error) from None
 
     await service.queues.quick(check_it)
-    return await _act(service, Rater(request, who, name), body, tell)
+    return await _act(service, rater, body, tell)
 
 
 @router.post("/skip")
-async def skip(
-    service: ServiceOf, who: Answerer, name: str, body: Skip, request: Request
-) -> Response:
+async def skip(service: ServiceOf, rater: RaterOf, body: Skip) -> Response:
     """Give an item back, and say what to show next."""
     reason = body.reason.strip()
 
@@ -138,7 +131,7 @@ async def skip(
             turn.fail(body.ticket, f"skipped: {reason}" if reason else "skipped", worker=worker)
         return False
 
-    return await _act(service, Rater(request, who, name), body, give_back)
+    return await _act(service, rater, body, give_back)
 
 
 async def _act(
@@ -179,18 +172,15 @@ def _note(record: Record, body: Answer | Skip, arm: str | None) -> None:
 
 
 @router.post("/change")
-async def change(
-    service: ServiceOf, who: Answerer, name: str, body: Answer, request: Request
-) -> Response:
+async def change(service: ServiceOf, rater: RaterOf, body: Answer) -> Response:
     """Put another answer in the place of one just given, once; then as `next`.
 
     For a slip of the finger: only by whoever gave it, and only for a short while. The
     first stays in the log, void; what was meant stands where it stood.
     """
-    rater = Rater(request, who, name)
 
     def check_it() -> None:
-        study = service.studies.reader(name)
+        study = service.studies.reader(rater.study)
         check_answer(study, body.value)
         told = told_when(study, body.ticket)
         if told is None or told[1] != rater.worker:
@@ -201,13 +191,13 @@ async def change(
             raise TooLateError("the study has ended: its answers stay as they are")
 
     def mend() -> None:
-        service.studies.writer(name).void(
+        service.studies.writer(rater.study).void(
             ticket=body.ticket, value=body.value, reason=CHANGED, worker=rater.worker
         )
 
     await service.queues.quick(check_it)
-    await service.queues.write(name, mend)
-    return await following(service, who, name, Next(again=body.again), request)
+    await service.queues.write(rater.study, mend)
+    return await following(service, rater, Next(again=body.again))
 
 
 @router.post("/pilot")
@@ -222,18 +212,15 @@ async def pilot(service: ServiceOf, who: Answerer, name: str) -> Response:
 
 
 @router.post("/leave")
-async def leave(
-    service: ServiceOf, who: Answerer, name: str, body: Leave, request: Request
-) -> Response:
+async def leave(service: ServiceOf, rater: RaterOf, body: Leave) -> Response:
     """Give the item on the page back, so that another rater gets it at once."""
-    rater = Rater(request, who, name)
 
     def call(_: Study, turn: Transaction) -> None:
         if body.ticket is not None and turn.holder(body.ticket) == rater.worker:
             turn.release([body.ticket])
 
     def end() -> Any:
-        return (service.studies.reader(name).page or {}).get("end")
+        return (service.studies.reader(rater.study).page or {}).get("end")
 
-    await service.change(name, call)
+    await service.change(rater.study, call)
     return answer({"state": "left", "end": await service.queues.quick(end)})

@@ -24,8 +24,6 @@ access = logging.getLogger("standout.access")
 READ_ON, DRAIN_SECONDS = 4, 10.0
 """How far beyond the limit a body is read before it is refused (times the largest request that
 anybody may send), and for how long."""
-
-
 _CLOSE = {"Connection": "close"}
 
 

@@ -71,15 +71,9 @@ class NormalFamily(InstanceFamily):
 
     def draw(self, rng: np.random.Generator) -> Instance:
         """Draw the means of one run."""
-        means = contaminated_means(
-            rng,
-            n_normal=self.n - self.outliers,
-            n_outliers=self.outliers,
-            mean=self.mean,
-            sd=self.sd,
-            low=self.low,
-            high=self.high,
-        )
+        shape = {name: getattr(self, name) for name in ("mean", "sd", "low", "high")}
+        normal = self.n - self.outliers
+        means = contaminated_means(rng, n_normal=normal, n_outliers=self.outliers, **shape)
         return make_instance(self.name, means, self.noise)
 
 
@@ -108,10 +102,10 @@ def parse_normal(text: str) -> InstanceFamily:
         noise=_noise(options),
         n=whole("normal", options, "n", NormalFamily.n, MIN_ARMS),
         outliers=whole("normal", options, "outliers", NormalFamily.outliers, 0),
-        mean=number("normal", options, "mean", NormalFamily.mean),
-        sd=number("normal", options, "sd", NormalFamily.sd),
-        low=number("normal", options, "low", NormalFamily.low),
-        high=number("normal", options, "high", NormalFamily.high),
+        **{
+            name: number("normal", options, name, getattr(NormalFamily, name))
+            for name in ("mean", "sd", "low", "high")
+        },
     )
     if "seed" not in options:
         return family

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from standout.errors import (
-    RewardError,
     StorageError,
     StudyError,
     UnavailableError,
@@ -179,8 +178,6 @@ class Worker:
             try:
                 rewards.append((ticket, self.check(future.result())))
                 self.failed[ticket.arm] = 0
-            except RewardError as error:
-                self._fail(ticket, str(error))
             except Exception as error:
                 self._fail(ticket, str(error) or type(error).__name__)
         if rewards:

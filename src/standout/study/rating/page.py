@@ -7,7 +7,7 @@ from typing import Any
 
 from standout.core.noise import Noise
 from standout.errors import ProblemError, RewardError, shown
-from standout.study.arguments import real
+from standout.study.arguments import encodable, real
 from standout.study.rating.scale import check_steps
 
 PARTS = ("text", "image", "html")
@@ -147,11 +147,7 @@ def _text(where: str, value: Any) -> str:
         raise ProblemError(f"{where} must be a text that is not empty, not {shown(value)}")
     if len(value) > LONGEST:
         raise ProblemError(f"{where} has {len(value):,} characters; {LONGEST:,} is the most")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise ProblemError(f"{where} contains half of a surrogate pair, which is no text") from None
-    return value
+    return encodable(where, value)
 
 
 def _check_keys(where: str, given: object, known: Sequence[str], kind: str = "an object") -> None:

@@ -159,17 +159,13 @@ def _check_costs(costs: Mapping[str, float] | None) -> dict[str, float] | None:
 
 def check_name(name: str, what: str) -> None:
     """Refuse what a database or a command line cannot carry."""
-    arguments.text(f"the name of {what if what == 'arm' else 'the ' + what}", name)
+    named = "the name of arm" if what == "arm" else f"the name of the {what}"
+    arguments.text(named, name)
     if not name:
-        raise ProblemError(f"the name of {what if what == 'arm' else 'the ' + what} is empty")
+        raise ProblemError(f"{named} is empty")
     if "\x00" in name:
         raise ProblemError(f"{what} {name!r} contains the character NUL, which cannot be stored")
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        raise ProblemError(
-            f"{what} {name!r} contains half of a surrogate pair, which is no text"
-        ) from None
+    arguments.encodable(f"{what} {name!r}", name)
 
 
 def create(connection: Connection, storage: Storage, plan: Plan) -> StoredStudy:

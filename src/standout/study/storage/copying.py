@@ -140,16 +140,14 @@ def _fill(source: Storage, part: Path, progress: Progress | None) -> None:
     else:
         with source.read() as connection, closing(sqlite3.connect(part)) as copy:
             connection.execute("PRAGMA schema_version")  # The moment begins.
-            connection.raw.backup(copy, pages=_PAGES, progress=_page_progress(progress))
+            connection.raw.backup(copy, pages=_PAGES, progress=_by_page(progress))
             copy.execute("PRAGMA journal_mode=DELETE").fetchone()
             copy.execute(f"PRAGMA application_id={sqlite_file.APPLICATION}")
     part.chmod(mode)
 
 
-def _page_progress(progress: Progress | None) -> Callable[[int, int, int], None] | None:
-    if progress is None:
-        return None
-    return lambda _, left, total: progress(total - left, total)
+def _by_page(progress: Progress | None) -> Callable[[int, int, int], None] | None:
+    return progress and (lambda _, left, total: progress(total - left, total))
 
 
 def _verified(place: str) -> tuple[CopiedStudy, ...]:
@@ -241,7 +239,7 @@ def _copy_to_postgres(source: Storage, place: str, force: bool, progress: Progre
 
 
 def _count(connection: Connection, table: str) -> int:
-    return int(Statement(f"SELECT count(*) FROM {table}")(connection)[0][0])
+    return Statement(f"SELECT count(*) FROM {table}").number(connection)
 
 
 def _copy_rows(old: Connection, new: Connection, progress: Progress | None) -> None:

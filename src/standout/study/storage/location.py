@@ -21,8 +21,6 @@ NETWORK_SYSTEMS = frozenset(
 
 SMALLEST = 512
 """Bytes of the smallest SQLite database."""
-
-
 _ADDRESS = re.compile(
     r"[\w+]+://"
     r"(?:(?P<user>[^:/]*)(?::(?P<password>[^@]*))?@)?"

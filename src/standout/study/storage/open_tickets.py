@@ -21,8 +21,6 @@ _AHEAD = 64
 """The most tickets that are looked up ahead."""
 _DENSE = 4
 """Tickets are read as a range if that reads at most so many times what was asked for."""
-
-
 Pair = tuple[int, int]
 
 

@@ -83,11 +83,6 @@ def _unlink_if_dead(announcement: Path) -> None:
             os.close(number)
 
 
-def log_of(path: str | os.PathLike[str]) -> Path:
-    """Where SQLite keeps the write-ahead log of a file."""
-    return Path(os.path.realpath(path) + "-wal")
-
-
 class _CutShortError(Exception):
     """A change of the mode that did not come to its end."""
 
@@ -100,7 +95,8 @@ class SqliteFile:
     """
 
     def __init__(self, path: Path, *, create: bool, patience: float) -> None:
-        self.path, self.log, self.patience = path, log_of(path), patience
+        self.path, self.patience = path, patience
+        self.log = Path(os.path.realpath(path) + "-wal")
         self._may_create, self._real = create, Path(os.path.realpath(path))
         self._name, self._log_name = str(path), str(self.log)  # Looked at with every change.
         self.is_read_only = path.exists() and not (
