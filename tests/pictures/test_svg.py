@@ -10,8 +10,7 @@ import pytest
 
 from standout.core.identification import Interval
 from standout.core.problem import Side
-from standout.pictures.svg_many import many
-from standout.pictures.svg_rows import rows
+from standout.pictures.svg_arms import many, rows
 from standout.text import Digits
 from tests.pictures.answers import answer, found, picture
 

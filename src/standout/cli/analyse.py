@@ -9,8 +9,17 @@ import typer
 
 from standout.cli import console
 from standout.cli.console import print_json
-from standout.cli.options import Json, QuestionOptions, Seed, cluster, expanded
-from standout.cli.study_options import Method, NewName, Noise, typed_place
+from standout.cli.options import (
+    Json,
+    MethodText,
+    NewName,
+    Noise,
+    QuestionOptions,
+    Seed,
+    cluster,
+    expanded,
+    typed_place,
+)
 from standout.errors import ProblemError
 from standout.files import writing
 
@@ -33,7 +42,7 @@ def analyse(
     noise: Noise,
     *,
     question: QuestionOptions,
-    method: Method = None,
+    method: MethodText = None,
     arm: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column of the arms' names.")
     ] = None,

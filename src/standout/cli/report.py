@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from standout.cli.console import print_json
-from standout.cli.options import Json
-from standout.cli.study_options import Name, Place, open_study
+from standout.cli.options import Json, Name, Place, open_study
 from standout.errors import StudyError
 from standout.files import writing
 

@@ -15,13 +15,16 @@ import typer
 
 from standout.cli.console import print_json
 from standout.cli.exits import INTERRUPTED, TERMINATED, Terminated
-from standout.cli.options import Json, QuestionOptions, Seed, expanded
-from standout.cli.study_options import (
+from standout.cli.options import (
     Budget,
-    Method,
+    Json,
+    MethodText,
     Noise,
+    QuestionOptions,
+    Seed,
     Unordered,
     Until,
+    expanded,
     read_text,
     typed_place,
 )
@@ -73,7 +76,7 @@ def run(
     noise: Noise = "gaussian",
     *,
     question: QuestionOptions,
-    method: Method = None,
+    method: MethodText = None,
     budget: Budget = None,
     until: Until = None,
     seed: Seed = 0,

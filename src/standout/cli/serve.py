@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from standout.cli.study_options import typed_place
+from standout.cli.options import typed_place
 from standout.errors import StudyError
 
 if TYPE_CHECKING:

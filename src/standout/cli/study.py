@@ -10,17 +10,20 @@ import typer
 
 from standout.cli import study_chances, study_change, study_copy, study_inspect
 from standout.cli.console import print_json
-from standout.cli.options import Json, QuestionOptions, Seed, expanded
-from standout.cli.study_options import (
+from standout.cli.options import (
     Budget,
-    Method,
+    Json,
+    MethodText,
     Name,
     NewName,
     Noise,
     Place,
+    QuestionOptions,
+    Seed,
     Unordered,
     Until,
     Worker,
+    expanded,
     open_study,
     read_text,
     seconds_of,
@@ -54,7 +57,7 @@ def create(
     noise: Noise,
     *,
     question: QuestionOptions,
-    method: Method = None,
+    method: MethodText = None,
     budget: Budget = None,
     until: Until = None,
     seed: Seed = 0,

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from standout.cli.console import print_json
-from standout.cli.options import Json, expanded
-from standout.cli.study_options import Name, Place, Worker, open_study, seconds_of
+from standout.cli.options import Json, Name, Place, Worker, expanded, open_study, seconds_of
 from standout.errors import StudyError
 from standout.text import moment, printable
 

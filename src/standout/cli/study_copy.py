@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from standout.cli.console import live_line, print_json
-from standout.cli.options import Json
-from standout.cli.study_options import Place, typed_place
+from standout.cli.options import Json, Place, typed_place
 
 if TYPE_CHECKING:
     from standout.results import Copy

@@ -11,8 +11,8 @@ import typer
 
 from standout.cli import console
 from standout.cli.console import print_json, say
-from standout.cli.options import Json
-from standout.cli.study_options import (
+from standout.cli.options import (
+    Json,
     Name,
     Place,
     open_study,

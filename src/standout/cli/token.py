@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from standout.cli.console import print_json
-from standout.cli.options import Json
-from standout.cli.study_options import Place, Worker, typed_place
+from standout.cli.options import Json, Place, Worker, typed_place
 from standout.extras import require
 from standout.text import moment, printable
 

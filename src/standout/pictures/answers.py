@@ -13,8 +13,7 @@ from standout.errors import ProblemError
 from standout.extras import require
 from standout.pictures.arms import Picture, lines, picture_of_answer
 from standout.pictures.marks import MARKS, THRESHOLD, css
-from standout.pictures.svg_many import many
-from standout.pictures.svg_rows import MOST_ROWS, rows
+from standout.pictures.svg_arms import MOST_ROWS, many, rows
 from standout.results import Identification
 from standout.text import Digits, printable
 

@@ -18,8 +18,7 @@ from standout.analysis.checks.ranks import ALPHA
 from standout.core.problem import Side
 from standout.pictures.marks import MARKS, NORMAL, OUTLIER, UNDECIDED, css
 from standout.pictures.svg import effort_bars
-from standout.pictures.svg_many import many
-from standout.pictures.svg_rows import MOST_ROWS, rows
+from standout.pictures.svg_arms import MOST_ROWS, many, rows
 from standout.pictures.svg_trace import trace_pictures
 from standout.report import question, words
 from standout.report.estimates import estimates

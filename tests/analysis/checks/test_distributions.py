@@ -9,7 +9,7 @@ import pytest
 from scipy import special, stats
 
 from standout.analysis.checks import distributions as ours
-from standout.analysis.checks.sparse_product import Table
+from standout.analysis.checks.workers import Table
 
 FREEDOMS = np.array([3, 4, 5, 8, 21, 100, 999, 25_000, 1_000_000])
 

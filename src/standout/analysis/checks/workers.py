@@ -17,8 +17,7 @@ from standout.analysis.checks.ranks import (
     sums_by,
     two_sided,
 )
-from standout.analysis.checks.sparse_product import Table
-from standout.core.typing import Flags, Floats, Ints
+from standout.core.typing import Flags, FloatRows, Floats, Ints
 
 MOST = 2000
 """Workers (or arms) up to which products of whole tables are worked out."""
@@ -27,6 +26,10 @@ FEWEST_OF_ONE = 10
 MOST_NAMED = 10
 SLIGHT = 0.03
 """Standard deviations by which workers may differ without a warning."""
+_DENSE = 8
+"""A row with more than this part of its places taken is multiplied as a whole."""
+_ROWS = 512
+"""So many such rows at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,3 +183,46 @@ def _in(orders: Reorderings, arms: Arms, cells: _Cells) -> Statistic:
         return _p(_differ_p(together, single), _repeat(arms, cells, total, 1.0))
 
     return p_of
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Entries, at most one per row and column, in any order."""
+
+    row: Ints
+    column: Ints
+    value: Floats
+
+    def product(self, n_columns: int) -> FloatRows:
+        """The sum over rows of the products of any two of their entries, columns by columns."""
+        found = np.zeros((n_columns, n_columns))
+        if len(self.row) == 0:
+            return found
+        _, row, sizes = np.unique(self.row, return_inverse=True, return_counts=True)
+        is_full = (_DENSE * sizes > n_columns)[row]
+        self._add_sparse(found, np.flatnonzero(~is_full), row)
+        self._add_dense(found, np.flatnonzero(is_full), row)
+        return found
+
+    def _add_sparse(self, found: FloatRows, entries: Ints, row: Ints) -> None:
+        """Each entry with itself, with the next one of its row, with the one after that."""
+        entries = entries[np.argsort(row[entries], kind="stable")]
+        first = entries
+        for apart in range(len(entries)):
+            first, other = first[: len(entries) - apart], entries[apart:]
+            together = row[first] == row[other]
+            if not together.any():
+                return
+            one, two = first[together], other[together]
+            products = self.value[one] * self.value[two]
+            np.add.at(found, (self.column[one], self.column[two]), products)
+            if apart:
+                np.add.at(found, (self.column[two], self.column[one]), products)
+
+    def _add_dense(self, found: FloatRows, entries: Ints, row: Ints) -> None:
+        rows, place = np.unique(row[entries], return_inverse=True)
+        for start in range(0, len(rows), _ROWS):
+            mine = (place >= start) & (place < start + _ROWS)
+            block = np.zeros((min(_ROWS, len(rows) - start), len(found)))
+            block[place[mine] - start, self.column[entries[mine]]] = self.value[entries[mine]]
+            found += block.T @ block

@@ -67,7 +67,7 @@ def is_gone(worker: str) -> bool:
 
 
 def measure_once(measure: Measure, arm: str, _ticket: int) -> float:
-    """One measurement, on a worker. The ticket makes each call different (see `core.executor`)."""
+    """One measurement, on a worker. The ticket makes each call different (see `measure_chunk`)."""
     return measure(arm)
 
 
