@@ -27,13 +27,8 @@ class Claim:
 
     def to_dict(self) -> dict[str, str]:
         """As in claims.json, where the reason ends the measure."""
-        return {
-            "id": self.id,
-            "figure": self.figure,
-            "claim": self.claim,
-            "measured": f"{self.measured}. {self.reason}",
-            "verdict": str(self.verdict),
-        }
+        said = {"measured": f"{self.measured}. {self.reason}", "verdict": str(self.verdict)}
+        return {"id": self.id, "figure": self.figure, "claim": self.claim, **said}
 
 
 def judge(fully: bool, partly: bool) -> Verdict:

@@ -13,8 +13,7 @@ from standout.paper import reference
 from standout.paper.claims import Claim, judge
 from standout.paper.estimate import mean_and_error, wilson
 from standout.paper.figures import anytime
-from standout.paper.figures.anytime import draw_curves
-from standout.paper.figures.anytime_claims import elim_like_random, five_times, rr_worse
+from standout.paper.figures.anytime import draw_curves, elim_like_random, five_times, rr_worse
 from standout.paper.figures.figure import Job
 from standout.paper.figures.methods import RELEASED
 from standout.paper.reference import Comparison, rate

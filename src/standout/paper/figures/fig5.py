@@ -13,8 +13,13 @@ from standout.core.typing import Floats
 from standout.paper import reference
 from standout.paper.claims import Claim, judge
 from standout.paper.figures import anytime
-from standout.paper.figures.anytime import draw_curves
-from standout.paper.figures.anytime_claims import elim_like_random, five_times, lucb_best, rr_worse
+from standout.paper.figures.anytime import (
+    draw_curves,
+    elim_like_random,
+    five_times,
+    lucb_best,
+    rr_worse,
+)
 from standout.paper.figures.figure import Job
 from standout.paper.reference import Comparison, exact
 from standout.paper.runs import Part, Played
