@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from standout.errors import StudyError
-from standout.results.answer import Identification, Question, Scale, StopReason
+from standout.results.answer import Ending, Identification, Question, Scale, StopReason
 from standout.results.display import Displayed, DisplayedArms, some
 from standout.results.interval import HasThresholds, Interval
 from standout.results.serialisation import (
@@ -343,3 +343,40 @@ class Copy(Result):
     size: int | None
     studies: tuple[CopiedStudy, ...]
     remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class StudyList(Result):
+    """Some studies, oldest first; `next` is the `after` of the next page, None on the last."""
+
+    studies: tuple[StudyRow, ...]
+    next: str | None
+
+
+@dataclass(frozen=True)
+class FailureList(Result):
+    """Failures, newest first."""
+
+    failures: tuple[Failure, ...]
+    next: int | None
+
+
+@dataclass(frozen=True)
+class PendingList(Result):
+    """All tickets that are out."""
+
+    pending: tuple[Pending, ...]
+
+
+@dataclass(frozen=True)
+class ChangeList(Result):
+    """All that was changed by hand, oldest first."""
+
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True)
+class EndingList(Result):
+    """The tolerance that would end a study now, and smaller ones; empty where there is none."""
+
+    endings: tuple[Ending, ...]

@@ -138,3 +138,19 @@ class StudyView(HasThresholds, Result):
             failures=self.failures.get(name, 0),
             paused=self.paused.get(name),
         )
+
+
+@dataclass(frozen=True)
+class ArmList(Result):
+    """Some arms; `found` is how many fit in all."""
+
+    arms: tuple[ArmRow, ...]
+    found: int
+    next: int | None
+
+
+@dataclass(frozen=True)
+class NextList(Result):
+    """What the method would ask next."""
+
+    next: tuple[Next, ...]

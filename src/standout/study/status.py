@@ -9,7 +9,7 @@ import numpy as np
 from standout.core.state import ROUNDS
 from standout.results import Status, Waiting
 from standout.results.interval import by_side
-from standout.study.storage import ticket_list
+from standout.study.storage import open_tickets
 from standout.study.storage.database import Connection
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def read_status(
     """The status at a moment; costs O(arms), whatever the number of rewards."""
     progress = stored.progress
     found = progress.identification()
-    expired = ticket_list.count_overdue.number(connection, stored.key, now)
+    expired = open_tickets.count_overdue.number(connection, stored.key, now)
     return Status(
         name=name,
         created=created,
@@ -71,7 +71,7 @@ def _waiting(connection: Connection, stored: StoredStudy, now: float) -> tuple[W
     if not arms:
         return ()
     first: dict[int, tuple[int, str, float]] = {}
-    for arm, *ticket in ticket_list.pending_by_slot(connection, stored.key):
+    for arm, *ticket in open_tickets.pending_by_slot(connection, stored.key):
         if progress.is_one_line:
             first = dict.fromkeys(arms, tuple(ticket))
             break

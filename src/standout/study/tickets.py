@@ -16,7 +16,7 @@ from standout.study import arguments
 from standout.study.log.chain import Kind, Step
 from standout.study.planner import take_pulls
 from standout.study.progress import Progress
-from standout.study.storage import open_tickets, ticket_list
+from standout.study.storage import open_tickets
 from standout.study.storage.database import Connection
 from standout.study.storage.log import reward_log, steps
 from standout.study.storage.open_tickets import set_status
@@ -35,7 +35,7 @@ def read_pending(connection: Connection, stored: StoredStudy) -> list[Pending]:
     names = stored.progress.arms
     return [
         Pending(number, names[arm], worker, asked, expires)
-        for number, arm, worker, asked, expires in ticket_list.pending(connection, stored.key)
+        for number, arm, worker, asked, expires in open_tickets.pending(connection, stored.key)
     ]
 
 
@@ -114,7 +114,7 @@ def _take_expired(
 ) -> list[tuple[int, int | None, int]]:
     """Pulls whose lease has run out; those of a paused arm are given up."""
     progress = stored.progress
-    found = ticket_list.first_overdue(connection, stored.key, now, count)
+    found = open_tickets.first_overdue(connection, stored.key, now, count)
     stored.tickets.forget()
     over = [row for row in found if row[1] in progress.paused]
     again = [row for row in found if row[1] not in progress.paused]

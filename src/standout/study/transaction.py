@@ -21,7 +21,7 @@ from standout.results import Receipt, Ticket
 from standout.study import arguments, telling, tickets
 from standout.study.log import chain
 from standout.study.rewards import Item, make_items, tickets_of
-from standout.study.storage import open_tickets, ticket_list
+from standout.study.storage import open_tickets
 from standout.study.storage.connection import Row
 from standout.study.storage.database import Connection
 from standout.study.storage.log import reward_log, steps
@@ -79,7 +79,7 @@ class Transaction:
         """Up to `n` tickets that a worker was given at a moment and that are still pending."""
         if self._stored.progress.is_stopped:
             return []
-        rows = ticket_list.given_at(self._connection, self._stored.key, who, moment)
+        rows = open_tickets.given_at(self._connection, self._stored.key, who, moment)
         return self._tickets(rows[:n])
 
     def _given_with(self, items: Sequence[Item], who: str, n: int) -> list[Ticket]:
@@ -95,7 +95,7 @@ class Transaction:
         """Up to `n` pending tickets of a worker, without those that it knows of."""
         if self._stored.progress.is_stopped:
             return []
-        rows = ticket_list.held_by(self._connection, self._stored.key, who, self._now)
+        rows = open_tickets.held_by(self._connection, self._stored.key, who, self._now)
         try:
             seen = set(known)
         except TypeError:
@@ -200,7 +200,7 @@ class Transaction:
     def holder(self, ticket: Ticket | int) -> str | None:
         """Who was given a ticket, or told it; None if there is no such ticket."""
         number, key = ticket_id(ticket), self._stored.key
-        held = ticket_list.holder.first(self._connection, key, number)
+        held = open_tickets.holder.first(self._connection, key, number)
         if held is None:
             told = reward_log.told_by.first(self._connection, key, number)
             return None if told is None else str(told[1])
@@ -213,7 +213,7 @@ class Transaction:
     def pending_of(self, prefix: str) -> int:
         """How many tickets are out with workers whose names begin with `prefix`."""
         key = self._stored.key
-        return ticket_list.count_of_prefix.number(self._connection, key, self._now, prefix)
+        return open_tickets.count_of_prefix.number(self._connection, key, self._now, prefix)
 
     @property
     def left(self) -> int | None:

@@ -24,7 +24,7 @@ from standout.results.interval import by_side
 from standout.study.planner import take_pulls
 from standout.study.progress import Changes, Progress
 from standout.study.status import stated_alike
-from standout.study.storage import ticket_list
+from standout.study.storage import open_tickets
 from standout.study.storage.database import Connection
 from standout.study.storage.stored_study import StoredStudy
 from standout.study.storage.study_statements import changed_since
@@ -45,7 +45,7 @@ def view(study: Study, since: int | None = None) -> StudyView:
     with study._reading() as (connection, now):
         stored = study._stored
         progress = stored.progress
-        expired = ticket_list.count_overdue.number(connection, stored.key, now)
+        expired = open_tickets.count_overdue.number(connection, stored.key, now)
         verdict = np.where(progress.certified != 0, progress.certified, progress.state.verdict)
         return StudyView(
             name=study.name,
@@ -127,7 +127,7 @@ def _next(
         return ()
     wanted: Counter[tuple[int, str]] = Counter()
     if expired:
-        rows = ticket_list.first_overdue(connection, stored.key, now, NEXT)
+        rows = open_tickets.first_overdue(connection, stored.key, now, NEXT)
         wanted.update((arm, OVERDUE) for _, arm, *_ in rows if arm not in progress.paused)
     for _, arm in take_pulls(_twin(progress), NEXT - wanted.total()):
         wanted[arm, _why(progress, arm)] += 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from standout.core.typing import Floats, Ints
 from standout.study.log.history import read_columns
-from standout.study.storage import ticket_list
+from standout.study.storage import open_tickets
 from standout.study.storage.schema import TicketStatus
 from standout.study.study import Study
 
@@ -46,7 +46,7 @@ def read_reward_table(study: Study) -> RewardTable:
     stored = study._stored
     with study._reading() as (connection, _):
         log = read_columns(connection, stored)
-        by_status: dict[int, int] = dict(ticket_list.count_by_status(connection, stored.key))
+        by_status: dict[int, int] = dict(open_tickets.count_by_status(connection, stored.key))
     codes = {name: code for code, name in enumerate(dict.fromkeys(log["worker"]))}
     worker: Ints = np.fromiter(
         (codes[name] for name in log["worker"]), np.int64, len(log["worker"])
