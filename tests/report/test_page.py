@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from standout import Problem, Study
-from standout.report import table
+from standout.report import page as reports
 from standout.report.facts import Facts, gather
 from standout.report.page import render, render_report
 from tests.report.studies import MEANS, NAMES, make, measure
@@ -191,17 +191,17 @@ def test_ten_thousand_arms_stay_below_two_megabytes(tmp_path: Path, length: int)
     assert len(text.encode()) < 2_000_000
     page = Page(text)
     counts = facts.seen.counts
-    rows = counts.outliers + counts.undecided + table.MOST_NORMAL
+    rows = counts.outliers + counts.undecided + reports.MOST_NORMAL
     for kind, number in (("outlier", counts.outliers), ("undecided", counts.undecided)):
         assert text.count(f'<tr class="{kind}">') == number
-    assert text.count('<tr class="normal">') == table.MOST_NORMAL
+    assert text.count('<tr class="normal">') == reports.MOST_NORMAL
     assert f"To keep this file small, {10_000 - rows:,} normal arms" in page.text
 
 
 def test_a_table_that_would_be_too_large_is_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table, "MOST_BYTES", 500)
+    monkeypatch.setattr(reports, "MOST_BYTES", 500)
     with make(tmp_path, budget=140) as study:
         facts = gather(measure(study))
     text = render(facts)

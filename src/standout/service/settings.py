@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ipaddress
 from dataclasses import dataclass
 from functools import cached_property
+from ipaddress import ip_address
 
 
 @dataclass(frozen=True)
@@ -51,24 +51,17 @@ class Settings:
 
     @cached_property
     def is_loopback(self) -> bool:
-        """Whether only this machine can reach the server."""
-        return is_loopback(self.host)
+        """Whether only this machine can reach the server.
+
+        >>> [Settings(host).is_loopback for host in ("127.0.0.1", "::1", "0.0.0.0")]
+        [True, True, False]
+        """
+        try:
+            return self.host == "localhost" or ip_address(self.host.strip("[]")).is_loopback
+        except ValueError:
+            return False
 
     @property
     def may_be_open(self) -> bool:
         """Whether requests without a token may be the owner's."""
         return self.is_loopback and not self.require_token
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address is this machine's own.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0")
-    (True, True, False)
-    """
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False

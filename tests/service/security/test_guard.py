@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from standout.service.security.headers import POLICY
 from standout.service.security.limits import Buckets
-from standout.service.settings import Settings, is_loopback
+from standout.service.settings import Settings
 from tests.service.conftest import API, BASE, Connect, bearer, begin, new_token
 
 
@@ -228,8 +228,10 @@ def test_open_only_here_and_only_without_tokens(connect: Connect, file: str) -> 
 
 def test_which_addresses_are_this_machine() -> None:
     here = ["localhost", "127.0.0.1", "127.8.9.1", "::1", "[::1]"]
-    assert [is_loopback(host) for host in here] == [True] * 5
-    assert not any(is_loopback(host) for host in ("0.0.0.0", "::", "192.0.2.1", "example.org", ""))
+    assert [Settings(host).is_loopback for host in here] == [True] * 5
+    assert not any(
+        Settings(host).is_loopback for host in ("0.0.0.0", "::", "192.0.2.1", "example.org", "")
+    )
     assert not Settings(require_token=True).may_be_open
 
 

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from standout.service.logs import AT_ONCE, EVERY, Sparing
 from standout.service.security.connections import Room, most_connections
+from standout.service.server import AT_ONCE, EVERY, Sparing
 from tests.patience import HANGS
 from tests.service.conftest import new_token
 from tests.service.live import program, serving
