@@ -79,11 +79,14 @@ export class StudyData {
     );
   }
 
-  /** The threshold's intervals: one, or two when both sides are asked. */
+  /** The thresholds: one, or the high and the low one when both sides are asked. */
+  get thresholds() {
+    return [this.head.threshold, this.head.threshold_low].filter(Boolean);
+  }
+
+  /** Their intervals, with an infinite end where none is known. */
   bands() {
-    const found = [this.head.threshold];
-    if (this.head.threshold_low) found.push(this.head.threshold_low);
-    return found.map((band) => ({
+    return this.thresholds.map((band) => ({
       lower: band.lower ?? -Infinity,
       upper: band.upper ?? Infinity,
       isKnown: band.lower !== null || band.upper !== null,

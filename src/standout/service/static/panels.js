@@ -160,17 +160,15 @@ export function showFigures(data, forecast) {
   if (counts.pending) pulls.push(`${count(counts.pending)} pending`);
   if (counts.expired) pulls.push(`${count(counts.expired)} to hand out again`);
   if (counts.surplus) pulls.push(`${count(counts.surplus)} beyond the budget`);
-  const { threshold, threshold_low: low } = head;
-  const parts = [
+  const titles = data.thresholds.length > 1 ? ["High threshold", "Low threshold"] : ["Threshold"];
+  find("figures").replaceChildren(
     figure("Outliers", count(counts.outliers), null, OUTLIER),
     figure("Undecided", count(counts.undecided), null, UNDECIDED),
     figure("Normal", count(counts.normal), null, NORMAL),
     figure("Pulls", count(counts.pulls), pulls.join(", ") || null),
-    thresholdFigure(low ? "High threshold" : "Threshold", threshold),
-  ];
-  if (low) parts.push(thresholdFigure("Low threshold", low));
-  parts.push(leftFigure(head, forecast));
-  find("figures").replaceChildren(...parts);
+    ...data.thresholds.map((one, place) => thresholdFigure(titles[place], one)),
+    leftFigure(head, forecast),
+  );
 }
 
 function thresholdFigure(term, { lower, upper, estimate }) {
