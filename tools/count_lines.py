@@ -24,7 +24,8 @@ LATER = (
     "core/endings",
     "core/intervals/betting", "core/joint", "core/rules/joint", "core/threshold/population",
     "pictures/answers", "pictures/simulations", "posterior", "report/estimates", "report/items",
-    "results/analysis", "results/arm", "results/chances", "results/display", "service/pictures",
+    "results/analysis", "results/arm", "results/chances", "results/display", "results/overlap",
+    "service/pictures",
     "service/routes/changing", "service/routes/tokens", "study/changing", "study/inbox",
     "study/log/arm_history", "study/log/counted_order", "study/look", "study/rating/item_list",
     "study/rating/picture_files", "study/token_links", "theory/alternatives", "theory/boxes",
@@ -88,6 +89,8 @@ b72e0ca Let verify end whatever length a forged step says
 681de0b Name tickets that cannot be, and break on none of them
 3a5ce30 Average the joint bet over scales as a whole; keep the arms' own intervals
 5bbe4a3 Ask that a long table is in order before a study is told of it
+da44cbe Say why an arm is certain whose own interval is not; take turns with focus
+4302871 Find every edit of a stored study that can be found, and list the others
 e6818bd Say of no change that it was not made because what came of it could not be read
 """
 NEW = {line.split()[0] for line in CAPABILITIES.strip().splitlines()}
