@@ -290,9 +290,8 @@ def _note(readings: Readings, seen: Flags, memory: Memory) -> str | None:
     # Half an arm more: where hardly one stands out, nothing is at odds.
     if most + 0.5 > AT_ODDS * (fewest + 0.5):
         return (
-            "the rewards do not tell yet how the means are spread (one wide bell, a skewed one, or "
-            f"groups), and so whether about {fewest:.0f} or {most:.0f} arms stand out: these "
-            "chances are an average over both; more pulls per arm settle it"
+            f"the rewards do not tell yet whether about {fewest:.0f} or {most:.0f} arms stand out, "
+            "and these chances average over both; more pulls per arm settle it"
         )
     if float(np.median(readings.error[seen])) > NOISY * memory.scale:
         return (

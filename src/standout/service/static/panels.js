@@ -92,12 +92,8 @@ function showLikely(data, items) {
   find("likely-arms").replaceChildren(...rows);
   const ended = data.head.reason === "estimate" ? `The study ended on this estimate (until ${data.head.until}), not on the certificate. ` : "";
   say(find("likely-note"), ended + (found.note === null ? "" : `Take care: ${found.note}.`));
-  const likely = found.likely_threshold;
-  const bands = data.bands().filter((one) => isKnown(one.estimate));
-  const about = bands.map((one) => value(one.estimate, decimalsFor(likely && bands.length === 1 ? likely.upper - likely.lower : one.upper - one.lower)));
-  const within = likely ? `, and with a chance of ${found.level} between ${interval(likely.lower, likely.upper).replace(" to ", " and ")}` : "";
-  const words = bands.length === 1 ? `The threshold is probably about ${about[0]}${within} (the line in its band).` : `The thresholds are probably about ${about.join(" and ")} (the lines in their bands).`;
-  say(find("likely-threshold"), bands.length ? words : "");
+  const likely = [found.likely_threshold_low, found.likely_threshold].filter(Boolean).map((one) => `between ${interval(one.lower, one.upper).replace(" to ", " and ")}`);
+  say(find("likely-threshold"), likely.length ? `With a chance of ${found.level} the ${likely.length === 1 ? "threshold lies" : "thresholds lie"} ${likely.join(" and ")}.` : "");
 }
 
 /** What the marks mean. */
