@@ -96,8 +96,10 @@ def is_wrong(
     for side in problem.sides():
         sign = 1.0 if side is Side.HIGH else -1.0
         theta = robust.threshold(sign * means, problem.factor_of(side))
-        is_out |= sign * means > theta + problem.tolerance
-        may_be_out |= sign * means > theta - problem.tolerance
+        # An arm may lie on the threshold, which it makes by itself, up to rounding.
+        near = problem.tolerance + 1e-12
+        is_out |= sign * means > theta + near
+        may_be_out |= sign * means > theta - near
     return any(is_out[int(arm)] for arm in normal) or any(not may_be_out[int(a)] for a in outliers)
 
 
