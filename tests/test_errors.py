@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import pkgutil
 import runpy
 from http import HTTPStatus
@@ -81,7 +82,8 @@ def test_a_server_answers_what_the_classes_say_and_the_client_makes_the_same_of_
             assert (sent.code, sent.detail) == (errors.TicketError.code, {"index": 3})
             continue
         assert (sent.status, sent.code) == (kind.status, kind.code)
-        got = transport._error(Answer(sent.status), bytes(sent.response().body), "here")  # type: ignore[arg-type]
+        body = json.loads(bytes(sent.response().body))
+        got = transport._error(Answer(sent.status), body, "here")  # type: ignore[arg-type]
         if kind.status == HTTPStatus.SERVICE_UNAVAILABLE:
             # What may pass is tried again; whether it may have been done, the class says.
             assert isinstance(got, errors.UnavailableError)
