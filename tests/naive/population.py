@@ -117,7 +117,7 @@ def learn(
     of_scale = (factor / 1.4826) ** 2 / sum(2 * each**2 for each in seen)
     learnt.doubt = learnt.scale**2 * (math.pi / 2 / sum(seen) + of_scale)
     learnt.doubt *= noise / (noise + learnt.scale**2)
-    learnt.theta += math.sqrt(learnt.doubt)
+    learnt.theta += 2 * math.sqrt(learnt.doubt)  # of the best guess
     learnt.theta = min(max(learnt.theta, certain[0]), certain[1])
     return learnt
 

@@ -8,7 +8,7 @@ likeliest, which few arms with much noise hardly contradict, and thousands do. T
 a few arms, and some steps of EM over bumps bend it towards the arms. Bumps, as wide as half of
 what noise hides and no wider than half the bell, neither follow noise nor blur what there is.
 Theta is the median + factor * MAD of where the arms' means may lie, which noise has not widened,
-and leans up by one standard error: most arms lie below, so one that is too low names many.
+and leans up by a standard error or two: most arms lie below, so one that is too low names many.
 No guarantee rests on this; `standout.posterior` does the same with more care, for people
 to look at.
 
@@ -69,8 +69,8 @@ ROUNDS = 8
 """Steps of EM: more would follow the noise."""
 BUMP = 0.5
 """Bumps are so many standard errors of a usual arm wide, or scales of the bell if that is less."""
-CAUTION = 1.0
-"""Theta leans up by so many of its standard errors."""
+CAUTION, GUESS_CAUTION = 1.0, 2.0
+"""Theta leans up by so many of its standard errors, for the rule and for the best guess."""
 SHARED = 5.0
 """An arm's own variance counts as its pulls, that of all arms as so many."""
 BISECTIONS = 45
@@ -380,7 +380,8 @@ def _find_theta(spec: Spec, state: State, side: int, row: int) -> None:
         theta = _theta_of_shares(state, side, row)
     mine[DOUBT] = _theta_variance(spec, state, side, row)
     if not math.isnan(theta):
-        theta += CAUTION * math.sqrt(mine[DOUBT])
+        is_rule = row % (2 * LEARNT_ROWS) == 0
+        theta += (CAUTION if is_rule else GUESS_CAUTION) * math.sqrt(mine[DOUBT])
         theta = min(max(theta, bounds[THRESHOLD_LOWER]), bounds[THRESHOLD_UPPER])
     mine[THETA] = theta
     for g in range(CELLS):
