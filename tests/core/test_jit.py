@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import errno
 import importlib
 import pickle
 import subprocess
@@ -17,6 +18,7 @@ from typing import Any, ClassVar
 import numba
 import numpy as np
 import pytest
+from numba.core.caching import IndexDataCacheFile
 
 from standout.core import jit
 from standout.core.jit import dispatch, kernel, part
@@ -300,3 +302,25 @@ def test_a_kernel_is_told_of_a_struct_it_cannot_read() -> None:
 def test_a_state_is_what_kernels_expect() -> None:
     assert new_state(3, (1.0,), (2.0,)).address > 0
     assert new_state(3, (1.0, -1.0), (2.0, 2.0), n_moments=2).address > 0
+
+
+@needs_compiler
+def test_a_full_disk_keeps_no_code_and_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+
+    def save(*_: Any) -> None:
+        tried.append(1)
+        raise OSError(errno.EFBIG, "File too large")
+
+    @part()
+    def double(value: float) -> float:
+        return 2.0 * value
+
+    @kernel()
+    def quadruple(value: float) -> float:
+        return 2.0 * double(value)
+
+    monkeypatch.setattr(IndexDataCacheFile, "load", lambda *_: None)
+    monkeypatch.setattr(IndexDataCacheFile, "save", save)
+    assert quadruple(2.0) == 8.0
+    assert len(tried) == 2

@@ -171,6 +171,11 @@ class _Cache(FunctionCache):  # type: ignore[misc]
             tell_of_waiting()
         return found
 
+    def save_overload(self, signature: Any, code: Any) -> None:
+        """Keep compiled code; a full disk keeps none, and stops nothing."""
+        with suppress(OSError):
+            super().save_overload(signature, code)
+
 
 class _PartLocator(_Locator):
     """The code of a part is kept apart from that of its entrance for Python."""
