@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from standout.analysis.tables import ARM_COLUMNS, VALUE_COLUMNS, find_column, listed_columns
+from standout.analysis.tables import ARM_COLUMNS, VALUE_COLUMNS, named_column
 from standout.core.noise import Bernoulli, GaussianUnknown, Noise
 from standout.errors import ProblemError
 from standout.extras import require
@@ -24,6 +24,7 @@ SHARE_BYTES = 2**28
 """Bytes of a share of CSV files, of which the rows are not known beforehand."""
 BATCH_ROWS = 2**20
 """Rows that are decoded at a time."""
+_ROWS = "files of a folder have a row per reward"
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,13 @@ def cut(folder: Path, noise: Noise | None, arm: str | None, value: str | None) -
         first = pyarrow.dataset.dataset(str(paths[0]), format=form)
         schema = first.schema
         columns = schema.names
-        number = _column(columns, value, VALUE_COLUMNS, "value", folder)
+        number = named_column(columns, folder, value, VALUE_COLUMNS, "value", _ROWS)
         whole = Share(
             folder=str(folder),
             parts=(),
             form=form,
             schema=schema,
-            arm=_column(columns, arm, ARM_COLUMNS, "arm", folder),
+            arm=named_column(columns, folder, arm, ARM_COLUMNS, "arm", _ROWS),
             value=number,
             has_flags="counted" in columns and "seq" in columns,
             is_binary=isinstance(noise, Bernoulli),
@@ -131,18 +132,6 @@ def _files_of(folder: Path) -> tuple[list[Path], str]:
     if len(forms) > 1:
         raise ProblemError(f"{folder}: both Parquet and CSV files; keep one of them")
     return paths, forms.pop()
-
-
-def _column(
-    columns: list[str], given: str | None, usual: tuple[str, ...], what: str, folder: Path
-) -> str:
-    found = given if given is not None else find_column(columns, usual)
-    if found is None or found not in columns:
-        raise ProblemError(
-            f"{folder}: no column {given or what} among {listed_columns(columns)}; "
-            "files of a folder have a row per reward"
-        )
-    return found
 
 
 def add_up(share: Share) -> Any:

@@ -9,7 +9,7 @@ speaks Arrow's C interface goes through pyarrow.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ ARM_COLUMNS, VALUE_COLUMNS = ARM_NAMES, REWARD_NAMES
 COUNT_NAMES = ("count", "n", "pulls")
 _PARQUET = (".parquet", ".pq")
 _CSV = (".csv", ".tsv", ".txt")
+_SAY_WHICH = "say which has the arms (arm=..., --arm) and which the rewards (value=..., --value)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +176,7 @@ def _columns_by_arm(table: Mapping[Any, Iterable[float]]) -> dict[str, Any]:
 def _from_columns(
     columns: Mapping[str, Any], label: str, first: int, arm: str | None, value: str | None
 ) -> Rewards | Sums:
-    arm_column = _named(columns, label, arm, ARM_NAMES, "arm")
+    arm_column = named_column(columns, label, arm, ARM_NAMES, "arm")
     names = _texts(columns[arm_column], label, first)
     value_column = value if value is not None else find_column(columns, REWARD_NAMES)
     counts = None if value is not None else find_column(columns, COUNT_NAMES)
@@ -242,15 +243,19 @@ def find_column(columns: Iterable[str], names: Sequence[str]) -> str | None:
     return next((small[name] for name in names if name in small), None)
 
 
-def _named(
-    columns: Mapping[str, Any], label: str, given: str | None, usual: Sequence[str], what: str
+def named_column(
+    columns: Collection[str],
+    label: object,
+    given: str | None,
+    usual: Sequence[str],
+    what: str,
+    advice: str = _SAY_WHICH,
 ) -> str:
+    """The column that is called as given, or as usual; raises `ProblemError` with advice."""
     found = given if given is not None else find_column(columns, usual)
     if found is None or found not in columns:
-        raise ProblemError(
-            f"{label}: no column {given or what} among {listed_columns(columns)}; say which has "
-            "the arms (arm=..., --arm) and which the rewards (value=..., --value)"
-        )
+        among = listed_columns(columns)
+        raise ProblemError(f"{label}: no column {given or what} among {among}; {advice}")
     return found
 
 
