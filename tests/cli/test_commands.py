@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 import standout
+from standout.cli.demo import same_but_uniform
 from standout.cli.options import read_checkpoints
 from standout.core.methods import DEFAULT_METHOD, METHODS
 from standout.core.noise import Bernoulli
 from standout.core.problem import Problem
+from standout.core.threshold import _RANGES
 from standout.errors import ProblemError
 from standout.simulation.instances import FixedFamily, make_instance
 from standout.study import Study
@@ -237,6 +239,20 @@ class TestDemo:
     def test_uniform_sampling_has_the_same_intervals(self) -> None:
         data = json.loads(run("demo", "--json", "--method", "random:interval=mixture")[1])
         assert data["uniform"]["method"] == "random:interval=mixture,batch=100"
+
+    def test_a_joint_bet_beside_uniform_sampling(self) -> None:
+        code, out, err = run("demo", "--method", "joint")
+        assert code == 0, err
+        text = " ".join(out.split())
+        assert "1 wine stands out: arm-7" in text
+        assert "decided arms touch the threshold's interval. Each interval alone" in text
+        assert "with the intervals and stop rule of focus it takes" in text
+
+    @pytest.mark.parametrize("name", METHODS)
+    def test_every_method_has_its_uniform_sampling(self, name: str) -> None:
+        uniform = same_but_uniform(METHODS[name])
+        spec = uniform.spec(Problem(noise="bernoulli"), 123)
+        assert (spec.range, spec.refines) in _RANGES
 
 
 class TestCheckpoints:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from standout import METHODS, Method, MethodError, Problem
-from standout.core.kinds import IntervalKind
+from standout.core.kinds import IntervalKind, RangeKind
 from standout.core.methods import DEFAULT_METHOD, as_method, parse_method
 from tests.naive import subset
 
@@ -84,6 +84,11 @@ def test_a_label_is_read_back(
 ) -> None:
     method = replace(METHODS[name], subset=part, batch=batch, growth=growth)
     assert parse_method(method.label()) == method
+
+
+def test_a_joint_bet_goes_with_its_own_rule() -> None:
+    with pytest.raises(MethodError, match="random has no joint range; joint has"):
+        replace(METHODS["random"], range=RangeKind.JOINT)
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -73,14 +73,18 @@ def demo(
 
 
 def same_but_uniform(method: Method) -> Method:
-    """Uniform sampling with the same intervals and threshold, in batches to save time."""
+    """Uniform sampling with the same intervals and threshold, in batches to save time.
+
+    A joint bet goes with its own rule: uniform sampling has its fallback's intervals.
+    """
     from standout.core.kinds import RangeKind
     from standout.core.methods import METHODS
 
     uniform = replace(METHODS["random"], batch=100)
     if method.range is RangeKind.MEAN_STD:
         return uniform
-    return replace(uniform, interval=method.interval, range=method.range)
+    alone = method.fallback or method
+    return replace(uniform, interval=alone.interval, range=alone.range)
 
 
 def watch_one(
@@ -126,11 +130,14 @@ def show(
         "",
     )
     say(*terminal.draw(picture, width, glyphs), "", terminal.legend(picture, glyphs), "")
-    say(answer_words(found, truth, problem), "")
+    say(" ".join([answer_words(found, truth, problem), *found.overlap_lines()]), "")
     pulls = {f"{method.label()} pulls": found.pulls, "uniform pulls": compared.pulls}
     say(*terminal.bars(pulls, width, glyphs), "")
+    same = "the same intervals and stop rule"
+    if method.fallback is not None:
+        same = f"the intervals and stop rule of {method.fallback.name}"
     say(
-        f"Uniform sampling pulls every wine alike; with the same intervals and stop rule it "
+        f"Uniform sampling pulls every wine alike; with {same} it "
         f"takes {compared.pulls / found.pulls:.1f} times the pulls of {method.name}."
     )
 

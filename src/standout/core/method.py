@@ -92,6 +92,8 @@ class Method:
             raise MethodError(
                 f"scales must be a whole number from 1 to {MOST_SCALES}, not {self.scales}"
             )
+        if self.range == RangeKind.JOINT and not self.refines:
+            raise MethodError(f"{self.name} has no joint range; joint has")
         if self.subset is not None:
             self._check_subset(*self.subset)
 

@@ -176,4 +176,5 @@ def watch(
     guess = np.zeros(instance.n_arms, dtype=np.bool_)
     best_guess(spec, state, guess)
     reason = StopReason.BUDGET if state.counters[UNDECIDED] else StopReason.DECIDED
-    return identification(state, instance.arms, guess, reason)
+    found = identification(state, instance.arms, guess, reason)
+    return replace(found, problem=problem.question())
