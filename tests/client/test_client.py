@@ -180,7 +180,9 @@ def losing(url: str, drops: str) -> Iterator[str]:
         for _ in range(2 if kind == "d" else 1):
             answer = carried(request)
         if kind == "4":
-            answer = b"HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 4\r\n\r\nslow"
+            # Without the last header, sending again would fail on a closed connection.
+            head = b"HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 4\r\nConnection: close\r\n\r\n"
+            answer = head + b"slow"
         end = {"x": 0, "h": answer.lower().index(b"\r\ncontent-length"), "b": -1}.get(kind)
         connection.sendall(answer[:end])
 

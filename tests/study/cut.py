@@ -10,12 +10,14 @@ from urllib.parse import urlsplit
 
 import psycopg
 
+_WRITING = (b"INSERT", b"UPDATE", b"DELETE", b"COPY")
+
 
 class Cut:
     """A proxy on 127.0.0.1; when `is_armed`, the next COMMIT is carried out and not answered.
 
-    With `before`, the connection breaks before the COMMIT gets there. Whoever
-    served the connection is ended by `pg_terminate_backend`.
+    Of a transaction that only reads it is let through. With `before`, the connection breaks before
+    the COMMIT gets there. Whoever served the connection is ended by `pg_terminate_backend`.
     """
 
     def __init__(self, url: str) -> None:
@@ -29,6 +31,7 @@ class Cut:
         self.before = False
         self.refuses = False
         self.cuts = 0
+        self._open: list[socket.socket] = []
         self._threads = [threading.Thread(target=self._accept)]
         self._threads[0].start()
 
@@ -42,6 +45,7 @@ class Cut:
                 client.close()
                 continue
             server = socket.create_connection(self._target)
+            self._open.append(client)
             thread = threading.Thread(target=self._carry, args=(client, server))
             thread.start()
             self._threads.append(thread)
@@ -50,12 +54,15 @@ class Cut:
         is_mute = threading.Event()
         answers = threading.Thread(target=_pump, args=(server, client, is_mute))
         answers.start()
+        has_written = False
         with suppress(OSError):
             while data := client.recv(65536):
-                if self.is_armed and b"COMMIT" in data:
+                has_written |= any(word in data for word in _WRITING)
+                if self.is_armed and has_written and b"COMMIT" in data:
                     is_mute.set()
                     self._cut(server, data)
                     break
+                has_written &= b"COMMIT" not in data
                 server.sendall(data)
         for one in (client, server):
             with suppress(OSError):
@@ -82,6 +89,9 @@ class Cut:
     def close(self) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
+        for client in self._open:  # Also of whoever forgot to close it.
+            with suppress(OSError):
+                client.shutdown(socket.SHUT_RDWR)
         for thread in self._threads:
             thread.join()
 
