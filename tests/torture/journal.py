@@ -87,15 +87,25 @@ class Journal:
         self._values += 1
         return math.fsum((coarse * 2.0**-10, (self.number * _COUNTS + self._values) * _STEP))
 
-    def trying(self, study: str, rows: Sequence[Row], change: Change | None = None) -> int:
-        """Before rewards are sent; the number to say by what became of them.
+    def trying(
+        self,
+        study: str,
+        rows: Sequence[Row],
+        change: Change | None = None,
+        key: str | None = None,
+    ) -> int:
+        """Before rewards are sent with a key; the number to say by what became of them.
 
         Or before a `change` by hand, which may bring a reward of its own.
         """
         self._serial += 1
         self._sizes[self._serial] = len(rows)
-        self._write("try", self._serial, study, rows, change)
+        self._write("try", self._serial, study, rows, change, key)
         return self._serial
+
+    def loose(self, key: str) -> None:
+        """The network has copies of what has this key, or lost an answer to it."""
+        self._write("loose", key)
 
     def new_change(self, kind: str, void: float | None = None) -> Change:
         """A change that differs from every other."""
@@ -124,6 +134,7 @@ class Sent:
     study: str
     arm: str
     ticket: int | None
+    key: str | None = None
     how: str = OPEN
 
 
@@ -133,15 +144,20 @@ class Changed:
 
     study: str
     void: float | None
+    key: str | None = None
     how: str = OPEN
 
 
 @dataclass
 class Journals:
-    """All that the workers wrote down; changes by their reasons."""
+    """All that the workers wrote down; changes by their reasons.
+
+    `loose` are the keys of requests that the network repeated, or lost the answer to.
+    """
 
     sent: dict[float, Sent] = field(default_factory=dict)
     changes: dict[str, Changed] = field(default_factory=dict)
+    loose: set[str] = field(default_factory=set)
     events: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
 
@@ -167,15 +183,21 @@ def read_journals(folder: Path) -> Journals:
                 found.events[rest[0]] += 1
             elif kind == "fault":
                 found.faults.append(rest[0])
+            elif kind == "loose":
+                found.loose.add(rest[0])
             elif kind == "try":
-                serial, study, rows, change = rest
-                made = {value: Sent(study, arm, ticket) for value, arm, ticket in rows}
+                serial, study, rows, change, key = rest
+                made = {value: Sent(study, arm, ticket, key) for value, arm, ticket in rows}
                 found.sent |= made
                 tries[serial] = list(made.values())
                 if change is not None:
-                    found.changes[change[0]] = one = Changed(study, change[1])
+                    found.changes[change[0]] = one = Changed(study, change[1], key)
                     tries[serial].append(one)
             else:
                 for each in tries.pop(rest[0]):
                     each.how = kind
+    for one in (*found.sent.values(), *found.changes.values()):
+        # A copy that comes later may find that nothing is against it any more.
+        if one.how == REFUSED and one.key in found.loose:
+            one.how = UNSURE
     return found

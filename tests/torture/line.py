@@ -17,6 +17,7 @@ from tests.torture.journal import Journal
 
 Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 _LENGTH = re.compile(rb"^content-length: *(\d+)", re.IGNORECASE | re.MULTILINE)
+_KEY = re.compile(rb'"key": "([^"]*)"')
 _BROKEN = (OSError, EOFError, asyncio.IncompleteReadError, asyncio.LimitOverrunError)
 
 PASS = ("pass",) * 10
@@ -26,6 +27,8 @@ FAULTS = (
 )  # fmt: skip
 CUTS = ("cut request", "cut answer", "cut unanswered", "cut database")
 DOUBLES = ("double", "double at once", "double later")
+_LOOSE = (*CUTS, *DOUBLES, "false 50x")
+"""With these a server may have a copy of the request of which the sender has no answer."""
 
 
 async def message(reader: asyncio.StreamReader) -> bytes:
@@ -44,6 +47,11 @@ class Line:
 
     def note(self, what: str) -> None:
         self.journal.happened(what)
+
+    def loosen(self, request: bytes) -> None:
+        """Write down that copies of this request may be carried out whatever its sender hears."""
+        if key := _KEY.search(request):
+            self.journal.loose(key[1].decode())
 
     async def connect(self) -> Ends:
         return await asyncio.open_connection("127.0.0.1", self.target())
@@ -78,7 +86,11 @@ class Line:
             while True:
                 request = await message(near)
                 far = far or await self.connect()
-                answer, is_last = await self.pass_on(request, far)
+                try:
+                    answer, is_last = await self.pass_on(request, far)
+                except BaseException:
+                    self.loosen(request)
+                    raise
                 back.write(answer)
                 await back.drain()
                 if is_last:
@@ -95,6 +107,8 @@ class Line:
         what = self.rng.choice(PASS + FAULTS)
         if what != "pass":
             self.note(what)
+        if what in _LOOSE:
+            self.loosen(request)
         reader, writer = far
         if what == "early 503":
             return self.answer_50x(), False

@@ -67,6 +67,20 @@ def test_every_kind_of_fault_is_found(folder: Path) -> None:
     assert faults((4.0, "ash", 4)) == ["stored"]
 
 
+def test_what_was_refused_may_be_done_for_a_copy_only(folder: Path) -> None:
+    """That is: if the network made one, or lost an answer, and so has the key written down."""
+    journal, line = Journal(folder, 1), Journal(folder, 2)
+    for number in (1, 2):
+        rows = [(float(number), "ash", None)]
+        change = journal.new_change("stop")
+        serial = journal.trying("main", rows, change, f"key {number}")
+        journal.ended(serial, REFUSED)
+    line.loose("key 2")
+    found = read_journals(folder)
+    assert [one.how for one in found.sent.values()] == [REFUSED, UNSURE]
+    assert [one.how for one in found.changes.values()] == [REFUSED, UNSURE]
+
+
 def test_what_was_acknowledged_and_is_not_there_is_lost(folder: Path) -> None:
     from standout import Study
 

@@ -147,7 +147,7 @@ class Worker:
 
         Or `change` something, which may be refused for good.
         """
-        serial = self.journal.trying(self.study.name, rows_of(pairs), change)
+        serial = self.journal.trying(self.study.name, rows_of(pairs), change, key)
         how = REFUSED
         for number in range(TRIES):
             try:
@@ -158,14 +158,11 @@ class Worker:
                     self.journal.fault(f"an UncertainError has the key {error.key!r}, not {key!r}")
                 how, key = UNSURE, error.key or key
             except StorageError:
-                # A server that did nothing may have done it for a copy of the request.
-                how = UNSURE if self.is_remote else how
+                pass
             except StudyError:
                 if change is None:
                     raise
                 self.journal.happened("changes refused")
-                # A copy that the network delivers later may find that nothing is against it now.
-                how = UNSURE if self.is_remote else how
                 break
             else:
                 self.journal.ended(serial, ACKNOWLEDGED)

@@ -14,6 +14,10 @@ import pytest
 from standout import Problem
 from standout.errors import StorageError
 from standout.study import Study
+from standout.study.log.chain import Logged, link, pack
+from standout.study.log.replay import Replay
+from standout.study.storage.log.chain_start import drawn_bytes, settings_digest
+from standout.study.storage.log.steps import Log, read_steps
 from standout.study.storage.versions import APPEND_ONLY, guards
 from tests.study.cli import standout
 from tests.study.postgres import Server
@@ -271,6 +275,56 @@ def test_a_step_of_a_length_that_cannot_be(
     with Study.open(path) as study:
         study.void(2, reason="a slip")
     only(forge(path, f"UPDATE standout_steps SET {change} WHERE number = 5"), "step 5")
+
+
+def sealed_anew(path: Path) -> list[str]:
+    """Statements that give every step the digest that fits it as it stands now."""
+    found = []
+    with Study.open(path) as study, study._reading() as (connection, _):
+        stored = study._stored
+        replay, log = Replay(connection, stored), Log(connection, stored.key, 0)
+        digest = settings_digest(connection, stored.key, drawn_bytes(stored.progress.state))
+        for row in read_steps(connection, stored.key):
+            rewards = log.take(int(row["logged"]))
+            detail = replay._detail(row, rewards)
+            logged = [Logged(r[2], r[3], r[4], r[5], bool(r[7])) for r in rewards]
+            digest = link(digest, row, detail, pack(logged))
+            replay._apply(row, detail, rewards)
+            where = f"digest = x'{digest.hex()}' WHERE number = {row['number']}"
+            found.append(f"UPDATE standout_steps SET {where}")
+    return [*found, f"UPDATE standout_runs SET head = x'{digest.hex()}'"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            "UPDATE standout_steps SET decided = '[[],[2]]' WHERE number = 5;"
+            "UPDATE standout_arms SET verdict = 2 WHERE name = 'fir'",
+            "what it decided does not follow",
+        ),
+        (
+            "UPDATE standout_steps SET decided = NULL;UPDATE standout_arms SET verdict = 0",
+            "what it decided does not follow",
+        ),
+        (
+            "UPDATE standout_steps SET reason = 'decided' WHERE number = 8;"
+            "UPDATE standout_runs SET reason = 'decided', "
+            "stopped = (SELECT time FROM standout_steps WHERE number = 8)",
+            "it says that the study stopped",
+        ),
+    ],
+    ids=["a verdict", "no verdicts", "a stop"],
+)
+def test_a_false_answer_with_digests_that_fit(
+    honest: Path, folder: Path, forge: Callable[..., list[str]], change: str, words: str
+) -> None:
+    """Rewards as they were: the answer has to follow from them, not only from the steps."""
+    statements = change.split(";")
+    forge(honest, *statements)
+    problems = forge(honest, *statements, *sealed_anew(folder / "forged.db"))
+    only(problems, words)
+    assert not any("digest" in problem for problem in problems)
 
 
 def test_a_failure_is_edited(honest: Path, forge: Callable[..., list[str]]) -> None:
