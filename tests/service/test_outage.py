@@ -106,6 +106,17 @@ def test_a_short_blip_is_not_worth_a_word() -> None:
     assert said == []
 
 
+def test_a_minute_is_waited_for_unless_told_otherwise() -> None:
+    """As a restart of a server or a database may take."""
+    from standout.service.worker_processes import OUTAGE
+    from standout.study.measuring.worker import PATIENCE
+
+    with Client("http://127.0.0.1:9") as client:
+        assert client._transport._patience.seconds > 60
+    assert PATIENCE > 60
+    assert OUTAGE >= 60
+
+
 # The database is away -------------------------------------------------------------
 
 
@@ -199,37 +210,70 @@ def test_workers_outlast_an_outage(away: str, line: Proxy, kind: str) -> None:
     check_log(away, done)
 
 
+class Run:
+    """`standout run` as a program that measures with a slow one."""
+
+    def __init__(self, folder: Path, *words: str) -> None:
+        self._said = folder / "said"
+        assay = ["--measure", "sh -c 'sleep 0.05; echo 1 # {arm}'"]
+        code = "from standout.cli.main import main; main()"
+        with self._said.open("wb") as err:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", code, "run", *words, *assay],
+                stdout=subprocess.PIPE,
+                stderr=err,
+            )
+
+    def said(self) -> str:
+        return self._said.read_text()
+
+    def has(self, word: str) -> bool:
+        """Whether it has said so, or is over."""
+        return word in self.said() or self.process.poll() is not None
+
+    def end(self) -> bytes:
+        """What it printed; it has waited and gone on."""
+        out, _ = self.process.communicate(timeout=2 * HANGS)
+        assert self.process.returncode == 0, self.said()
+        pattern = r"standout: waiting, for 300 s at most: .*\nstandout: back after"
+        assert re.search(pattern, self.said())
+        assert "Traceback" not in self.said()
+        return out
+
+
+def pulls_of(place: str) -> int:
+    try:
+        with Study.open(place) as study:
+            return study.status().pulls
+    except StorageError:
+        return 0
+
+
 def test_a_run_outlasts_an_outage(folder: Path, away: str, line: Proxy) -> None:
     (folder / "arms.csv").write_text("arm\n" + "\n".join(ARMS) + "\n")
-    words = ["run", away, "--arms", str(folder / "arms.csv"), "--noise", "gaussian:1",
-             "--measure", "sh -c 'sleep 0.05; echo 1 # {arm}'", "--budget", "120"]  # fmt: skip
-    code = "from standout.cli.main import main; main()"
-    with (folder / "err").open("wb") as err:
-        running = subprocess.Popen(
-            [sys.executable, "-c", code, *words], stdout=subprocess.PIPE, stderr=err
-        )
-
-    def said() -> str:
-        return (folder / "err").read_text()
-
-    def pulls() -> int:
-        try:
-            with Study.open(away) as study:
-                return study.status().pulls
-        except StorageError:
-            return 0
-
-    until(lambda: pulls() > 5, "no pulls")
+    arms = ("--arms", str(folder / "arms.csv"), "--noise", "gaussian:1", "--budget", "120")
+    running = Run(folder, away, *arms)
+    until(lambda: pulls_of(away) > 5, "no pulls")
     line.cut()
-    until(lambda: "waiting" in said() or running.poll() is not None, said)
+    until(lambda: running.has("waiting"), running.said)
     line.join()
-    out, _ = running.communicate(timeout=2 * HANGS)
-    assert running.returncode == 0, said()
-    assert re.search(r"standout: waiting, for 300 s at most: .*\nstandout: back after", said())
-    assert "Traceback" not in said()
-    assert b"120 of 120 pulls" in out
+    assert b"120 of 120 pulls" in running.end()
     with Study.open(away) as study:
         assert study.verify().problems == ()
+
+
+def test_a_run_outlasts_the_server_that_it_measures_for(folder: Path, file: str) -> None:
+    """One that is killed, and started again after a while."""
+    Study.create(file, ARMS, Problem(noise="gaussian:1"), budget=120).close()
+    with program(folder, file) as server:
+        running = Run(folder, "--server", server.url, "--study", "main")
+        until(lambda: pulls_of(file) > 5 or running.has("error"), running.said)
+        server.kill()
+        until(lambda: running.has("waiting"), running.said)
+        server.start()
+        assert b"120 of 120 pulls" in running.end()
+    with Study.open(file) as study:
+        assert (study.status().pulls, study.verify().problems) == (120, ())
 
 
 # Silence --------------------------------------------------------------------------

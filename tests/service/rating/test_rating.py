@@ -299,6 +299,23 @@ def test_a_lease_for_raters_of_its_own(connect: Connect, file: str) -> None:
         assert answer.json()["counted"] is True
 
 
+def test_a_rater_gets_no_longer_lease_by_asking_for_it(connect: Connect, file: str) -> None:
+    with Study.create(file, ARMS, COIN, name="trees", lease=86400) as study:
+        client = connect(file, rater_lease=60.0)
+        headers, url = rater_headers(new_token(file, "rater"), 1), "/api/v1/studies/trees"
+        for lease in (None, 5.0, 1e6):
+            body = {"lease": lease}
+            (given,) = client.post(f"{url}/ask", json=body, headers=headers).json()["tickets"]
+            for _ in range(2):
+                (out,) = study.pending()
+                assert (out.ticket, out.expires - out.asked) == (
+                    given["ticket"], pytest.approx(min(lease or 60.0, 60.0)),
+                )  # fmt: skip
+                told = {**body, "rewards": [{"ticket": given["ticket"], "reward": 1}], "ask": 1}
+                (given,) = client.post(f"{url}/tell", json=told, headers=headers).json()["tickets"]
+            study.tell(given["ticket"], 0.0)
+
+
 def change(client: TestClient, ticket: int, value: float) -> Any:
     return client.post("/rate/trees/change", json={"ticket": ticket, "value": value})
 
