@@ -50,6 +50,13 @@ def test_it_says_what_a_run_with_these_rewards_says(noise: str) -> None:
     assert bool(said.next) == bool(said.found.undecided)
 
 
+@pytest.mark.parametrize("name", ["rr", "wrr", "random"])
+def test_methods_with_an_interval_of_their_own(name: str) -> None:
+    """That of the paper's forerunner cannot be chosen; it has a name all the same."""
+    said = analyse(some_rewards("bernoulli", 20), Problem(noise="bernoulli", k=2), name)
+    assert (said.method, said.interval) == (name, "hoeffding" if name == "random" else "zhuang")
+
+
 @pytest.mark.parametrize(
     ("noise", "interval"),
     [

@@ -14,7 +14,7 @@ from standout.analysis.folders import FolderSums, read_folder
 from standout.analysis.tables import Rewards, Sums, read_table
 from standout.core import engine
 from standout.core.forecast import Forecaster, pool_like, pool_of
-from standout.core.intervals.choice import INTERVALS
+from standout.core.intervals.choice import interval_name
 from standout.core.kinds import IntervalKind, Verdict
 from standout.core.many_rewards import observe_many
 from standout.core.method import Method
@@ -100,7 +100,7 @@ def analyse(
         found=found,
         problem=problem.question(),
         method=chosen.label(),
-        interval=next(name for name, kind in INTERVALS.items() if kind == interval),
+        interval=interval_name(interval),
         rewards=data.total,
         is_complete=is_complete,
         assumptions=assumptions(problem.noise, interval, data),

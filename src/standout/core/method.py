@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from standout.core.intervals.choice import INTERVALS, RANGES, best_interval, check_interval
+from standout.core.intervals.choice import RANGES, best_interval, check_interval, interval_name
 from standout.core.intervals.mixture import MOST_SCALES, SCALES, mixture_rho, tuned_pulls
 from standout.core.joint.costs import EVIDENCE
 from standout.core.kinds import IntervalKind, RangeKind
@@ -92,7 +91,7 @@ class Method:
             raise MethodError(
                 f"scales must be a whole number from 1 to {MOST_SCALES}, not {self.scales}"
             )
-        if self.range == RangeKind.JOINT and not self.refines:
+        if self.range == RangeKind.JOINT and self.fallback is None:
             raise MethodError(f"{self.name} has no joint range; joint has")
         if self.subset is not None:
             self._check_subset(*self.subset)
@@ -156,9 +155,10 @@ class Method:
         if self.rule != plain.rule:
             options.append("goal=anytime")
         if self.interval != plain.interval:
-            options.append(f"interval={_name_of(INTERVALS, self.interval)}")
+            options.append(f"interval={interval_name(self.interval)}")
         if self.range != plain.range:
-            options.append(f"range={_name_of(RANGES, self.range)}")
+            (name,) = (name for name, kind in RANGES.items() if kind == self.range)
+            options.append(f"range={name}")
         if self.batch != plain.batch:
             options.append(f"batch={self.batch}")
         if self.growth != plain.growth:
@@ -265,7 +265,3 @@ def _nearly_best(n_arms: int) -> float:
     if n_arms <= MANY_ARMS:
         return 0.95
     return max(0.4, 0.95 - 0.18 * math.log10(n_arms / MANY_ARMS))
-
-
-def _name_of(choices: Mapping[str, Any], value: Any) -> str:
-    return next(name for name, choice in choices.items() if choice == value)

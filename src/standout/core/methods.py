@@ -119,7 +119,7 @@ def with_options(method: Method, options: dict[str, str]) -> Method:
 
 def _goal(method: Method, value: str) -> dict[str, Any]:
     if method.anytime is None:
-        raise MethodError(f"{method.name} has no goal option; focus has")
+        raise MethodError(f"{method.name} has no goal option; focus and joint have")
     changes = {
         "certify": {"rule": method.plain.rule},
         "anytime": {"rule": method.anytime, "growth": 0.0},

@@ -50,6 +50,12 @@ _BEST: dict[type[Noise], IntervalKind] = {
 }
 
 
+def interval_name(interval: IntervalKind | None) -> str:
+    """What users call an interval; its own name where it belongs to a method and has no other."""
+    names = {kind: name for name, kind in INTERVALS.items()}
+    return "auto" if interval is None else names.get(interval, interval.name.lower())
+
+
 def best_interval(noise: Noise) -> IntervalKind:
     """The tightest interval that is valid for the noise family."""
     return _BEST[type(noise)]
@@ -64,6 +70,6 @@ def check_interval(interval: IntervalKind, noise: Noise) -> None:
             if kind is not None and isinstance(noise, _VALID[kind])
         ]
         raise MethodError(
-            f"the {interval.name.lower()} interval is not valid for {noise.spec()} noise; "
+            f"the {interval_name(interval)} interval is not valid for {noise.spec()} noise; "
             f"valid: {', '.join(names)} (focus chooses by itself)"
         )
