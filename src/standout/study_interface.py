@@ -10,7 +10,6 @@ import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, Self, TypedDict, Unpack, overload
 
@@ -54,8 +53,7 @@ class TellingAndAsking(Asking, total=False):
     key: str | None
 
 
-@dataclass(frozen=True)
-class Wanted:
+class Wanted(NamedTuple):
     """Rewards to tell, which may be none, then `n` tickets to ask for, unless that is None."""
 
     rewards: list[tuple[Key, float]]

@@ -91,6 +91,7 @@ class Progress:
         self.looked: Look | None = None
         """The last look at the chances that was put off, and then made."""
         self.puts_off_looks = False
+        self._single = (np.zeros(1, dtype=np.int64), np.zeros(1))
 
     def use(self, settings: Settings, voided: set[int]) -> None:
         """Go by these settings, with these places of the log in no total."""
@@ -188,22 +189,31 @@ class Progress:
 
     def observe(self, arms: Sequence[int], rewards: Sequence[float]) -> None:
         """Count rewards in this order."""
-        positions = np.array(arms, dtype=np.int64)
-        observe_many(self.spec, self.state, positions, np.array(rewards, dtype=np.float64))
+        if len(arms) == 1:
+            # To make two arrays would take longer than to count.
+            positions, values = self._single
+            positions[0], values[0] = arms[0], rewards[0]
+        else:
+            positions, values = np.array(arms, np.int64), np.array(rewards, np.float64)
+        observe_many(self.spec, self.state, positions, values)
         self.streak[positions] = 0
         self.changes.arms.update(arms)
 
     def live_round(self, number: int) -> LiveRound | None:
         """The round under way with this number."""
-        return next((live for live in self.rounds if live.id == number), None)
+        for live in self.rounds:
+            if live.id == number:
+                return live
+        return None
 
     def close_rounds(self) -> bool:
         """Remove the rounds whose rewards are all in; whether there was any."""
         over = [live for live in self.rounds if live.is_over]
-        if over:
-            self.rounds = [live for live in self.rounds if not live.is_over]
-            self.changes.closed.extend(live.id for live in over if live.has_row)
-        return bool(over)
+        if not over:
+            return False
+        self.rounds = [live for live in self.rounds if not live.is_over]
+        self.changes.closed.extend(live.id for live in over if live.has_row)
+        return True
 
     def settle(self, step: Step) -> None:
         """After rewards: bring verdicts up to date where a round has ended, stop if decided.

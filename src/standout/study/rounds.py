@@ -97,7 +97,7 @@ class LiveRound:
                 left = self._left()
                 entry = int(left[np.argmin(pending[self.arms[left]])])
             self.given[entry] += 1
-            pending[self.arms[entry]] += 1
+            pending[self.arms.item(entry)] += 1
             entries.append(entry)
         return entries
 
@@ -150,11 +150,11 @@ class LiveRound:
 
         Then the plan, unless that `has_row`.
         """
-        given: list[list[int]] = []
         self._skip()
-        if self.first < len(self.arms):
-            behind = np.flatnonzero(self.given[self.first :]) + self.first
-            given = [[int(j), int(self.given[j])] for j in behind]
+        behind = self.given[self.first :]
+        # A list is quicker to look through than an array if it is short.
+        places = range(len(behind)) if len(behind) <= MANY else np.flatnonzero(behind).tolist()
+        given = [[self.first + j, behind.item(j)] for j in places if behind.item(j)]
         packed = [self.id, self.first, given, self.out, self.returned]
         return packed if self.has_row else [*packed, self.arms.tolist(), self.amounts.tolist()]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -43,7 +43,7 @@ from standout.study.storage import catalogue, open_tickets
 from standout.study.storage.database import PATIENCE, Connection, Storage
 from standout.study.storage.log.trace import read_trace
 from standout.study.storage.rating_items import read_items
-from standout.study.storage.statements import FEW, without_collector
+from standout.study.storage.statements import without_collector
 from standout.study.storage.stored_study import StoredStudy, readable
 from standout.study.tickets import MOST, read_failures, read_pending, ticket_id
 from standout.study.transaction import (
@@ -54,6 +54,7 @@ from standout.study.transaction import (
     check_count,
     insist,
     worker_of,
+    writing,
 )
 from standout.study_interface import ByHand, StudyInterface, Wanted
 
@@ -92,6 +93,7 @@ class Study(StudyInterface):
         self.name = name
         self._storage = storage
         self._stored = stored
+        self._shared = SharedTransactions(storage, stored)
         storage.at_fork = stored.renew
 
     @property
@@ -229,7 +231,7 @@ class Study(StudyInterface):
     def _tell_and_ask(self, wanted: Wanted) -> tuple[Receipt, list[Ticket]]:
         count = 0 if wanted.n is None else check_count(wanted.n)
         mark, who = Mark.of(wanted.key), worker_of(wanted.worker)
-        with without_collector(len(wanted.rewards)):
+        with without_collector(len(wanted.rewards) + count):
             # Looked at before others have to wait for it.
             told = make_items(wanted.rewards, self._stored.progress)
             if not told and not count:
@@ -246,12 +248,8 @@ class Study(StudyInterface):
         """Tell and ask: alone, or in one transaction with others who want to at this moment."""
 
         def attempt() -> Answer:
-            with self._lock, without_collector(request.size):
-                inbox, patience = self._find_inbox(), self._storage.patience
-                writer = SharedTransactions(
-                    self._writing, self._stored, self.lease, inbox, patience
-                )
-                return writer.carry_out(request)
+            with self._lock:
+                return self._shared.carry_out(request, self._find_inbox())
 
         return self._looking(attempt)
 
@@ -292,7 +290,7 @@ class Study(StudyInterface):
 
         def attempt() -> list[T | StandoutError]:
             with self._writing(size, tickets) as (connection, now):
-                return carry_out(connection, self._stored, self.lease, now, requests)
+                return carry_out(connection, self._stored, now, requests)
 
         return self._looking(attempt)
 
@@ -303,12 +301,12 @@ class Study(StudyInterface):
         'lab 3'
         """
         with self._reading() as (connection, now):
-            return Transaction(connection, self._stored, self.lease, now).holder(ticket)
+            return Transaction(connection, self._stored, now).holder(ticket)
 
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
         def attempt() -> None:
             with self._writing() as (connection, now):
-                one = Transaction(connection, self._stored, self.lease, now)
+                one = Transaction(connection, self._stored, now)
                 one.fail(ticket, reason, worker=worker)
 
         self._looking(attempt)
@@ -659,23 +657,10 @@ class Study(StudyInterface):
                     pass
         return attempt()
 
-    @contextmanager
     def _writing(
         self, size: int = 1, tickets: Sequence[int] = ()
-    ) -> Iterator[tuple[Connection, float]]:
-        """A transaction on the study as it is now, that writes about `size` rows.
-
-        `tickets` are those that it is going to tell of, if that is known.
-        """
-        with self._lock:
-            try:
-                with self._storage.write(is_small=size <= FEW) as connection:
-                    now = self._stored.sync(connection, lock=True, tickets=tickets)
-                    yield connection, self._storage.clock() if self._storage.clock else now
-                    self._stored.flush(connection)
-            except BaseException:
-                self._stored.forget()
-                raise
+    ) -> AbstractContextManager[tuple[Connection, float]]:
+        return writing(self._storage, self._stored, size, tickets)
 
     @contextmanager
     def _reading(self, *, is_long: bool = False) -> Iterator[tuple[Connection, float]]:

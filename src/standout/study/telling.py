@@ -21,7 +21,6 @@ fills no pull waits for those of its arm that are out (see `waiting_rewards`).
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 from standout.results import Receipt
@@ -30,7 +29,7 @@ from standout.study.rewards import Item, check_told, may_be_told
 from standout.study.storage import open_tickets
 from standout.study.storage.database import Connection
 from standout.study.storage.log import reward_log, steps
-from standout.study.storage.open_tickets import HELD, PENDING, OpenTicket
+from standout.study.storage.open_tickets import HELD, NO_SLOT, PENDING, OpenTicket
 from standout.study.storage.schema import TicketStatus
 from standout.study.storage.statements import FEW
 from standout.study.storage.stored_study import StoredStudy
@@ -70,9 +69,10 @@ class _Telling:
         self.rows, self.worker, self.step = rows, worker, step
         self.out: dict[int, int] = {}
         """Slot to pending ticket, as far as this batch tells of the slots."""
-        self.filled: dict[int, set[int]] = defaultdict(set)
+        self.filled: dict[int, set[int]] = {}
         """Arm to the slots that get their rewards."""
-        self.fresh: dict[int, list[Waiting]] = defaultdict(list)
+        self.fresh: list[tuple[int, Waiting]] = []
+        """The rewards that are to be counted, each with its arm, in the order of telling."""
         self.released: list[int] = []
         """Tickets that have waited until now."""
         self.cancelled: list[int] = []
@@ -118,7 +118,8 @@ class _Telling:
     def _fill(self, items: Sequence[Item]) -> list[Item]:
         """Take the rewards of pulls that have none yet; the items that are left."""
         extra: list[Item] = []
-        rounds: dict[int, int] = defaultdict(int)
+        rounds: dict[int, int] = {}
+        progress, filled = self.progress, self.filled
         for item in items:
             row = self.rows.get(item.ticket) if item.ticket is not None else None
             pulled = None if row is None else self.out.pop(row.slot, None)
@@ -127,29 +128,32 @@ class _Telling:
                 continue
             if pulled != row.id:
                 self.cancelled.append(pulled)
-            rounds[row.round] += 1
-            self.filled[row.arm].add(row.slot)
-            if not self.progress.ordered:
+            rounds[row.round] = rounds.get(row.round, 0) + 1
+            if row.arm in filled:
+                filled[row.arm].add(row.slot)
+            else:
+                filled[row.arm] = {row.slot}
+            if not progress.ordered:
                 self.gone.append(row.id)
             self._log(item.value, row.arm, row, True, 2 * row.slot)
-        for arm, slots in self.filled.items():
-            self.progress.pending[arm] -= len(slots)
-        for number, filled in rounds.items():
-            live = self.progress.live_round(number)
+        for arm, slots in filled.items():
+            progress.pending[arm] -= len(slots)
+        for number, count in rounds.items():
+            live = progress.live_round(number)
             if live is not None:
-                live.out -= filled
+                live.out -= count
         return extra
 
     def _log(
         self, value: float, arm: int, row: OpenTicket | None, counted: bool, order: int
     ) -> None:
-        self.progress.totals.log += 1
+        progress = self.progress
+        progress.totals.log = place = progress.totals.log + 1
         ticket, asked = (None, None) if row is None else (row.id, row.asked)
         self.step.rewards.append(Logged(arm, value, ticket, asked, counted))
-        if counted and self.progress.ordered:
-            place = self.progress.totals.log
+        if counted and progress.ordered:
             number = -place if order % 2 or ticket is None else ticket
-            self.fresh[arm].append(Waiting(order, place, number, value))
+            self.fresh.append((arm, Waiting(order, place, number, value)))
 
     def _take_extra(self, items: Sequence[Item]) -> int:
         """Rewards that fill no pending pull: one more pull each, while the budget has room."""
@@ -178,34 +182,39 @@ class _Telling:
 
     def _release(self) -> None:
         """Count what no longer waits for an earlier pull; remember what still does."""
-        ready: list[tuple[int, Waiting]] = []
-        waits: list[tuple[int, Waiting]] = []
-        is_sorted = True
-        told = {arm: self.filled.get(arm, set()) for arm in sorted(self.fresh)}
+        step, ready = self.step, self.fresh
+        told = {arm: self.filled.get(arm, ()) for arm, _ in ready}
         blocks = first_blocks(self.connection, self.stored, told)
         held = read_held(self.connection, self.stored, blocks)
-        for arm, block in blocks.items():
-            before, fresh = held.get(arm, []), self.fresh[arm]
-            found = sorted([one for one in (*before, *fresh) if one.order < 2 * block])
-            ready += [(arm, one) for one in found]
-            places = [one.logged for one in found]
-            is_sorted = is_sorted and places == sorted(places)
-            self.released += [one.ticket for one in before]
-            if len(found) != len(fresh) or before:
-                waits += [(arm, one) for one in fresh if one.order >= 2 * block]
-                self.progress.held[arm] += len(fresh) - len(found)
-        if waits:
-            self._hold(waits)
-        if is_sorted and len(ready) > 1:
-            # Only the order within an arm matters; that of the log is the shortest to write.
-            ready.sort(key=lambda pair: pair[1].logged)
+        if held or any(block != NO_SLOT for block in blocks.values()):
+            ready = self._part(blocks, held)
+        if len(ready) > 1:
+            ready = _in_order(ready)
         if ready:
             self.progress.observe([arm for arm, _ in ready], [one.value for _, one in ready])
-        self.step.counted = [one.logged for _, one in ready]
-        self.step.is_due = any(one.is_extra for _, one in ready)
-        own = range(self.step.first, self.step.first + len(self.step.rewards))
-        # A reward of this batch that filled no pull never had a row under this number.
-        self.gone += [one.ticket for _, one in ready if one.ticket > 0 or one.logged not in own]
+        for _, one in ready:
+            step.counted.append(one.logged)
+            step.is_due |= one.is_extra
+            # A reward of this batch that filled no pull never had a row under this number.
+            if one.ticket > 0 or one.logged < step.first:
+                self.gone.append(one.ticket)
+
+    def _part(
+        self, blocks: dict[int, int], held: dict[int, list[Waiting]]
+    ) -> list[tuple[int, Waiting]]:
+        """What comes before the first pull of its arm that is out; the rest is kept to wait."""
+        before = [(arm, one) for arm, waiting in held.items() for one in waiting]
+        ready, waits = list(before), list[tuple[int, Waiting]]()
+        for arm, one in self.fresh:
+            (ready if one.order < 2 * blocks[arm] else waits).append((arm, one))
+        self.released = [one.ticket for _, one in before]
+        for arm, _ in before:
+            self.progress.held[arm] -= 1
+        for arm, _ in waits:
+            self.progress.held[arm] += 1
+        if waits:
+            self._hold(waits)
+        return ready
 
     def _hold(self, waits: Sequence[tuple[int, Waiting]]) -> None:
         """Keep what has to wait."""
@@ -235,3 +244,17 @@ class _Telling:
             kept = set(self.released)
             gone = [number for number in gone if number in kept]
         open_tickets.drop(self.connection, key, gone)
+
+
+def _in_order(ready: list[tuple[int, Waiting]]) -> list[tuple[int, Waiting]]:
+    """Rewards as they are to be counted: only the order within an arm matters.
+
+    That of the log, which is the shortest to write, unless an arm's order is another.
+    """
+    by_place = sorted(ready, key=lambda pair: pair[1].logged)
+    last: dict[int, Waiting] = {}
+    for arm, one in by_place:
+        if one < last.get(arm, one):
+            return sorted(ready)
+        last[arm] = one
+    return by_place

@@ -23,8 +23,9 @@ from standout.study.log import chain
 from standout.study.rewards import Item, make_items, tickets_of
 from standout.study.storage import open_tickets
 from standout.study.storage.connection import Row
-from standout.study.storage.database import Connection
+from standout.study.storage.database import Connection, Storage
 from standout.study.storage.log import reward_log, steps
+from standout.study.storage.statements import FEW
 from standout.study.storage.stored_study import StoredStudy
 from standout.study.tickets import ticket_id, worker_name
 from standout.study_interface import Key, new_key
@@ -64,11 +65,8 @@ class Mark(NamedTuple):
 class Transaction:
     """One request's part of a transaction; `now` is its moment."""
 
-    def __init__(
-        self, connection: Connection, stored: StoredStudy, lease: float, now: float
-    ) -> None:
-        self._connection, self._stored = connection, stored
-        self._lease, self._now = lease, now
+    def __init__(self, connection: Connection, stored: StoredStudy, now: float) -> None:
+        self._connection, self._stored, self._now = connection, stored, now
 
     @property
     def moment(self) -> float:
@@ -222,12 +220,33 @@ class Transaction:
         return None if progress.budget is None else progress.budget - progress.totals.pulls
 
     def _seconds(self, lease: float | None) -> float:
-        return self._lease if lease is None else arguments.seconds("a lease", lease)
+        if lease is None:
+            return self._stored.progress.settings.lease
+        return arguments.seconds("a lease", lease)
 
     def _hand_out(self, count: int, who: str, seconds: float) -> list[Ticket]:
         if count < 1:
             return []
         return tickets.hand_out(self._connection, self._stored, count, who, seconds, self._now)
+
+
+@contextmanager
+def writing(
+    storage: Storage, stored: StoredStudy, size: int = 1, tickets: Sequence[int] = ()
+) -> Iterator[tuple[Connection, float]]:
+    """A transaction on the study as it is now, that writes about `size` rows; with its moment.
+
+    `tickets` are those that it is going to tell of, if that is known.
+    """
+    with stored.lock:
+        try:
+            with storage.write(is_small=size <= FEW) as connection:
+                now = stored.sync(connection, lock=True, tickets=tickets)
+                yield connection, storage.clock() if storage.clock else now
+                stored.flush(connection)
+        except BaseException:
+            stored.forget()
+            raise
 
 
 def insist(attempt: Callable[[Mark], T], mark: Mark) -> T:
@@ -265,7 +284,6 @@ def behind_commit(key: str | None = None) -> Iterator[None]:
 def carry_out(
     connection: Connection,
     stored: StoredStudy,
-    lease: float,
     now: float,
     requests: Sequence[Callable[[Transaction], T]],
 ) -> list[T | StandoutError]:
@@ -273,7 +291,7 @@ def carry_out(
     done: list[T | StandoutError] = []
     for number, request in enumerate(requests):
         try:
-            done.append(request(Transaction(connection, stored, lease, now + number * MOMENT)))
+            done.append(request(Transaction(connection, stored, now + number * MOMENT)))
         except StorageError:
             raise
         except StandoutError as error:

@@ -35,7 +35,7 @@ def want(study: Study) -> None:
     """Let the next turn listen, as if somebody had had to wait."""
     inbox = study._find_inbox()
     assert inbox is not None
-    inbox._expect(inbox._open(), 1)
+    lock.expect(inbox._open(), 1)
 
 
 class Leader:

@@ -114,15 +114,16 @@ def test_who_sent_it_dies(place: str) -> None:
     assert inbox is not None
     line = Request((), 1, "dead", Mark.of(None)).pack()
     assert line is not None
-    with inbox.turn() as turn:
-        assert turn is not None
+    turn = inbox.take_turn()
+    assert turn is not None
+    with turn:
         pid = os.fork()
         if pid == 0:
             SentRequest.send(inbox._place, line)
             os.kill(os.getpid(), signal.SIGKILL)
         os.waitpid(pid, 0)
         received: list[ReceivedRequest] = until(turn.gather, "nothing comes")
-        alone = SharedTransactions(study._writing, study._stored, study.lease, None, 60.0)
+        alone = SharedTransactions(study._storage, study._stored)
         assert alone._in_one(None, received) is None
         for one in received:
             one.close()

@@ -143,14 +143,14 @@ def test_a_fork_has_a_lock_of_its_own(place: str) -> None:
     study = make(place)
     inbox = study._find_inbox()
     assert inbox is not None
-    with inbox.turn() as turn:
-        assert turn is not None
+    turn = inbox.take_turn()
+    assert turn is not None
+    with turn:
         pid = os.fork()
         if pid == 0:
             code = 1
             try:
-                with inbox.turn() as theirs:
-                    code = 0 if theirs is None else 2
+                code = 0 if inbox.take_turn() is None else 2
             finally:
                 os._exit(code)
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0

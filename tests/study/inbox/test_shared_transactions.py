@@ -40,7 +40,7 @@ class Sent:
 
 
 def transactions_of(study: Study) -> SharedTransactions:
-    return SharedTransactions(study._writing, study._stored, study.lease, None, 60.0)
+    return SharedTransactions(study._storage, study._stored)
 
 
 class Twins:

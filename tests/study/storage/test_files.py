@@ -85,7 +85,7 @@ def test_moved_while_a_transaction_is_written(folder: Path, place: Path) -> None
 
     def tell_while_it_moves() -> None:
         with study._writing() as (connection, now):
-            one = Transaction(connection, study._stored, study.lease, now)
+            one = Transaction(connection, study._stored, now)
             one.tell_many([("a", 1.0)])
             place.rename(folder / "away.db")
 

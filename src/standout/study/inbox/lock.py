@@ -8,8 +8,7 @@ import select
 import socket
 import struct
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 try:
@@ -34,17 +33,23 @@ _LONGEST_PLACE = 100
 
 
 class Turn:
-    """The turn of this process: it may listen to others until it ends."""
+    """The turn of this process, until its block ends: it may listen to others meanwhile.
 
-    def __init__(self, place: Path | None, expected: int) -> None:
-        self._place, self._expected = place, expected
+    `number` is the lock's file. At `place`, unless nobody is `expected`, it listens.
+    """
+
+    def __init__(self, number: int, place: Path, expected: int | None) -> None:
+        self._number, self._place, self._expected = number, place, expected or 0
         self._listener: socket.socket | None = None
         self._coming: list[ReceivedRequest] = []
         self.most = 0
         """How many came at once."""
-        if place is not None:
+        if expected is not None:
             with suppress(OSError):
                 self._listen(place)
+
+    def __enter__(self) -> Turn:
+        return self
 
     @property
     def is_alone(self) -> bool:
@@ -95,15 +100,23 @@ class Turn:
         self.most = max(self.most, len(found))
         return found
 
-    def end(self) -> None:
-        """Let everybody know who was not served."""
-        if self._listener is not None:
-            if self._place is not None:
-                with suppress(OSError):
-                    self._place.unlink()
-            self._listener.close()
+    def __exit__(self, *_: object) -> None:
+        """Let everybody know who was not served, and let the next one in."""
+        try:
+            if self._listener is not None:
+                self._end(self._listener)
+        finally:
+            with suppress(OSError):  # What was done in the turn is done.
+                fcntl.flock(self._number, fcntl.LOCK_UN)
+
+    def _end(self, listener: socket.socket) -> None:
+        with suppress(OSError):
+            self._place.unlink()
+        listener.close()
         for one in self._coming:
             one.close()
+        if self.most:
+            expect(self._number, self.most)
 
 
 class Inbox:
@@ -136,45 +149,24 @@ class Inbox:
             self._number, self._owner = os.open(self._lock, flags, 0o600), os.getpid()
         return self._number
 
-    @contextmanager
-    def turn(self) -> Iterator[Turn | None]:
+    def take_turn(self) -> Turn | None:
         """This process's turn; None if somebody else has it. Raises OSError if it cannot be had."""
         number = self._open()
         try:
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            yield None
-            return
-        turn = None
-        try:
-            expected = self._expected(number)
-            turn = Turn(None if expected is None else self._place, expected or 0)
-            yield turn
-        finally:
-            if turn is not None:
-                turn.end()
-                if turn.most:
-                    self._expect(number, turn.most)
-            with suppress(OSError):  # What was done in the turn is done.
-                fcntl.flock(number, fcntl.LOCK_UN)
-
-    def _expected(self, number: int) -> int | None:
-        """How many came at once of late; None if nobody had to wait: to listen costs, too."""
-        kept = os.pread(number, _NOTE.size, 0)
-        if len(kept) < _NOTE.size:
             return None
-        moment, count = _NOTE.unpack(kept)
-        return min(count, MOST) if abs(time.time() - moment) < _LATELY else None
-
-    def _expect(self, number: int, count: int) -> None:
-        with suppress(OSError):  # A full disk: then nobody listens.
-            os.pwrite(number, _NOTE.pack(time.time(), count), 0)
+        try:
+            return Turn(number, self._place, expected(number))
+        except BaseException:
+            fcntl.flock(number, fcntl.LOCK_UN)
+            raise
 
     def send(self, line: bytes) -> SentRequest | None:
         """Send a request to whoever has the turn; None if that one does not listen."""
         found = SentRequest.send(self._place, line)
         if found is None:
-            self._expect(self._open(), 1)
+            expect(self._open(), 1)
         return found
 
     @property
@@ -205,3 +197,18 @@ class Inbox:
     def __del__(self) -> None:
         with suppress(Exception):
             self.close()
+
+
+def expected(number: int) -> int | None:
+    """How many came at once of late; None if nobody had to wait: to listen costs, too."""
+    kept = os.pread(number, _NOTE.size, 0)
+    if len(kept) < _NOTE.size:
+        return None
+    moment, count = _NOTE.unpack(kept)
+    return min(count, MOST) if abs(time.time() - moment) < _LATELY else None
+
+
+def expect(number: int, count: int) -> None:
+    """Note that somebody had to wait now, and how many came at once."""
+    with suppress(OSError):  # A full disk: then nobody listens.
+        os.pwrite(number, _NOTE.pack(time.time(), count), 0)

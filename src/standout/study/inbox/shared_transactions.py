@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 
 from standout.errors import StorageError, UnavailableError, UncertainError
@@ -14,10 +14,10 @@ from standout.study.inbox.lock import Inbox, Turn
 from standout.study.inbox.request_sockets import BACK, DONE, ReceivedRequest, SentRequest
 from standout.study.inbox.requests import Answer, Request
 from standout.study.rewards import tickets_of
-from standout.study.storage.database import Connection
+from standout.study.storage.database import Storage
 from standout.study.storage.statements import FEW
 from standout.study.storage.stored_study import StoredStudy
-from standout.study.transaction import Mark, Transaction, carry_out, insist
+from standout.study.transaction import Mark, Transaction, carry_out, insist, writing
 
 SERVE = 0.1
 """Seconds for which whoever has the turn goes on for others when its own request is done."""
@@ -32,23 +32,16 @@ _LOOK = 0.25
 _FIRST_STEP, _LAST_STEP, _GROWTH = 0.0002, 0.003, 1.5
 """Seconds between two looks where whoever has the turn does not listen."""
 
-Writing = Callable[[int, Sequence[int]], AbstractContextManager[tuple[Connection, float]]]
-"""Begins a transaction on the study, with about so many rows, on these tickets; its moment."""
-
 
 @dataclass
 class SharedTransactions:
     """One study, as this process writes to it."""
 
-    writing: Writing
+    storage: Storage
     stored: StoredStudy
-    lease: float
-    inbox: Inbox | None
-    patience: float
 
-    def carry_out(self, request: Request) -> Answer:
+    def carry_out(self, request: Request, inbox: Inbox | None) -> Answer:
         """Do what is asked, whoever does it; raises what is wrong with it, or the database."""
-        inbox = self.inbox
         if inbox is None or request.size > FEW or time.monotonic() < inbox.shunned_until:
             return self._alone(request)
         try:
@@ -63,8 +56,9 @@ class SharedTransactions:
 
         def attempt(mark: Mark) -> Answer:
             mine = request if mark is request.mark else request._replace(mark=mark)
-            with self.writing(request.size, tickets_of(request.items)) as (connection, now):
-                one = Transaction(connection, self.stored, self.lease, now)
+            tickets = tickets_of(request.items)
+            with writing(self.storage, self.stored, request.size, tickets) as (connection, now):
+                one = Transaction(connection, self.stored, now)
                 if sent is None:
                     return mine.carry_out(one)
                 sent.look()
@@ -75,11 +69,12 @@ class SharedTransactions:
     # By others -------------------------------------------------------------------
 
     def _share(self, inbox: Inbox, request: Request) -> Answer:
-        until = time.monotonic() + min(GIVE_UP, self.patience)
+        until = time.monotonic() + min(GIVE_UP, self.storage.patience)
         step, line = _FIRST_STEP, None
         while time.monotonic() < until:
-            with inbox.turn() as turn:
-                if turn is not None:
+            turn = inbox.take_turn()
+            if turn is not None:
+                with turn:
                     return self._serve(turn, request)
             line = line or request.pack()
             if line is None:
@@ -161,11 +156,12 @@ class SharedTransactions:
         # Looked up together. A plate has a look of its own.
         tickets = [one.items[0].ticket for one in everyone if len(one.items) == 1]
         numbers = [number for number in tickets if number is not None]
-        with self.writing(max(one.size for one in everyone), numbers) as (connection, now):
+        size = max(one.size for one in everyone)
+        with writing(self.storage, self.stored, size, numbers) as (connection, now):
             understood = [(one, request) for one, request in understood if not one.is_taken_back]
             requests = [request.carry_out for _, request in understood]
             found = carry_out(
-                connection, self.stored, self.lease, now,
+                connection, self.stored, now,
                 requests if own is None else [*requests, own.carry_out],
             )  # fmt: skip
             done = []

@@ -25,7 +25,7 @@ from standout.study.short_json import dumps
 ENGINE = 4
 """Goes up with every change that gives other verdicts, or another end, for the same rewards."""
 LONGEST_KEY = 200
-_ONE = struct.Struct("<qdqd?")
+_ONE, _LENGTH = struct.Struct("<qdqd?"), struct.Struct("<q")
 
 
 def is_worked_out_alike(engine: int, *, samples: bool, promises: bool) -> bool:
@@ -101,30 +101,18 @@ class Step:
         """Places in the log of its rewards that belong in the totals."""
         return [self.first + i for i, reward in enumerate(self.rewards) if reward.counted]
 
-    def row(self, previous: bytes, number: int) -> dict[str, Any]:
-        """The row to keep, without the study's number."""
+    def row(self, previous: bytes, number: int) -> tuple[Any, ...]:
+        """The row to keep, without the study's number: `COVERED`, then the digest."""
         counted = None
         if self.counted != self.own_places():
             counted = write_places(self.counted)
-        row: dict[str, Any] = {
-            "number": number,
-            "time": self.time,
-            "kind": int(self.kind),
-            "engine": self.engine,
-            "key": self.key,
-            "request": self.request,
-            "first": self.first,
-            "logged": len(self.rewards),
-            "repeated": self.repeated,
-            "surplus": self.surplus,
-            "counted": counted,
-            "decided": None if self.decided is None else json.dumps(self.decided),
-            "ended": self.ended,
-            "reason": self.reason,
-            "note": self.note,
-        }
-        row["digest"] = link(previous, row, self.detail, pack(self.rewards))
-        return row
+        decided = None if self.decided is None else json.dumps(self.decided)
+        row = (
+            number, self.time, int(self.kind), self.engine, self.key, self.request, self.first,
+            len(self.rewards), self.repeated, self.surplus, counted, decided, self.ended,
+            self.reason, self.note,
+        )  # fmt: skip
+        return *row, link(previous, row, self.detail, pack(self.rewards))
 
 
 COVERED = (
@@ -132,15 +120,16 @@ COVERED = (
     "surplus", "counted", "decided", "ended", "reason", "note",
 )  # fmt: skip
 """The columns of a step's row that its digest covers, in this order."""
+_REQUEST = COVERED.index("request")
 
 
-def link(previous: bytes, row: dict[str, Any], detail: Any, rewards: bytes) -> bytes:
-    """The digest of a step, after the digest before it."""
-    values = [row[name] for name in COVERED]
-    request = row["request"]
-    values[5] = None if request is None else bytes(request).hex()
-    head = dumps([values, detail]).encode()
-    return hashlib.sha256(previous + struct.pack("<q", len(head)) + head + rewards).digest()
+def link(previous: bytes, row: Sequence[Any], detail: Any, rewards: bytes) -> bytes:
+    """The digest of a step whose row has these values of `COVERED`, after the digest before it."""
+    request = row[_REQUEST]
+    if request is not None:
+        row = (*row[:_REQUEST], bytes(request).hex(), *row[_REQUEST + 1 :])
+    head = dumps([row, detail]).encode()
+    return hashlib.sha256(previous + _LENGTH.pack(len(head)) + head + rewards).digest()
 
 
 def pack(rewards: Sequence[Logged]) -> bytes:

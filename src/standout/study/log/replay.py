@@ -19,7 +19,15 @@ from standout.core.run import start_state
 from standout.core.state import PULLS, UNDECIDED, State
 from standout.core.typing import Floats
 from standout.results import StopReason
-from standout.study.log.chain import Kind, Logged, is_worked_out_alike, link, pack, read_ranges
+from standout.study.log.chain import (
+    COVERED,
+    Kind,
+    Logged,
+    is_worked_out_alike,
+    link,
+    pack,
+    read_ranges,
+)
 from standout.study.log.counted_order import counted_sequences
 from standout.study.progress import Progress, split_verdicts
 from standout.study.storage.database import Connection
@@ -102,7 +110,8 @@ class Replay:
             rewards = log.take(int(row["logged"]))
             detail = self._detail(row, rewards)
             logged = [Logged(r[2], r[3], r[4], r[5], bool(r[7])) for r in rewards]
-            if link(digest, row, detail, pack(logged)) != row["digest"]:
+            covered = [row[name] for name in COVERED]
+            if link(digest, covered, detail, pack(logged)) != row["digest"]:
                 self._complain(_does_not_fit(row))
             digest = row["digest"]
             self.heads.add(digest.hex())

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from standout.core.state import State
-from standout.study.log.chain import Kind, Step
+from standout.study.log.chain import COVERED, Kind, Step
 from standout.study.storage.connection import Connection
 from standout.study.storage.statements import Statement, insert_into
 
@@ -75,9 +75,9 @@ def drawn_bytes(state: State) -> bytes:
 def begin(connection: Connection, key: int, now: float, drawn: bytes, log: int) -> bytes:
     """Write a study's step 0; its digest."""
     row = Step(Kind.BEGIN, now, first=log + 1).row(settings_digest(connection, key, drawn), 0)
-    insert_into("standout_steps", ("study", *row)).run(connection, key, *row.values())
-    _SET_HEAD.run(connection, row["digest"], key)
-    digest: bytes = row["digest"]
+    insert_into("standout_steps", ("study", *COVERED, "digest")).run(connection, key, *row)
+    digest: bytes = row[-1]
+    _SET_HEAD.run(connection, digest, key)
     return digest
 
 

@@ -12,12 +12,12 @@ from standout.study.storage.log.reward_log import read_part
 from standout.study.storage.statements import Statement, insert_into
 from standout.study.storage.stored_study import StoredStudy
 
-_ADD = insert_into("standout_steps", ("study", *COVERED, "digest"))
+_NAMES = (*COVERED, "digest")
+_ADD = insert_into("standout_steps", ("study", *_NAMES))
 _FIND = Statement(
     "SELECT time, request, logged, repeated, surplus FROM standout_steps "
     "WHERE study = ? AND key = ?"
 )
-_NAMES = (*COVERED, "digest")
 _PART = 20_000
 _READ = Statement(
     f"SELECT {', '.join(_NAMES)} FROM standout_steps WHERE study = ? AND number > ? "
@@ -47,9 +47,9 @@ def write(connection: Connection, stored: StoredStudy, step: Step) -> None:
         return
     progress = stored.progress
     row = step.row(progress.head, progress.totals.steps)
-    _ADD.run(connection, stored.key, *row.values())
+    _ADD.run(connection, stored.key, *row)
     progress.totals.steps += 1
-    progress.head = row["digest"]
+    progress.head = row[-1]
 
 
 def find(
