@@ -27,6 +27,7 @@ from standout.results import Receipt
 from standout.study.log.chain import Logged, Step
 from standout.study.rewards import Item, check_told, may_be_told
 from standout.study.storage import open_tickets
+from standout.study.storage.connection import Row
 from standout.study.storage.database import Connection
 from standout.study.storage.log import reward_log, steps
 from standout.study.storage.open_tickets import HELD, NO_SLOT, PENDING, OpenTicket
@@ -75,6 +76,8 @@ class _Telling:
         """The rewards that are to be counted, each with its arm, in the order of telling."""
         self.released: list[int] = []
         """Tickets that have waited until now."""
+        self.waits: list[Row] = []
+        """Rewards that wait from now on: arm, ticket, slot, value, place."""
         self.cancelled: list[int] = []
         self.gone: list[int] = []
         step.detail = worker
@@ -94,10 +97,8 @@ class _Telling:
         else:
             self.step.is_due = counted > 0
             self._count_all()
-        if len(items) > 1 or self.cancelled or self.released:
-            self.stored.tickets.forget()
-        else:
-            self.stored.tickets.fill(self.filled)
+        changed = [*self.rows, *self.cancelled, *self.released]
+        self.stored.tickets.tell(self.filled, changed, self.waits)
         self._write()
         self.progress.settle(self.step)
 
@@ -204,29 +205,30 @@ class _Telling:
     ) -> list[tuple[int, Waiting]]:
         """What comes before the first pull of its arm that is out; the rest is kept to wait."""
         before = [(arm, one) for arm, waiting in held.items() for one in waiting]
-        ready, waits = list(before), list[tuple[int, Waiting]]()
+        ready = list(before)
         for arm, one in self.fresh:
-            (ready if one.order < 2 * blocks[arm] else waits).append((arm, one))
+            if one.order < 2 * blocks[arm]:
+                ready.append((arm, one))
+            else:
+                self.waits.append((arm, one.ticket, one.order // 2, one.value, one.logged))
         self.released = [one.ticket for _, one in before]
         for arm, _ in before:
             self.progress.held[arm] -= 1
-        for arm, _ in waits:
+        for arm, *_ in self.waits:
             self.progress.held[arm] += 1
-        if waits:
-            self._hold(waits)
+        self._hold()
         return ready
 
-    def _hold(self, waits: Sequence[tuple[int, Waiting]]) -> None:
+    def _hold(self) -> None:
         """Keep what has to wait."""
         key, now = self.stored.key, self.step.time
-        filled = [(one.value, one.logged, one.ticket) for _, one in waits if one.ticket > 0]
+        filled = [(value, place, ticket) for _, ticket, _, value, place in self.waits if ticket > 0]
         open_tickets.hold(self.connection, key, filled)
         rows = [
-            (key, one.ticket, arm, one.order // 2, 0, HELD, self.worker, now, now, one.value,
-             one.logged)
-            for arm, one in waits
-            if one.ticket < 0
-        ]  # fmt: skip
+            (key, ticket, arm, slot, 0, HELD, self.worker, now, now, value, place)
+            for arm, ticket, slot, value, place in self.waits
+            if ticket < 0
+        ]
         if rows:
             open_tickets.add_waiting(self.connection, rows)
 

@@ -97,7 +97,7 @@ def read_held(
     if stored.progress.is_one_line:
         rows = open_tickets.all_held_before(connection, stored.key, wanted[0][1])
     else:
-        rows = open_tickets.held_before(connection, stored.key, wanted)
+        rows = open_tickets.held_before(connection, stored.key, wanted, stored.tickets)
     found: dict[int, list[Waiting]] = {}
     for arm, ticket, slot, value, logged in rows:
         found.setdefault(arm, []).append(Waiting(order_of(slot, ticket), logged, ticket, value))

@@ -7,7 +7,7 @@ or names its `status`, in words that let a partial index serve.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from standout.study.storage.connection import Connection, Row
@@ -19,6 +19,8 @@ NO_SLOT = 2**62
 """Behind every pull that a study hands out."""
 _AHEAD = 64
 """The most tickets that are looked up ahead."""
+_MOST_HELD = 64
+"""The most rewards of an arm that wait and are looked up with its tickets."""
 _DENSE = 4
 """Tickets are read as a range if that reads at most so many times what was asked for."""
 Pair = tuple[int, int]
@@ -62,6 +64,12 @@ _FIRSTS_BESIDE = Statement(
     "AND id = ANY(?)) AS w CROSS JOIN LATERAL (SELECT arm, slot FROM standout_tickets t "
     "WHERE t.study = ? AND t.arm = w.arm AND t.status = 0 ORDER BY t.slot LIMIT ?) f "
     "ORDER BY f.arm, f.slot"
+)
+_HELD_BESIDE = Statement(
+    "SELECT f.arm, f.id, f.slot, f.value, f.logged FROM (SELECT DISTINCT arm FROM standout_tickets "
+    "WHERE study = ? AND id = ANY(?)) AS w CROSS JOIN LATERAL (SELECT arm, id, slot, value, logged "
+    "FROM standout_tickets t WHERE t.study = ? AND t.arm = w.arm AND t.status = 1 "
+    "ORDER BY t.slot LIMIT ?) f"
 )
 _FIRSTS = Statement(
     "SELECT f.arm, f.slot FROM unnest(?::integer[], ?::bigint[]) AS w(arm, most) "
@@ -136,9 +144,9 @@ count_by_status = Statement(
 class Looked:
     """Tickets that were looked up when a transaction began, each to be used once.
 
-    With each the first pulls of its arm that are out: to ask for them later would be one more
-    round trip per ticket, while others wait. What the transaction itself does to pulls that are
-    out has to be said here, since the tables are not looked at again.
+    With each the first pulls of its arm that are out, and the told rewards of its arm that wait:
+    to ask for them later would be one more round trip per ticket, while others wait. What the
+    transaction itself does to them has to be said here, since the tables are not looked at again.
     """
 
     def __init__(self) -> None:
@@ -147,39 +155,58 @@ class Looked:
         """By arm, the first slots that are out, in order."""
         self._whole: set[int] = set()
         """The arms of which all are there."""
+        self._held: dict[int, list[Row]] = {}
+        """By arm, all that is told and waits, as `held_before` gives it."""
 
     def forget(self) -> None:
         """Another transaction; or tickets have changed that belong to others."""
         self._found.clear()
         self._out.clear()
         self._whole.clear()
+        self._held.clear()
 
     def hand_out(self, arm: int, slot: int) -> None:
         """A new pull is out."""
         if arm in self._whole:
             self._out[arm].append(slot)
 
-    def fill(self, slots: Mapping[int, Iterable[int]]) -> None:
-        """By arm, slots that are no longer out."""
-        for arm in self._out.keys() & slots.keys():
-            told = set(slots[arm])
-            self._out[arm] = [slot for slot in self._out[arm] if slot not in told]
+    def tell(
+        self, filled: Mapping[int, Collection[int]], changed: Iterable[int], waits: Iterable[Row]
+    ) -> None:
+        """By arm, slots that are no longer out; tickets that are told, cancelled or counted now.
 
-    def calls(self, key: int, numbers: Sequence[int]) -> list[tuple[Statement, Row]]:
-        """The statements that look up some tickets."""
+        And what waits from now on, as `held_before` gives it.
+        """
+        if not self._out:
+            return
+        for arm in self._out.keys() & filled.keys():
+            self._out[arm] = [slot for slot in self._out[arm] if slot not in filled[arm]]
+        gone = set(changed)
+        for number in self._found.keys() & gone:
+            del self._found[number]
+        for arm, rows in self._held.items():
+            self._held[arm] = [row for row in rows if row[1] not in gone]
+        for row in waits:
+            if row[0] in self._held:
+                self._held[row[0]].append(row)
+
+    def calls(self, key: int, numbers: Sequence[int], *, held: bool) -> list[tuple[Statement, Row]]:
+        """The statements that look up some tickets; `held`: rewards wait, of whichever arms."""
         if not 1 <= len(numbers) <= _AHEAD:
             return []
-        most = _BESIDE * len(numbers)
+        most, some = _BESIDE * len(numbers), list(numbers)
+        waiting = [(_HELD_BESIDE, (key, some, key, _MOST_HELD))] if held else []
         if len(numbers) == 1:
-            return [(_ONE, (key, numbers[0])), (_FIRST_BESIDE, (key, key, numbers[0], most))]
-        return [(_ANY, (key, list(numbers))), (_FIRSTS_BESIDE, (key, list(numbers), key, most))]
+            beside = (_FIRST_BESIDE, (key, key, numbers[0], most))
+            return [(_ONE, (key, numbers[0])), beside, *waiting]
+        return [(_ANY, (key, some)), (_FIRSTS_BESIDE, (key, some, key, most)), *waiting]
 
     def remember(self, numbers: Sequence[int], found: Sequence[list[Row]]) -> None:
         """What came of `calls`."""
         self.forget()
         if not found:
             return
-        rows, out = found
+        rows, out, *held = found
         self._found = {number: [] for number in numbers}
         for row in rows:
             self._found[row[0]] = [row]
@@ -188,6 +215,11 @@ class Looked:
             self._out[arm].append(slot)
         most = _BESIDE * len(numbers)
         self._whole = {arm for arm, slots in self._out.items() if len(slots) < most}
+        for waiting in held:
+            by_arm: dict[int, list[Row]] = {arm: [] for arm in self._out}
+            for row in waiting:
+                by_arm[row[0]].append(row)
+            self._held = {arm: rows for arm, rows in by_arm.items() if len(rows) < _MOST_HELD}
 
     def take(self, number: int) -> list[Row] | None:
         """Its row, in a list; None if it was not looked up, or may have changed since."""
@@ -198,6 +230,12 @@ class Looked:
         if all(arm in self._whole or len(self._out.get(arm, ())) >= most for arm, most in pairs):
             return {arm: self._out[arm][:most] for arm, most in pairs}
         return None
+
+    def held_before(self, pairs: Sequence[Pair]) -> list[Row] | None:
+        """As the function of that name; None if that is not known."""
+        if not all(arm in self._held for arm, _ in pairs):
+            return None
+        return [row for arm, slot in pairs for row in self._held[arm] if row[2] < slot]
 
 
 def find(
@@ -248,9 +286,16 @@ def first_pending(
     return {arm: sorted(slots) for arm, slots in found.items()}
 
 
-def held_before(connection: Connection, key: int, pairs: Sequence[Pair]) -> list[Row]:
+def held_before(
+    connection: Connection, key: int, pairs: Sequence[Pair], looked: Looked
+) -> list[Row]:
     """Told rewards that wait (arm, ticket, slot, value, place), for pairs of an arm and a slot."""
-    return _per_arm(connection, key, pairs, _HELD_BEFORE, _ALL_HELD_BEFORE)
+    known = looked.held_before(pairs)
+    return (
+        known
+        if known is not None
+        else _per_arm(connection, key, pairs, _HELD_BEFORE, _ALL_HELD_BEFORE)
+    )
 
 
 def drop(connection: Connection, key: int, numbers: Iterable[int]) -> None:

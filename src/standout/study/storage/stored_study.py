@@ -97,7 +97,7 @@ class StoredStudy:
                 return moment
             rows, *news = read_together(connection, [run, *self._news(known)])
         else:
-            look = self.tickets.calls(self.key, tickets)
+            look = self.tickets.calls(self.key, tickets, held=bool(self.progress.held.any()))
             if lock:
                 sql.QUEUE.run(connection, self.key)
             if self.is_loaded and self._is_alone:
