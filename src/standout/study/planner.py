@@ -13,9 +13,9 @@ import numpy as np
 
 from standout.core import engine
 from standout.core.many_rewards import observe_many
-from standout.core.state import CURSOR, ROUNDS, UNDECIDED, State, copy_state, means_of
+from standout.core.state import CURSOR, ROUNDS, UNDECIDED, State, means_of
 from standout.core.typing import Ints
-from standout.study.progress import Progress
+from standout.study.progress import Progress, Spare
 from standout.study.rounds import LiveRound, new_round
 
 CARRIED_FIELDS = ("quota",)
@@ -45,10 +45,10 @@ def _take_planned(progress: Progress, count: int) -> list[tuple[LiveRound, int]]
     """What the rounds under way have to hand out; pulls that were given back come last."""
     pulls: list[tuple[LiveRound, int]] = []
     for live in progress.rounds:
-        if len(pulls) < count:
-            pulls += [
-                (live, arm) for arm in live.take_planned(progress.pending, count - len(pulls))
-            ]
+        if len(pulls) == count:
+            break
+        taken = live.take_planned(progress.pending, count - len(pulls))
+        pulls += [(live, arm) for arm in taken]
     for live in progress.rounds:
         while len(pulls) < count and (arm := live.take_returned()) is not None:
             progress.pending[arm] += 1
@@ -114,7 +114,11 @@ class _Ahead:
     """The state as if all that is pending were in."""
 
     def __init__(self, progress: Progress) -> None:
-        self.state = progress.spare = copy_state(progress.state, progress.spare)
+        if progress.spare is None or progress.spare.of is not progress.state:
+            progress.spare = Spare(progress.state)
+        else:
+            progress.spare.renew()
+        self.state = progress.spare.state
         self.seen = np.zeros_like(progress.pending)
         self.round: LiveRound | None = None
 

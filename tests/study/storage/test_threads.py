@@ -277,7 +277,7 @@ def strike_everywhere(place: Path) -> None:
     study = create(place)
 
     def tell() -> None:
-        study.tell(arm="ash", reward=1.0)
+        study.tell_many([("ash", 1.0), ("elm", 0.0)])
 
     for _ in range(50):  # The kernels are loaded by then, which nothing may interrupt.
         tell()

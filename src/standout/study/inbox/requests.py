@@ -36,7 +36,7 @@ class Answer(NamedTuple):
     def unpack(cls, line: bytes) -> Answer | None:
         """From a line of `pack`; None if it is none."""
         try:
-            moment, receipt, tickets = json.loads(line)
+            moment, receipt, tickets = json.loads(line.decode())
             return cls(moment, Receipt(**receipt), [Ticket(*ticket) for ticket in tickets])
         except (ValueError, TypeError, RecursionError):
             return None
@@ -82,15 +82,8 @@ class Request(NamedTuple):
         """As one line; None if it is too long, or not plain."""
         try:
             known = None if self.known is None else list(self.known)
-            fields = [
-                list(self.items),
-                self.wanted,
-                self.worker,
-                list(self.mark),
-                self.lease,
-                known,
-            ]
-            line = json.dumps(fields, allow_nan=False).encode() + b"\n"
+            fields = [self.items, self.wanted, self.worker, self.mark, self.lease, known]
+            line = dumps(fields).encode() + b"\n"
         except (TypeError, ValueError):
             return None
         return line if len(line) <= LONGEST else None
@@ -99,7 +92,7 @@ class Request(NamedTuple):
     def unpack(cls, line: bytes, progress: Progress) -> Request | None:
         """From a line of `pack`, looked at as if a caller had given it; None if it is bad."""
         try:
-            items, count, worker, mark, lease, known = json.loads(line)
+            items, count, worker, mark, lease, known = json.loads(line.decode())
             return cls(
                 [_item(one, progress) for one in items],
                 arguments.whole("the number of tickets", count, 0, arguments.MOST_TICKETS),

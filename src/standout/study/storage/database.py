@@ -300,8 +300,11 @@ class Storage:
         """
         if self.file is not None:
             return f"{self.file.identity} {study}"
-        with self.turn, _Translated(self):
-            return f"{self._raw().identity} {study}"
+        connection = self._connection
+        if connection is None or connection.raw.closed:
+            with self.turn, _Translated(self):
+                connection = self._connect()
+        return f"{connection.raw.identity} {study}"
 
     @contextmanager
     def closed_on_error(self) -> Iterator[None]:
