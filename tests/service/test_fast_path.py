@@ -177,17 +177,16 @@ def test_tokens_are_read_once_for_all_who_wait(file: str) -> None:
         return tokens()
 
     service.studies.tokens = counted  # type: ignore[method-assign]
-    scope = {"headers": []}
 
     async def run() -> None:
-        found = await asyncio.gather(*[gate.identify(scope) for _ in range(20)])
+        found = await asyncio.gather(*[gate.identify({}) for _ in range(20)])
         assert found == [None] * 20
         assert len(reads) == 1
         gate.forget()
-        leaver = asyncio.ensure_future(gate.identify(scope))
+        leaver = asyncio.ensure_future(gate.identify({}))
         await asyncio.sleep(0)
         gate.forget()  # Asked before: whoever comes now must not be given that answer.
-        stayer = asyncio.ensure_future(gate.identify(scope))
+        stayer = asyncio.ensure_future(gate.identify({}))
         await asyncio.sleep(0)
         leaver.cancel()
         assert await stayer is None

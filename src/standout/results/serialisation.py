@@ -130,8 +130,13 @@ class Result:
         return cls(**found)
 
 
+_PLAIN = frozenset((str, int, bool, NoneType))
+
+
 def to_plain(value: Any) -> Any:
     """Any value of a result as JSON has it."""
+    if type(value) in _PLAIN:  # Most are.
+        return value
     if isinstance(value, Enum):
         return value.value
     if value is None or isinstance(value, str | int):

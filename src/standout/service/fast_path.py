@@ -64,7 +64,7 @@ class FastPath:
 def _understood(model: type[Body], data: bytes) -> Body | None:
     """The body, None if something is wrong with it or it is to be looked at in a thread."""
     try:
-        raw: Any = json.loads(data)
+        raw: Any = json.loads(data.decode())
         if isinstance(raw, dict):
             rewards = raw.get("rewards")
             if isinstance(rewards, list) and len(rewards) > MANY:

@@ -14,7 +14,7 @@ from standout.report import SAVE_MARK
 from standout.service.cache import kept_or_new
 from standout.service.errors import ApiError
 from standout.service.events import MOST_LISTENERS
-from standout.service.security.auth import LOOK, allow, check
+from standout.service.security.auth import LOOK, allow, check, headers_of
 from standout.service.service import Service, ServiceOf
 
 router = APIRouter(prefix="/studies/{name}", tags=["files"], dependencies=[allow(*LOOK)])
@@ -58,7 +58,7 @@ async def events(service: ServiceOf, name: str, request: Request) -> Response:
 
     async def is_welcome() -> bool:
         try:
-            check(await service.gate.identify(request.scope), LOOK, name)
+            check(await service.gate.identify(headers_of(request.scope)), LOOK, name)
         except ApiError:
             return False
         return True

@@ -127,12 +127,11 @@ class Gate:
             return None
         return Identity(kept.token.role, kept.token.study, kept.token.id)
 
-    async def identify(self, scope: Scope) -> Identity | None:
-        """Who sends this request; None when a token is needed and none is there.
+    async def identify(self, headers: dict[str, str]) -> Identity | None:
+        """Who sends a request with these headers; None when a token is needed and none is there.
 
         A token that does not hold is refused, also where none is needed.
         """
-        headers = headers_of(scope)
         cookies = cookies_of(headers) if "cookie" in headers else {}
         kind, _, text = headers.get("authorization", "").partition(" ")
         rater = cookies.get(RATER_COOKIE, "")
@@ -176,7 +175,8 @@ async def identify(request: Request) -> Identity | None:
     """Who sends this request; found out once."""
     state = request.scope.setdefault("state", {})
     if "identity" not in state:
-        state["identity"] = await request.app.state.service.gate.identify(request.scope)
+        headers = headers_of(request.scope)
+        state["identity"] = await request.app.state.service.gate.identify(headers)
     found: Identity | None = state["identity"]
     return found
 

@@ -75,7 +75,7 @@ class Guard:
         if method in rules.SAFE_METHODS:
             return receive
         # Who asks is found out before anything long is read.
-        identity: Identity | None = await self.gate.identify(scope)
+        identity: Identity | None = await self.gate.identify(found)
         scope.setdefault("state", {})["identity"] = identity
         if identity is None and path not in rules.FOR_ANYBODY:
             # Before a body is read, let alone judged: nobody waits for a stranger's.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from standout.service.errors import ApiError
@@ -39,6 +40,7 @@ def add_security(headers: list[tuple[bytes, bytes]]) -> None:
     headers.extend([pair for pair in _ALWAYS_RAW if pair[0] not in given])
 
 
+@lru_cache(64)
 def _host_of(text: str) -> tuple[str, str]:
     """Name and port of `name:port`, in small letters; the port may be empty."""
     parts = urlsplit(f"//{text.strip()}")
