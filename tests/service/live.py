@@ -35,7 +35,7 @@ def serving(place: str, **settings: Any) -> Iterator[str]:
 
 
 class Program:
-    """`standout serve` as a program, with what it prints in files."""
+    """`standout serve` as a program, with what it prints in files; runs the code `before` first."""
 
     def __init__(
         self,
@@ -44,10 +44,12 @@ class Program:
         *words: str,
         at: Path | None = None,
         files: int | None = None,
+        before: str = "",
         **environment: str,
     ) -> None:
         self.folder, self.place, self.words = folder, place, words
         self.at, self.files = at, files
+        self._code = f"{before}\nfrom standout.cli.main import main; main()"
         self.environment = {**os.environ, **environment}
         self.port = 0
 
@@ -60,7 +62,7 @@ class Program:
         return (self.folder / "out").read_text() + (self.folder / "err").read_text()
 
     def start(self) -> None:
-        command = [sys.executable, "-P", "-c", "from standout.cli.main import main; main()"]
+        command = [sys.executable, "-P", "-c", self._code]
         if self.files is not None:
             command = ["sh", "-c", f'ulimit -n {self.files}; exec "$@"', "sh", *command]
         words = [
@@ -101,11 +103,9 @@ class Program:
 
 
 @contextmanager
-def program(
-    folder: Path, place: str, *words: str, files: int | None = None, **environment: str
-) -> Iterator[Program]:
-    """The program, ended afterwards; it may open so many `files`."""
-    running = Program(folder, place, *words, files=files, **environment)
+def program(folder: Path, place: str, *words: str, **options: Any) -> Iterator[Program]:
+    """The program, ended afterwards; `options` are those of `Program`."""
+    running = Program(folder, place, *words, **options)
     running.start()
     try:
         yield running

@@ -285,9 +285,12 @@ def test_a_silent_database_is_given_up(away: str, line: Proxy) -> None:
     with Study.open(away, patience=1.0) as study:
         study.ask(1)
         line.hush()
+        late = threading.Timer(HANGS, line.speak)  # Else it would hang for ever, if it did.
+        late.start()
         for call in (study.ask, study.status):
             with pytest.raises(UnavailableError, match=r"not answered for 6 s|timeout"):
                 call()
+        late.cancel()
         line.speak()
         assert study.tell(arm=ARMS[0], reward=1).counted == 1
 
@@ -321,9 +324,13 @@ def ask(port: int, path: str) -> Future[tuple[int, bytes]]:
     return answered
 
 
+ENDLESS = "import standout.service.open_studies as o; o.PATIENCE = o.PING_PATIENCE = 1e5"
+"""Lets the server wait for a database for longer than a test takes: what ends, ends by itself."""
+
+
 def test_health_and_the_end_behind_a_silent_database(folder: Path, away: str, line: Proxy) -> None:
     Study.create(away, ARMS, Problem(noise="bernoulli")).close()
-    with program(folder, away) as running:
+    with program(folder, away, before=ENDLESS) as running:
         assert get(running.port, "/api/v1/health")[1]["database"] == "ok"
         line.hush()
         for _ in range(12):  # More than there are threads for looking.
@@ -339,7 +346,7 @@ def test_health_and_the_end_behind_a_silent_database(folder: Path, away: str, li
 def test_the_end_behind_a_lock(folder: Path) -> None:
     place = str(folder / "study.db")
     Study.create(place, ARMS, Problem(noise="bernoulli")).close()
-    with program(folder, place) as running:
+    with program(folder, place, before=ENDLESS) as running:
         holder = sqlite3.connect(place, isolation_level=None)
         holder.execute("BEGIN IMMEDIATE")
         waiting = ask(running.port, "/api/v1/studies/main/ask")

@@ -94,7 +94,8 @@ def test_headers_must_come_in_time(file: str) -> None:
     ids=["header", "address", "of a post"],
 )
 def test_headers_have_an_end(file: str, begin: bytes) -> None:
-    with serving(file) as url:
+    """By their length: no time-out helps here."""
+    with serving(file, header_seconds=1e4) as url:
         with closing(connect(url, begin)) as endless, suppress(ConnectionError):
             for _ in range(10_000):
                 endless.sendall(b"x" * 10_000)
@@ -109,7 +110,7 @@ def test_what_follows_a_body_has_an_end_and_is_no_header(file: str, part: bytes)
         b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
         b'8\r\n{"n": 1}\r\n0\r\n'
     )
-    with serving(file) as url:
+    with serving(file, header_seconds=1e4, body_seconds=1e4) as url:
         with closing(connect(url, chunked + b"Host: elsewhere\r\n\r\n")) as made:
             answer = http.client.HTTPResponse(made)
             answer.begin()
@@ -190,6 +191,17 @@ def test_a_message_is_not_repeated_for_ever() -> None:
     for k in range(10_000):
         told("x", f"kind {k}")
     assert len(sparing._kinds) <= 500
+
+
+def test_what_a_client_does_again_and_again_is_logged_some_times(folder: Path, file: str) -> None:
+    with program(folder, file) as running:
+        for _ in range(300):
+            with closing(connect(running.url, b"no request\r\n\r\n")) as made:
+                while made.recv(10_000):
+                    pass
+        count = running.output.count("Invalid HTTP request")
+    # Ten a minute, and that does not take ten minutes.
+    assert 0 < count <= 10 * AT_ONCE
 
 
 def test_no_more_connections_than_files() -> None:

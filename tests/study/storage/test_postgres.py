@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import socket
 
 import psycopg
 
@@ -23,6 +25,21 @@ def test_a_forgotten_connection_ends_without_a_warning(server: Server) -> None:
     with psycopg.connect(place, autocommit=True) as connection:
         others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
         until(lambda: connection.execute(others).fetchone() == (1,), "the other has ended")
+
+
+def test_the_system_gives_up_a_network_that_is_gone(server: Server) -> None:
+    """Data that nobody acknowledges, and a connection on which nothing is sent."""
+    place = server.new_database("gone")
+    with (
+        connect(psycopg.conninfo.conninfo_to_dict(place), 3.0) as raw,
+        socket.socket(fileno=os.dup(raw.pgconn.socket)) as way,
+    ):
+        assert way.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 8000
+        assert way.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+        names = ("IDLE", "INTVL", "CNT")
+        numbers = [getattr(socket, f"TCP_KEEP{name}") for name in names]
+        idle, every, count = (way.getsockopt(socket.IPPROTO_TCP, number) for number in numbers)
+        assert idle + every * count <= 30
 
 
 def test_rows_of_one_statement_are_sent_as_one(server: Server) -> None:
