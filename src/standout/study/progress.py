@@ -248,10 +248,10 @@ class Progress:
         if (update or spent or promised) and self._is_ready(spent):
             engine.end_round(self.spec, self.state)
             fresh = (self.certified == 0) & (self.state.verdict != 0)
-            self.certified[fresh] = self.state.verdict[fresh]
-            self.changes.is_wide = True
-            step.ended = True
             step.decided = split_verdicts(fresh, self.state.verdict)
+            if step.decided is not None:
+                self.certified[fresh] = self.state.verdict[fresh]
+            self.changes.is_wide = step.ended = True
         if self.state.counters[UNDECIDED] == 0:
             self.stop(StopReason.DECIDED, step)
         elif promised:
