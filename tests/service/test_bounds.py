@@ -182,6 +182,7 @@ def test_measuring_does_not_wait_for_those_who_look(client: TestClient) -> None:
         begun.release()
         if not gate.wait(HANGS):
             waited.append(1)
+            gate.set()
 
     waited: list[int] = []
     loop = client.portal
@@ -200,3 +201,23 @@ def test_measuring_does_not_wait_for_those_who_look(client: TestClient) -> None:
         gate.set()
         for one in looks:
             one.result()
+
+
+def test_a_long_look_keeps_nobody_from_telling(client: TestClient) -> None:
+    """Whoever looks has a handle of its own, and so a lock and a connection."""
+    path = begin(client)
+    service: Any = client.app.state.service  # type: ignore[attr-defined]
+    gate, begun = threading.Event(), threading.Event()
+
+    def look() -> bool:
+        with service.studies.reader("trees")._reading():
+            begun.set()
+            return gate.wait(HANGS)
+
+    with ThreadPoolExecutor(1) as pool:
+        looking = pool.submit(look)
+        assert begun.wait(HANGS)
+        told = client.post(f"{path}/tell", json={"rewards": [{"arm": "ash", "reward": 0.5}]})
+        is_over = looking.done()
+        gate.set()
+    assert (told.json()["counted"], is_over) == (1, False)

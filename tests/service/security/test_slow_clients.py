@@ -134,6 +134,20 @@ def test_a_body_must_come_in_time(file: str) -> None:
         assert answer.headers["connection"] == "close"
 
 
+def test_who_sends_too_much_hears_that(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also who listens only when all is sent: a connection that is reset then has no answer."""
+    monkeypatch.setattr("standout.service.security.guard.DRAIN_SECONDS", HANGS)
+    new_token(file, "owner")
+    head = (
+        b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        b"Content-Length: 15000000\r\n\r\n"
+    )
+    with serving(file) as url, closing(connect(url, head + b" " * 15_000_000)) as made:
+        answer = http.client.HTTPResponse(made)
+        answer.begin()
+        assert (answer.status, json.loads(answer.read())["error"]["code"]) == (413, "too_large")
+
+
 def test_a_slow_answer_is_no_slow_client(file: str) -> None:
     """A stream of events outlives all time-outs: the client has sent what it had to."""
     from tests.service.test_events import listen
