@@ -408,6 +408,26 @@ def test_what_is_too_large_is_said(client: Client) -> None:
     begin(client)
 
 
+def test_what_is_refused_by_who_hangs_up_is_said() -> None:
+    """A proxy, say, that reads no more of a body that it does not want."""
+    body = json.dumps({"error": {"code": "too_large", "message": "larger than I like"}}).encode()
+    head = b"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+
+    def refuse(listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(1000)
+            connection.sendall(head % len(body) + body)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=refuse, args=(listener,))
+        thread.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with Client(url, patience=1.0) as client, pytest.raises(StudyError, match="than I like"):
+            client.create("large", ["x" * 50_000_000, "b", "c"], "bernoulli")
+        thread.join(HANGS)
+
+
 def test_the_examples_of_every_verb_hold_over_http(client: Client) -> None:
     """They run with a study of this process, too."""
     examples = [each for each in DocTestFinder().find(StudyInterface, "verb") if each.examples]

@@ -13,7 +13,7 @@ import pytest
 from standout import Problem
 from standout.study import Study, Ticket
 from standout.study.rating.rater import read_record
-from standout.study.rounds import MANY, SHORT, new_round
+from standout.study.rounds import MANY, SHORT, LiveRound, new_round
 from standout.study.storage.statements import Statement
 from standout.study_interface import new_key
 from tests.study.conftest import Clock
@@ -224,6 +224,24 @@ def test_many_pulls_at_once_are_those_of_one_after_the_other() -> None:
         assert (after == before).all()
         assert (fast.given == slow.given).all()
         assert fast.out == slow.out == len(expected)
+
+
+def test_many_pulls_at_once_look_through_the_plan_once(
+    folder: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not once for each, while others wait for the file."""
+    names = [f"arm {number}" for number in range(1500)]
+    looks: list[int] = []
+    left = LiveRound._left
+
+    def counted(one: LiveRound) -> Any:
+        looks.append(len(one.arms))
+        return left(one)
+
+    with Study.create(f"{folder}/many.db", names, Problem(noise="gaussian:5", k=3)) as study:
+        monkeypatch.setattr(LiveRound, "_left", counted)
+        assert len(study.ask(1000)) == len(study.ask(1000)) == 1000
+    assert len(looks) < 20
 
 
 def test_short_rounds_need_no_row_and_long_ones_leave_none(place: str) -> None:
