@@ -12,13 +12,16 @@ from standout import Problem
 from standout.study import Study
 from standout.study.inbox import lock
 from standout.study.inbox.request_sockets import DONE, ReceivedRequest
+from standout.study.storage.postgres import Batch
+from standout.study.storage.sqlite_file import SqliteFile
 from standout.study.storage.stored_study import StoredStudy
 from tests.patience import until
 
 ARMS = ["ash", "elm", "fir", "oak", "yew"]
 PROBLEM = Problem(noise="gaussian:9", k=2)
-POINTS = ("taken", "begun", "worked", "committed", "answered")
-"""Before its transaction, when that has begun, before it commits, after, and in the end."""
+POINTS = ("taken", "begun", "worked", "committed", "told", "answered")
+"""Before its transaction, when that has begun, before it commits, right after, before it says so,
+and in the end."""
 
 
 def make(place: str) -> Study:
@@ -85,6 +88,7 @@ class Leader:
             StoredStudy.flush,
             ReceivedRequest.say,
         )
+        check, commit = SqliteFile.check, Batch.commit
 
         def look(one: ReceivedRequest) -> bool:
             assert looked is not None
@@ -98,12 +102,23 @@ class Leader:
 
         def say_slowly(one: ReceivedRequest, line: bytes) -> None:
             if line == DONE:
-                self._act("committed")
+                self._act("told")
             say(one, line)
+
+        def check_slowly(file: SqliteFile, *, is_done: bool = False) -> None:
+            if is_done:
+                self._act("committed")
+            check(file, is_done=is_done)
+
+        def commit_slowly(batch: Batch) -> None:
+            commit(batch)
+            self._act("committed")
 
         ReceivedRequest.is_taken_back = property(look)  # type: ignore[assignment]
         StoredStudy.flush = flush_slowly  # type: ignore[method-assign]
         ReceivedRequest.say = say_slowly  # type: ignore[method-assign]
+        SqliteFile.check = check_slowly  # type: ignore[method-assign]
+        Batch.commit = commit_slowly  # type: ignore[method-assign]
 
     def _act(self, point: str) -> None:
         if point == self._point:
