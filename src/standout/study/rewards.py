@@ -71,7 +71,7 @@ def check_told(
 def make_items(pairs: Sequence[tuple[Key, float]], progress: Progress) -> list[Item]:
     """Pairs of a ticket (its number, an arm's name) and a reward; names the first bad one."""
     noise = progress.problem.noise
-    if _are_plainly_fine([reward for _, reward in pairs], noise):
+    if len(pairs) > FEW and _are_plainly_fine([reward for _, reward in pairs], noise):
         return [_item(key, reward, i, progress) for i, (key, reward) in enumerate(pairs)]
     items = []
     for place, (key, reward) in enumerate(pairs):
@@ -94,7 +94,7 @@ def _are_plainly_fine(rewards: list[float], noise: Noise) -> bool:
     Only for families whose rewards are all numbers of a range: the smallest and
     the largest speak for the others.
     """
-    if len(rewards) <= FEW or type(noise).check_reward is not Noise.check_reward:
+    if type(noise).check_reward is not Noise.check_reward:
         return False
     if set(map(type, rewards)) != {float}:
         return False

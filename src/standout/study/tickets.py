@@ -55,6 +55,8 @@ def read_failures(
 def ticket_id(ticket: Ticket | int) -> int:
     """The number of a ticket."""
     number = ticket.id if isinstance(ticket, Ticket) else ticket
+    if type(number) is int and 1 <= number <= MOST:
+        return number
     if isinstance(number, bool | np.bool_) or not isinstance(number, int | np.integer):
         raise TicketError(f"{shown(ticket)} is not a ticket")
     if not 1 <= number <= MOST:
