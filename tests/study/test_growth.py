@@ -180,15 +180,20 @@ def test_no_ask_runs_more_statements_in_an_old_study(place: str, clock: Clock) -
     assert len(second) <= 16
 
 
+@pytest.mark.parametrize("way", ["forwards", "backwards", "waiting"])
 def test_a_group_takes_two_trips_to_postgresql(
-    server: Server, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    server: Server, clock: Clock, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    """One to look at what all of its requests need, one to write it."""
+    """One to look at what all of its requests need, one to write it; also if some have to wait."""
     from standout.study.storage.postgres import Watched
 
-    study = make(server.new_database("trips"), clock)
+    study = make(server.new_database(f"trips_{way}"), clock)
     study.tell_many([(arm, float(number % 7)) for number, arm in enumerate(ARMS * 100)])
-    tickets = study.ask(8)
+    tickets = study.ask(16)[:: 1 if way == "forwards" else -1]
+    if way == "waiting":
+        study.tell_many([(ticket, 1.0) for ticket in tickets[:8]])
+        assert study.status().waiting
+    tickets = tickets[8:] if way == "waiting" else tickets[:8]
     trips: list[int] = []
     exchange = Watched.exchange
 

@@ -8,8 +8,10 @@ or names its `status`, in words that let a partial index serve.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
+from standout.core.typing import Ints
 from standout.study.storage.connection import Connection, Row
 from standout.study.storage.schema import TicketStatus
 from standout.study.storage.statements import Statement, insert_columns
@@ -201,8 +203,8 @@ class Looked:
             return [(_ONE, (key, numbers[0])), beside, *waiting]
         return [(_ANY, (key, some)), (_FIRSTS_BESIDE, (key, some, key, most)), *waiting]
 
-    def remember(self, numbers: Sequence[int], found: Sequence[list[Row]]) -> None:
-        """What came of `calls`."""
+    def remember(self, numbers: Sequence[int], found: Sequence[list[Row]], waiting: Ints) -> None:
+        """What came of `calls`; by arm, how many rewards are `waiting`."""
         self.forget()
         if not found:
             return
@@ -215,11 +217,10 @@ class Looked:
             self._out[arm].append(slot)
         most = _BESIDE * len(numbers)
         self._whole = {arm for arm, slots in self._out.items() if len(slots) < most}
-        for waiting in held:
-            by_arm: dict[int, list[Row]] = {arm: [] for arm in self._out}
-            for row in waiting:
-                by_arm[row[0]].append(row)
-            self._held = {arm: rows for arm, rows in by_arm.items() if len(rows) < _MOST_HELD}
+        by_arm: dict[int, list[Row]] = {arm: [] for arm in self._out}
+        for row in chain(*held):
+            by_arm[row[0]].append(row)
+        self._held = {arm: rows for arm, rows in by_arm.items() if len(rows) == waiting[arm]}
 
     def take(self, number: int) -> list[Row] | None:
         """Its row, in a list; None if it was not looked up, or may have changed since."""

@@ -96,6 +96,7 @@ class StoredStudy:
             if sql.READ_SEQ(connection, self.key) == [(known.seq,)]:
                 return moment
             rows, *news = read_together(connection, [run, *self._news(known)])
+            looked: list[Any] = []
         else:
             look = self.tickets.calls(self.key, tickets, held=bool(self.progress.held.any()))
             if lock:
@@ -105,13 +106,12 @@ class StoredStudy:
                 seq = ((sql.LOCK_SEQ if lock else sql.READ_SEQ), (self.key,))
                 found, *news = read_together(connection, [seq, *look])
                 if found and found[0][0] == known.seq:
-                    self.tickets.remember(tickets, news)
+                    self.tickets.remember(tickets, news, self.progress.held)
                     return float(found[0][1])
             rows, *news = read_together(connection, [run, *self._news(known), *look])
             moment = float(rows[0][-1]) if rows else 0.0
             self._is_alone = bool(rows) and rows[0][0] == known.seq
-            self.tickets.remember(tickets, news[_NEWS:])
-            news = news[:_NEWS]
+            news, looked = news[:_NEWS], news[_NEWS:]
         if not rows:
             raise NoStudyError("the study has been removed")
         row = sql.RunRow._make(rows[0][: len(sql.RunRow._fields)])
@@ -120,6 +120,7 @@ class StoredStudy:
                 news = read_together(connection, self._news(Totals(seq=-1)))
                 self.progress.rounds = []
             self._catch_up(row, *news)
+        self.tickets.remember(tickets, looked, self.progress.held)
         return moment
 
     def _news(self, known: Totals) -> list[tuple[Statement, tuple[Any, ...]]]:
