@@ -17,6 +17,7 @@ from standout.study.inbox import private_folder as folders
 from standout.study.inbox.lock import Inbox
 from standout.study.inbox.private_folder import is_private, private_folder
 from tests.study.inbox.leader import ARMS, PROBLEM, make, want
+from tests.study.postgres import Server
 from tests.study.processes import as_nobody
 
 
@@ -169,6 +170,20 @@ def test_studies_have_inboxes_of_their_own(place: str, folder: Path) -> None:
     assert names[0] == names[3]
     for study in (first, second, third, again):
         study.close()
+
+
+def test_roles_of_a_database_have_inboxes_of_their_own(server: Server) -> None:
+    """One may be allowed what the other is not."""
+    url = server.new_database("roles")
+    server.run("CREATE ROLE somebody LOGIN SUPERUSER")
+    with (
+        make(url) as study,
+        Study.open(url) as again,
+        Study.open(url.replace("postgres@", "somebody@")) as other,
+    ):
+        names = [one._storage.identity(1) for one in (study, again, other)]
+        assert names[0] == names[1] != names[2]
+        assert other.tell(arm="ash", reward=1.0).counted == 1
 
 
 def test_who_may_only_read_or_has_a_clock_of_its_own_goes_alone(folder: Path) -> None:

@@ -23,7 +23,9 @@ from standout.study.storage.stored_study import StoredStudy
 from standout.study.transaction import MOMENT, Mark
 from tests.patience import until
 from tests.study.conftest import Clock
+from tests.study.cut import cutting
 from tests.study.inbox.leader import ARMS, PROBLEM, make, want
+from tests.study.postgres import Server
 
 
 class Sent:
@@ -241,6 +243,26 @@ def test_ones_own_is_done_once_if_serving_others_fails(
     assert study.status().pulls == before + 1
     assert study.verify().problems == ()
     study.close()
+
+
+def test_a_commit_of_which_nobody_knows_is_made_once(server: Server) -> None:
+    """Cut off at the end of a transaction for several, whoever has the turn looks for its own."""
+    url = server.new_database("cut_group")
+    make(url).close()
+    with cutting(url) as way, Study.open(way.url) as study:
+        progress = study._stored.progress
+        mine, other = (
+            Request(make_items([(arm, 7.0)], progress), 0, who, Mark.of(None))
+            for arm, who in (("ash", "me"), ("elm", "other"))
+        )
+        sent = Sent(other)
+        way.is_armed = True
+        answer = transactions_of(study)._with([sent], mine)  # type: ignore[list-item]
+        assert (answer.receipt.counted, answer.receipt.again, way.cuts) == (1, True, 1)
+        assert DONE not in sent.said
+        workers = study.history()["worker"].tolist()
+        assert (workers.count("me"), workers.count("other")) == (1, 1)
+        assert study.verify().problems == ()
 
 
 def test_what_was_done_before_the_inbox_failed_is_done_once(
