@@ -25,7 +25,7 @@ from collections.abc import Sequence
 
 from standout.results import Receipt
 from standout.study.log.chain import Logged, Step
-from standout.study.rewards import Item, check_told, may_be_told
+from standout.study.rewards import Item, check_told, may_be_told, tickets_of
 from standout.study.storage import open_tickets
 from standout.study.storage.connection import Row
 from standout.study.storage.database import Connection
@@ -97,7 +97,8 @@ class _Telling:
         else:
             self.step.is_due = counted > 0
             self._count_all()
-        changed = [*self.rows, *self.cancelled, *self.released]
+        # Not all of `rows`: what was told before, or only lies between, waits as it did.
+        changed = [*tickets_of(items), *self.cancelled, *self.released]
         self.stored.tickets.tell(self.filled, changed, self.waits)
         self._write()
         self.progress.settle(self.step)

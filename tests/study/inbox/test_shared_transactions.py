@@ -153,6 +153,32 @@ def test_a_reward_waits_for_a_pull_of_the_same_group(place: str) -> None:
     study.close()
 
 
+def test_what_waits_is_known_after_a_plate_of_the_same_group(place: str) -> None:
+    """A plate may tell again what waits, or lie around it: that waits still, in its order."""
+    study = make(place)
+    for arm in ARMS[1:]:
+        study.pause(arm)
+    tickets = study.ask(6, worker="me")
+    first, *rest = [ticket.id for ticket in tickets]
+    assert {ticket.arm for ticket in tickets} == {ARMS[0]}
+    study.tell_many([(number, 1.0) for number in rest[:2]])
+    before = study._stored.progress.state.pulls[0]
+    found = study.in_one_transaction(
+        [
+            lambda turn: turn.tell_many([(rest[0], 1.0), (rest[3], 4.0)]),
+            lambda turn: turn.tell_many([(first, 0.0)]),
+        ],
+        2,
+        [first],
+    )
+    assert [one.counted for one in found] == [1, 1]  # type: ignore[union-attr]
+    # The first three; the fifth waits for the fourth.
+    assert study._stored.progress.state.pulls[0] == before + 3
+    assert study._stored.progress.held.sum() == 1
+    assert study.verify().problems == ()
+    study.close()
+
+
 def test_an_error_reaches_whoever_caused_it(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     study = make(place)
     ticket = study.ask(worker="me")
