@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -116,7 +117,7 @@ def test_who_sent_it_dies(place: str) -> None:
     assert line is not None
     turn = inbox.take_turn()
     assert turn is not None
-    with turn:
+    with closing(turn):
         pid = os.fork()
         if pid == 0:
             SentRequest.send(inbox._place, line)

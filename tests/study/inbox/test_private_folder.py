@@ -6,6 +6,7 @@ import os
 import socket
 import stat
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -146,7 +147,7 @@ def test_a_fork_has_a_lock_of_its_own(place: str) -> None:
     assert inbox is not None
     turn = inbox.take_turn()
     assert turn is not None
-    with turn:
+    with closing(turn):
         pid = os.fork()
         if pid == 0:
             code = 1

@@ -33,7 +33,7 @@ _LONGEST_PLACE = 100
 
 
 class Turn:
-    """The turn of this process, until its block ends: it may listen to others meanwhile.
+    """The turn of this process, until it is closed: it may listen to others meanwhile.
 
     `number` is the lock's file. At `place`, unless nobody is `expected`, it listens.
     """
@@ -47,9 +47,6 @@ class Turn:
         if expected is not None:
             with suppress(OSError):
                 self._listen(place)
-
-    def __enter__(self) -> Turn:
-        return self
 
     @property
     def is_alone(self) -> bool:
@@ -100,7 +97,7 @@ class Turn:
         self.most = max(self.most, len(found))
         return found
 
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         """Let everybody know who was not served, and let the next one in."""
         try:
             if self._listener is not None:
@@ -154,11 +151,10 @@ class Inbox:
         number = self._open()
         try:
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return Turn(number, self._place, expected(number))
         except BlockingIOError:
             return None
-        try:
-            return Turn(number, self._place, expected(number))
-        except BaseException:
+        except BaseException:  # Ctrl-C, say, when it had just been got.
             fcntl.flock(number, fcntl.LOCK_UN)
             raise
 

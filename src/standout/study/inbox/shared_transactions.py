@@ -74,8 +74,11 @@ class SharedTransactions:
         while time.monotonic() < until:
             turn = inbox.take_turn()
             if turn is not None:
-                with turn:
+                # Not by a context manager: a signal that strikes as it begins would keep the turn.
+                try:
                     return self._serve(turn, request)
+                finally:
+                    turn.close()
             line = line or request.pack()
             if line is None:
                 return self._alone(request)
