@@ -39,11 +39,12 @@ from standout.core.threshold import update_threshold
 from standout.core.threshold.best_guess import shrunken
 from standout.core.threshold.population import guess_chances
 from standout.core.threshold.sample import grow_sample
-from standout.core.typing import Flags
+from standout.core.typing import Flags, Floats
 
 _UNDECIDED = int(Verdict.UNDECIDED)
 _NORMAL = int(Verdict.NORMAL)
 _OUTLIER = int(Verdict.OUTLIER)
+_Reading = tuple[Floats, Floats, Floats, float, float, float]
 choose = dispatch(lambda spec: rule_of(spec.rule))
 """Write the arms to pull into `state.chosen`, give their number; of (spec, state, rng)."""
 
@@ -200,35 +201,45 @@ def _update_verdicts(spec: Spec, state: State) -> None:
     touch the threshold's from below. With a tolerance they may overlap by that
     much: an arm so near the threshold may go either way, and goes by its estimate.
     """
-    # Read before the loop: the compiler may not, since it may not come round at all.
+    # Nothing in the loop branches, and what is the same for all arms is read before it, so
+    # that the compiler looks at several arms at once. One side alone is the first and the last.
+    first = _reading(spec, state, 0)
+    last = _reading(spec, state, len(state.signs) - 1)
     verdict = state.verdict
-    lower = state.lower
-    upper = state.upper
-    bounds = state.bounds
-    estimate = state.estimate
-    sides = len(state.signs)
+    keeps = spec.keeps_decisions
     undecided = 0
     for arm in range(spec.n_arms):
-        if spec.keeps_decisions and verdict[arm] != _UNDECIDED:
-            continue
-        normal = 0
-        outlier = False
-        for side in range(sides):
-            above = lower[side, arm] > bounds[side, THRESHOLD_UPPER] - spec.tolerance
-            below = upper[side, arm] <= bounds[side, THRESHOLD_LOWER] + spec.tolerance
-            if above and below:
-                above = estimate[side, arm] > bounds[side, THRESHOLD]
-                below = not above
-            outlier = outlier or above
-            normal += below
-        if outlier:
-            verdict[arm] = _OUTLIER
-        elif normal == sides:
-            verdict[arm] = _NORMAL
-        else:
-            verdict[arm] = _UNDECIDED
-            undecided += 1
+        one = _side_verdict(first, arm)
+        other = _side_verdict(last, arm)
+        now = _OUTLIER if max(one, other) == _OUTLIER else min(one, other)
+        before = verdict[arm]
+        now = before if keeps & (before != _UNDECIDED) else now
+        verdict[arm] = now
+        undecided += now == _UNDECIDED
     state.counters[UNDECIDED] = undecided
+
+
+@inlined()
+def _reading(spec: Spec, state: State, side: int) -> _Reading:
+    """What a side's verdicts depend on."""
+    bounds = state.bounds[side]
+    return (
+        state.lower[side],
+        state.upper[side],
+        state.estimate[side],
+        bounds[THRESHOLD_LOWER] + spec.tolerance,
+        bounds[THRESHOLD_UPPER] - spec.tolerance,
+        bounds[THRESHOLD],
+    )
+
+
+@hot_part()
+def _side_verdict(reading: _Reading, arm: int) -> int:
+    """The verdict on an arm as far as one side goes."""
+    lower, upper, estimate, bottom, top, middle = reading
+    below = upper[arm] <= bottom
+    above = (lower[arm] > top) & ((estimate[arm] > middle) | (not below))
+    return _OUTLIER if above else (_NORMAL if below else _UNDECIDED)
 
 
 @kernel("interval")
