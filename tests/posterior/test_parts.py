@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -19,6 +22,7 @@ from standout.posterior.evidence import Evidence, readings_of
 from standout.posterior.likelihood import likelihood
 from standout.posterior.lists import lists_of
 from standout.posterior.normal import normal_tail, student_tail
+from standout.posterior.products import MOST_OF_VECTOR, product, weighted
 from tests.naive import chances as naive
 
 MEANS = st.lists(st.integers(-8, 8).map(float), min_size=1, max_size=9)
@@ -221,3 +225,63 @@ def test_groups_are_among_the_shapes() -> None:
     assert beyond == pytest.approx(0.2, abs=0.06)
     assert between < 0.02
     assert bases.usual_scale == pytest.approx(1.0, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("rows", "depth", "columns"),
+    [
+        (0, 9, 9),
+        (1, 700, 900),
+        (3, 2, 5),
+        (31, 90, 400),
+        (33, 200, 83),
+        (64, 128, 64),
+        (70, 20_000, 3),
+    ],
+)
+def test_a_product_in_parts_is_the_product(rows: int, depth: int, columns: int) -> None:
+    rng = np.random.default_rng(rows)
+    left, right = rng.random((rows, depth)), rng.random((columns, depth)).T
+    np.testing.assert_allclose(product(left, right), left @ right, rtol=1e-12)
+    np.testing.assert_allclose(product(left, right.copy()), left @ right, rtol=1e-12)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 999, 1000, 1001, 2500])
+def test_weighted_rows_in_parts_are_the_product(rows: int) -> None:
+    rng = np.random.default_rng(rows)
+    weights, matrix = rng.random(rows), rng.random((rows, MOST_OF_VECTOR // 1000))
+    np.testing.assert_allclose(weighted(weights, matrix), weights @ matrix, rtol=1e-12)
+
+
+_OTHER_THREADS = """
+import time
+import numpy as np
+from standout import Problem
+from standout.posterior.estimate import estimate
+from standout.posterior.evidence import Evidence
+
+def others():
+    return time.process_time() - time.thread_time()
+
+rng = np.random.default_rng(1)
+for n, noise in ((123, "bernoulli"), (2000, "gaussian:0.3")):
+    pulls = rng.integers(5, 200, n)
+    seen = rng.binomial(pulls, 0.3) / pulls
+    evidence = Evidence(pulls, seen, np.ones(n), np.zeros(n, dtype=np.bool_))
+    before = others()
+    estimate(Problem(noise=noise), evidence, [str(i) for i in range(n)])
+    print(others() - before)
+"""
+
+
+def test_chances_take_no_processor_time_of_other_threads() -> None:
+    """However many OpenBLAS has: they would wait at full speed from one product to the next."""
+    done = subprocess.run(
+        [sys.executable, "-c", _OTHER_THREADS],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "2"},
+    )
+    # Two clocks, read one after the other: a machine that halts in between is no thread.
+    assert [float(line) for line in done.stdout.split()] == pytest.approx([0.0, 0.0], abs=0.005)

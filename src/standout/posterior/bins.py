@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -27,12 +28,12 @@ class Bins:
     centre: float
     spread: float
 
-    @property
+    @cached_property
     def middle(self) -> Floats:
         """The middle of each bin."""
         return 0.5 * (self.edges[1:] + self.edges[:-1])
 
-    @property
+    @cached_property
     def width(self) -> Floats:
         """The width of each bin."""
         return np.diff(self.edges)

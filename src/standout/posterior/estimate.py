@@ -16,6 +16,7 @@ from standout.posterior.draws import Posterior, thresholds
 from standout.posterior.evidence import Evidence, Readings, readings_of, starts_of
 from standout.posterior.likelihood import likelihood
 from standout.posterior.lists import FALSE_SHARE, lists_of
+from standout.posterior.products import product, weighted
 from standout.results import Chances, Threshold
 
 LEVEL = 0.9
@@ -168,9 +169,10 @@ def _bumps_of_all_widths(
     """A width is as likely as well it predicts each arm from the others."""
     seen = np.isfinite(readings.error)
     error = float(np.median(readings.error[seen])) if seen.any() else 0.0
-    base, weights = bases.chance @ bases.masses, seen.astype(np.float64)
+    base, weights = weighted(bases.chance, bases.masses), seen.astype(np.float64)
     widths = prior.widths_of(bases.scale, error, len(rows))
-    pairs = [(bumps, rows @ bumps.T) for bumps in (prior.bumps_of(bins, each) for each in widths)]
+    of_widths = [prior.bumps_of(bins, width) for width in widths]
+    pairs = [(bumps, product(rows, bumps.T)) for bumps in of_widths]
     scores = np.where(np.arange(len(pairs)) > 0, np.log(prior.SMOOTH), 0.0)
     for number, (bumps, fits) in enumerate(pairs):
         counts = prior.second_layer(fits, base, weights, bumps)
@@ -226,7 +228,7 @@ def _estimate_some(memory: Memory, problem: Problem, readings: Readings, changed
     memory.chance = memory.chance.copy()
     chance = np.zeros(len(changed))
     for number, (bumps, counts, weights) in enumerate(memory.priors):
-        fits = rows @ bumps.T
+        fits = product(rows, bumps.T)
         masses = prior.posterior_masses(rows, fits, counts, weights[changed], bumps)
         posterior = Posterior(masses, few, memory.bins)
         for side in problem.sides():

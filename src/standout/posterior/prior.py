@@ -26,6 +26,7 @@ import numpy as np
 from standout.core.typing import Array, Floats, Ints
 from standout.posterior.bins import Bins
 from standout.posterior.evidence import Readings, starts_of
+from standout.posterior.products import blocks, product, weighted
 
 SHARES = (0.0, 0.02, 0.06, 0.15)
 """Shares of outliers that the first layer may have, all as likely beforehand."""
@@ -228,8 +229,7 @@ def _bells(bins: Bins, modes: Floats, left: Floats, right: Floats) -> Floats:
 
 def _log_likelihood(rows: Floats, weights: Floats, masses: Floats) -> Floats:
     flat = masses.reshape(-1, masses.shape[-1])
-    found: Floats = (weights @ np.log(rows @ flat.T)).reshape(masses.shape[:-1])
-    return found
+    return weighted(weights, np.log(product(rows, flat.T))).reshape(masses.shape[:-1])
 
 
 def _log_posterior(
@@ -277,9 +277,9 @@ def second_layer(fits: Floats, base: Floats, weights: Floats, bumps: Floats) -> 
     """
     start = STRENGTH * _shares_of(base, bumps)
     counts = start
+    parts = [(fits[some], weights[some]) for some in blocks(fits)]
     for _ in range(ROUNDS):
-        share = fits @ counts
-        counts = start + counts * ((weights / share) @ fits)
+        counts = start + counts * sum((weight / (fit @ counts)) @ fit for fit, weight in parts)
     return counts
 
 
@@ -301,7 +301,7 @@ def posterior_masses(
 
     An arm does not count for its own prior: a single high estimate must not vouch for itself.
     """
-    masses = _of_others(fits, counts, weights) @ bumps
+    masses = product(_of_others(fits, counts, weights), bumps)
     masses *= rows
     masses /= masses.sum(axis=1, keepdims=True)
     return masses
@@ -311,7 +311,7 @@ def predicted(fits: Floats, counts: Floats, weights: Floats) -> float:
     """How well every arm is predicted by the others: the sum of log likelihoods."""
     others = _of_others(fits, counts, weights)
     likelihood = np.einsum("ij,ij->i", others, fits) / others.sum(axis=1)
-    return float(np.log(likelihood) @ weights)
+    return float(np.sum(np.log(likelihood) * weights))
 
 
 def _of_others(fits: Floats, counts: Floats, weights: Floats) -> Floats:
