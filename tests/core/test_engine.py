@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from standout.core.engine import best_guess
+from standout.core.engine import _update_verdicts, best_guess
+from standout.core.kinds import Verdict
 from standout.core.method import Method
 from standout.core.methods import METHODS
 from standout.core.noise import Gaussian
-from standout.core.problem import Side
+from standout.core.problem import Problem, Side
 from standout.core.run import NO_LIMIT, Run, start_state
-from standout.core.state import PULLS, ROUNDS, UNDECIDED
+from standout.core.state import (
+    PULLS,
+    ROUNDS,
+    THRESHOLD,
+    THRESHOLD_LOWER,
+    THRESHOLD_UPPER,
+    UNDECIDED,
+    new_state,
+)
 from standout.results import StopReason
 from standout.simulation.play import play
 from standout.simulation.rewards import draw, rewards_of
 from tests.driving import NAMES, VARIANTS, Tape, drive, new_run, problem_for, spread_means
+from tests.naive.verdicts import verdict
 
 ROUNDS_PLAYED = 200
 labels = [method.label() for method in VARIANTS]
@@ -252,3 +264,33 @@ def test_budgets_that_make_no_sense(budget: float) -> None:
     method = METHODS["random"]
     with pytest.raises(ValueError, match="budget must be a whole number of at least 0 pulls"):
         Run(problem_for(method), "abc", method, np.random.default_rng(0), budget=budget)  # type: ignore[arg-type]
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("signs", [(1.0,), (-1.0,), (1.0, -1.0)])
+def test_verdicts_against_the_slow_twin(signs: tuple[float, ...]) -> None:
+    rng = np.random.default_rng(len(signs))
+    values = np.array([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, -np.inf, np.inf, np.nan])
+    some = METHODS["random"].spec(Problem(noise="bernoulli"), 3)
+    for case in range(300):
+        n = int(rng.integers(1, 40))
+        keeps, tolerance = bool(case % 2), float(rng.choice([0.0, 0.5, 3.0]))
+        spec = replace(some, n_arms=n, keeps_decisions=keeps, tolerance=tolerance)
+        state = new_state(n, signs, (3.0,) * len(signs))
+        for numbers in (state.lower, state.upper, state.estimate, state.bounds):
+            numbers[...] = rng.choice(values if case % 3 else values[:6], numbers.shape)
+        state.verdict[:] = before = rng.integers(0, 3, n)
+        _update_verdicts(spec, state)
+        ends = state.bounds[:, [THRESHOLD_LOWER, THRESHOLD_UPPER, THRESHOLD]].tolist()
+        for arm in range(n):
+            arms = [
+                (lower[arm], upper[arm], estimate[arm], *of_side)
+                for lower, upper, estimate, of_side in zip(
+                    state.lower, state.upper, state.estimate, ends, strict=True
+                )
+            ]
+            expected = Verdict[verdict(arms, tolerance).upper()]
+            if keeps and before[arm]:
+                expected = Verdict(before[arm])
+            assert state.verdict[arm] == expected
+        assert state.counters[UNDECIDED] == np.count_nonzero(state.verdict == 0)
