@@ -56,9 +56,17 @@ class Fence:
 class StrictArray(np.ndarray):
     """An array whose indexes must lie between 0 and its length."""
 
+    # These lines are most of the strict attack's time. What is too large NumPy refuses by itself.
     def __getitem__(self, key: Any) -> Any:
-        if type(key) is not int or key < 0:  # What is too large NumPy refuses by itself.
+        if type(key) is int:
+            if key < 0:
+                self._check(key)
+        elif type(key) is not tuple or len(key) != 2:
             self._check(key)
+        else:
+            row, column = key
+            if not type(row) is type(column) is int or row < 0 or column < 0:
+                self._check(key)
         return _get(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
