@@ -42,7 +42,9 @@ def browser() -> Iterator[Browser]:
         if os.environ.get("CI", "").lower() == "true":
             pytest.fail(message)
         pytest.skip(message)
-    options = ["--no-sandbox"] if os.geteuid() == 0 else []
+    # All pages and their drawing in few processes: what keeps sites apart is for nothing here.
+    options = ["--renderer-process-limit=1", "--in-process-gpu"]
+    options += ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=program, args=options)
         yield started
