@@ -67,6 +67,7 @@ APART = (
     "tests/core/test_jit.py::test_kept_kernels_run_where_nothing_is_compiled",
     "tests/core/test_jit.py::test_linear_algebra_is_imported_by_those_who_use_it",
     "tests/core/test_prior.py::test_arms_that_cannot_be_decided",
+    "tests/core/rules/test_joint.py::test_it_is_not_worse_than_focus",
     "tests/test_site.py::test_commands_on_the_pages_exist_with_their_options",
     "tests/torture/",
     "tests/test_examples.py::test_examples_pass_strict_mypy",
@@ -84,6 +85,7 @@ TOGETHER = (
     "tests/test_install.py",
     "tests/core/intervals/test_coverage.py",
     "tests/paper/figures/test_figures.py",
+    "tests/study/log/test_every_column.py",
 )
 """Files whose tests share something costly: a kernel, a browser, a cluster, cached runs, an
 environment."""
