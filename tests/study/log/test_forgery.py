@@ -14,7 +14,7 @@ import pytest
 from standout import Problem
 from standout.errors import StorageError
 from standout.study import Study
-from standout.study.log.chain import Logged, link, pack
+from standout.study.log.chain import COVERED, Logged, link, pack
 from standout.study.log.replay import Replay
 from standout.study.storage.log.chain_start import drawn_bytes, settings_digest
 from standout.study.storage.log.steps import Log, read_steps
@@ -288,7 +288,8 @@ def sealed_anew(path: Path) -> list[str]:
             rewards = log.take(int(row["logged"]))
             detail = replay._detail(row, rewards)
             logged = [Logged(r[2], r[3], r[4], r[5], bool(r[7])) for r in rewards]
-            digest = link(digest, row, detail, pack(logged))
+            covered = [row[name] for name in COVERED]
+            digest = link(digest, covered, detail, pack(logged))
             replay._apply(row, detail, rewards)
             where = f"digest = x'{digest.hex()}' WHERE number = {row['number']}"
             found.append(f"UPDATE standout_steps SET {where}")
