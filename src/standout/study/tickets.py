@@ -104,7 +104,8 @@ def hand_out(
     for number, (arm, slot, live_id) in enumerate(pulls, start=first):
         made.append(Ticket(number, progress.arms[arm], expires))
         slot = number if slot is None else slot
-        stored.tickets.hand_out(arm, slot)
+        row = open_tickets.OpenTicket(number, arm, slot, live_id, _PENDING, now, None, None)
+        stored.tickets.hand_out(row, progress.pending.item(arm), progress.held.item(arm))
         rows.append((stored.key, number, arm, slot, live_id, _PENDING, worker, now, expires))
     if rows:
         open_tickets.add(connection, rows)

@@ -23,6 +23,8 @@ _AHEAD = 64
 """The most tickets that are looked up ahead."""
 _MOST_HELD = 64
 """The most rewards of an arm that wait and are looked up with its tickets."""
+_KEPT = 256
+"""The most tickets, and arms, of which something is remembered."""
 _DENSE = 4
 """Tickets are read as a range if that reads at most so many times what was asked for."""
 Pair = tuple[int, int]
@@ -144,11 +146,12 @@ count_by_status = Statement(
 
 
 class Looked:
-    """Tickets that were looked up when a transaction began, each to be used once.
+    """Tickets that were looked up when a transaction began, or handed out; each to be used once.
 
     With each the first pulls of its arm that are out, and the told rewards of its arm that wait:
-    to ask for them later would be one more round trip per ticket, while others wait. What the
-    transaction itself does to them has to be said here, since the tables are not looked at again.
+    to ask for them later would be one more round trip per ticket, while others wait. What this
+    process does to them has to be said here, since the tables are not looked at again until
+    somebody else has changed the study (on SQLite, where a look is cheap: in the next transaction).
     """
 
     def __init__(self) -> None:
@@ -167,10 +170,26 @@ class Looked:
         self._whole.clear()
         self._held.clear()
 
-    def hand_out(self, arm: int, slot: int) -> None:
-        """A new pull is out."""
-        if arm in self._whole:
-            self._out[arm].append(slot)
+    def hand_out(self, ticket: OpenTicket, out: int, held: int) -> None:
+        """A new ticket, of an arm of which so many pulls are `out` now and so many rewards wait."""
+        if max(len(self._found), len(self._out)) >= _KEPT:
+            self.forget()
+        arm = ticket.arm
+        self._found[ticket.id] = [ticket]
+        if out == 1:
+            self._out[arm] = [ticket.slot]
+            self._whole.add(arm)
+        elif arm in self._whole:
+            self._out[arm].append(ticket.slot)
+        if not held:
+            self._held.setdefault(arm, [])
+
+    def knows(self, numbers: Sequence[int]) -> bool:
+        """Whether nothing need be looked up to tell of these."""
+        rows = [self._found.get(number) for number in numbers]
+        return all(
+            found and found[0][1] in self._whole and found[0][1] in self._held for found in rows
+        )
 
     def tell(
         self, filled: Mapping[int, Collection[int]], changed: Iterable[int], waits: Iterable[Row]
@@ -179,15 +198,15 @@ class Looked:
 
         And what waits from now on, as `held_before` gives it.
         """
-        if not self._out:
-            return
-        for arm in self._out.keys() & filled.keys():
-            self._out[arm] = [slot for slot in self._out[arm] if slot not in filled[arm]]
+        for arm in filled:
+            if arm in self._out:
+                self._out[arm] = [slot for slot in self._out[arm] if slot not in filled[arm]]
         gone = set(changed)
-        for number in self._found.keys() & gone:
-            del self._found[number]
+        for number in gone:
+            self._found.pop(number, None)
         for arm, rows in self._held.items():
-            self._held[arm] = [row for row in rows if row[1] not in gone]
+            if rows:
+                self._held[arm] = [row for row in rows if row[1] not in gone]
         for row in waits:
             if row[0] in self._held:
                 self._held[row[0]].append(row)

@@ -104,9 +104,11 @@ class StoredStudy:
             if self.is_loaded and self._is_alone:
                 # Most likely nobody else was here since; among many it would be asked in vain.
                 seq = ((sql.LOCK_SEQ if lock else sql.READ_SEQ), (self.key,))
-                found, *news = read_together(connection, [seq, *look])
+                unknown = [] if self.tickets.knows(tickets) else look
+                found, *news = read_together(connection, [seq, *unknown])
                 if found and found[0][0] == known.seq:
-                    self.tickets.remember(tickets, news, self.progress.held)
+                    if unknown:
+                        self.tickets.remember(tickets, news, self.progress.held)
                     return float(found[0][1])
             rows, *news = read_together(connection, [run, *self._news(known), *look])
             moment = float(rows[0][-1]) if rows else 0.0
@@ -150,6 +152,7 @@ class StoredStudy:
         self.progress.rounds = []
         self._scalars_text = ""
         self.trace.forget()
+        self.tickets.forget()
 
     def renew(self) -> None:
         """In a forked child: a thread that is not there may have been amid a change."""
