@@ -19,11 +19,9 @@ APART = (
     "tests/study/storage/test_killed.py",
     "tests/service/test_schema.py",
     "tests/service/test_cut_commits.py",
-    "tests/service/test_outage.py",
     "tests/service/test_process.py",
     "tests/service/security/test_access.py::test_nothing_is_imported_from_the_current_folder",
     "tests/service/security/test_access.py::test_a_pool_imports_nothing_from_the_current_folder",
-    "tests/service/security/test_slow_clients.py::test_with_few_files",
     "tests/analysis/checks/test_check_rates.py",
     "tests/analysis/checks/test_findings.py",
     "tests/analysis/checks/test_permutations.py",
@@ -53,10 +51,6 @@ APART = (
     "tests/study/test_kept_methods.py::test_what_the_goal_anytime_learns_follows_from_the_rewards",
     "tests/study/storage/test_threads.py::test_the_end_of_a_program_closes_nothing_that_is_in_use",
     "tests/service/test_bounds.py::test_invented_names_leave_nothing_behind",
-    "tests/service/security/test_slow_clients.py::test_the_longest_to_wait_makes_room",
-    "tests/service/security/test_slow_clients.py::test_headers_must_come_in_time",
-    "tests/service/security/test_slow_clients.py::test_a_slow_answer_is_no_slow_client",
-    "tests/service/rating/test_rating.py::test_a_lease_for_raters_of_its_own",
     "tests/analysis/test_analyse.py::test_it_says_what_a_run_with_these_rewards_says",
     "tests/analysis/test_folders.py::test_in_the_order_of_the_files",
     "tests/analysis/test_uniform_sampling.py::test_it_agrees_with_the_simulator",
@@ -90,12 +84,25 @@ TOGETHER = (
 """Files whose tests share something costly: a kernel, a browser, a cluster, cached runs, an
 environment."""
 
+WAITING = (
+    "tests/service/test_outage.py",
+    "tests/service/security/test_slow_clients.py::test_with_few_files",
+    "tests/service/security/test_slow_clients.py::test_the_longest_to_wait_makes_room",
+    "tests/service/security/test_slow_clients.py::test_headers_must_come_in_time",
+    "tests/service/security/test_slow_clients.py::test_a_slow_answer_is_no_slow_client",
+    "tests/service/rating/test_rating.py::test_a_lease_for_raters_of_its_own",
+)
+"""Tests that wait for seconds and compute for none: one after the other, in one process, so that
+the others have the cores meanwhile."""
+
 
 def is_long(name: str) -> bool:
     """Whether the test of this name is."""
-    return name.startswith(APART + TOGETHER)
+    return name.startswith(APART + TOGETHER + WAITING)
 
 
 def group(name: str) -> str:
     """Tests of one group run in one process: those of a file, unless they may run apart."""
+    if name.startswith(WAITING):
+        return "waiting"
     return name if name.startswith(APART) else name.partition("::")[0]
