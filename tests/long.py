@@ -52,6 +52,7 @@ APART = (
     "tests/study/storage/test_threads.py::test_the_end_of_a_program_closes_nothing_that_is_in_use",
     "tests/service/test_bounds.py::test_invented_names_leave_nothing_behind",
     "tests/analysis/test_analyse.py::test_it_says_what_a_run_with_these_rewards_says",
+    "tests/analysis/test_analyse.py::test_every_method_from_study_to_report_to_analysis",
     "tests/analysis/test_folders.py::test_in_the_order_of_the_files",
     "tests/analysis/test_uniform_sampling.py::test_it_agrees_with_the_simulator",
     "tests/cli/test_commands.py::TestHelp::test_a_study_in_a_file_imports_what_it_uses",

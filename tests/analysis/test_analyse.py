@@ -10,10 +10,11 @@ import pandas
 import pytest
 
 import standout
-from standout import Problem, Run, Study, analyse
+from standout import METHODS, Problem, Run, Study, analyse
 from standout.analysis import begin_study as begin_module
 from standout.analysis.begin_study import begin_study
 from standout.analysis.tables import Rewards, read_table
+from standout.core.intervals.choice import interval_name
 from standout.errors import ProblemError, RewardError, StudyExistsError
 from standout.results import Analysis
 from tests.study.cli import standout as command
@@ -50,11 +51,24 @@ def test_it_says_what_a_run_with_these_rewards_says(noise: str) -> None:
     assert bool(said.next) == bool(said.found.undecided)
 
 
-@pytest.mark.parametrize("name", ["rr", "wrr", "random"])
-def test_methods_with_an_interval_of_their_own(name: str) -> None:
-    """That of the paper's forerunner cannot be chosen; it has a name all the same."""
-    said = analyse(some_rewards("bernoulli", 20), Problem(noise="bernoulli", k=2), name)
-    assert (said.method, said.interval) == (name, "hoeffding" if name == "random" else "zhuang")
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_from_study_to_report_to_analysis(name: str, tmp_path: Path) -> None:
+    """An interval that only one method has, and nobody can choose, has a name all the same."""
+    problem, place, file = Problem(noise="bernoulli", k=2), tmp_path / "s.db", tmp_path / "s.csv"
+    table = some_rewards("bernoulli", 20)
+    with Study.create(place, list(MEANS), problem, name) as study:
+        study.tell_many(zip(table["arm"], table["value"], strict=True))
+        kind = study.method.interval_for(problem)
+        found = study.identification()
+    for words in (["study", "status", place], ["report", place, "--out", tmp_path / "s.html"],
+                  ["study", "export", place, "--out", file]):  # fmt: skip
+        done = command(*words)
+        assert done.code == 0, (words, done.err)
+    said = analyse(str(file), problem, name)
+    assert (said.method, said.interval) == (name, interval_name(kind))
+    assert (said.interval == "zhuang") == (name in ("rr", "wrr"))
+    assert set(said.found.outliers) == set(found.outliers)
+    assert set(said.found.normal) == set(found.normal)
 
 
 @pytest.mark.parametrize(
