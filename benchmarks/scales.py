@@ -14,8 +14,8 @@ import numpy as np
 
 from standout import Problem, simulate
 from standout.core import robust
+from standout.core.compile import kernel
 from standout.core.intervals import arm_interval, count_reward
-from standout.core.jit import kernel
 from standout.core.methods import parse_method
 from standout.core.noise import parse_noise
 from standout.core.problem import MAD_SCALE

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from standout.core.jit import IS_COMPILED
+from standout.core.compile import IS_COMPILED
 from standout.core.method import Method
 from standout.core.methods import METHODS
 from standout.core.problem import Problem, Side

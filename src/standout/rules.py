@@ -5,7 +5,7 @@ threshold. Whatever the rule, the verdicts keep their guarantee: it rests on the
 intervals alone.
 """
 
-from standout.core.jit import part
+from standout.core.compile import part
 from standout.core.kinds import IntervalKind, RangeKind
 from standout.core.method import Method
 from standout.core.rules.base import Rule, rule

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 
-from standout.core.jit import IS_COMPILED
+from standout.core.compile import IS_COMPILED
 from standout.core.method import Method
 from standout.core.methods import as_method
 from standout.core.problem import Problem

@@ -17,8 +17,8 @@ import numpy as np
 from scipy.stats import binom
 
 from standout.core import robust
+from standout.core.compile import kernel
 from standout.core.engine import begin_round, end_round, observe
-from standout.core.jit import kernel
 from standout.core.kinds import RangeKind
 from standout.core.method import Method
 from standout.core.methods import METHODS, parse_method

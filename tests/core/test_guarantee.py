@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 
 from standout.core import robust
+from standout.core.compile import kernel
 from standout.core.engine import begin_round, best_guess, end_round, observe
-from standout.core.jit import kernel
 from standout.core.kinds import IntervalKind, RangeKind
 from standout.core.method import Method
 from standout.core.methods import METHODS

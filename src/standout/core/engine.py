@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from standout.core.compile import dispatch, hot_part, inlined, kernel, part
 from standout.core.intervals import arm_interval, count_reward
-from standout.core.jit import dispatch, hot_part, inlined, kernel, part
 from standout.core.joint.certificate import certify
 from standout.core.joint.region import narrow
 from standout.core.kinds import RangeKind, Verdict

@@ -9,9 +9,9 @@ from statistics import NormalDist
 
 import numpy as np
 
+from standout.core.compile import kernel
 from standout.core.endings import least_tolerance, rounded_up, with_tolerance
 from standout.core.intervals import reward_variance
-from standout.core.jit import kernel
 from standout.core.many_rewards import fast_forward
 from standout.core.state import PULLS, ROUNDS, UNDECIDED, Spec, State, copy_state, means_of
 from standout.core.typing import Floats, Ints

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.jit import kernel, part
+from standout.core.compile import kernel, part
 from standout.core.state import SIZE, State
 from standout.core.typing import Floats
 

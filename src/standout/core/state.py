@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from standout.core.structs import Struct
+from standout.core.compile import Struct
 from standout.core.typing import Codes, FlagBlocks, Flags, FloatRows, Floats, Ints
 
 # Columns of State.bounds: ends of the median's, the MAD's and the threshold's interval,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from standout.core.compile import part
 from standout.core.endings import least_tolerance
 from standout.core.intervals import reward_variance
-from standout.core.jit import part
 from standout.core.kinds import Verdict
 from standout.core.state import SIZE, THRESHOLD, THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
 from standout.core.typing import Flags, Ints

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from standout.core.compile import kernel
 from standout.core.engine import begin_round, best_guess, end_round, touch
 from standout.core.intervals import count_reward
-from standout.core.jit import kernel
 from standout.core.state import PULLS, UNDECIDED, Spec, State
 from standout.core.typing import Array, Ints
 from standout.simulation.rewards import Rewards, draw

@@ -9,9 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from standout.core.jit import dispatch, part
+from standout.core.compile import Struct, dispatch, part
 from standout.core.noise import Bernoulli, Bounded, GaussianUnknown, HeavyTailed, Noise
-from standout.core.structs import Struct
 from standout.core.typing import Floats
 from standout.errors import InstanceError
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from standout.core.compile import IS_COMPILED
 from standout.core.engine import best_guess
 from standout.core.identification import identification
-from standout.core.jit import IS_COMPILED
 from standout.core.method import Method
 from standout.core.problem import Problem
 from standout.core.run import NO_LIMIT, start_state

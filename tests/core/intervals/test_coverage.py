@@ -18,8 +18,8 @@ from itertools import count, islice
 import numpy as np
 import pytest
 
+from standout.core.compile import kernel
 from standout.core.intervals import arm_interval, count_reward
-from standout.core.jit import kernel
 from standout.core.methods import parse_method
 from standout.core.problem import Problem
 from standout.core.run import start_state

@@ -9,7 +9,7 @@ import pytest
 
 from standout import Problem
 from standout.core import robust
-from standout.core.jit import IS_COMPILED
+from standout.core.compile import IS_COMPILED
 from standout.core.joint import bounds
 from standout.core.joint.costs import (
     CENTRE,

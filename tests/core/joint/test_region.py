@@ -7,7 +7,7 @@ import pytest
 
 from standout import Problem
 from standout.core import method, robust
-from standout.core.jit import IS_COMPILED
+from standout.core.compile import IS_COMPILED
 from standout.core.joint.costs import cost_at, find_least
 from standout.core.joint.region import joint_limit
 from standout.core.run import Run

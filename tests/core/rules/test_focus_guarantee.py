@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from standout.core.compile import kernel
 from standout.core.engine import begin_round, best_guess, end_round, observe
 from standout.core.intervals.choice import INTERVALS, check_interval
-from standout.core.jit import kernel
 from standout.core.methods import parse_method
 from standout.core.problem import Problem, Side
 from standout.core.run import start_state

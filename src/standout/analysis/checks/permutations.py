@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from standout.analysis.checks.ranks import Arms
-from standout.core.jit import kernel
+from standout.core.compile import kernel
 from standout.core.typing import Flags, Floats, Ints
 
 WORTH_TRYING = 0.02

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from standout.core.compile import dispatch, part
 from standout.core.intervals import betting, heavy
 from standout.core.intervals.bernoulli import bernoulli_interval
 from standout.core.intervals.bernstein import bernstein_radius, bernstein_step
@@ -15,7 +16,6 @@ from standout.core.intervals.heavy import heavy_interval, heavy_step
 from standout.core.intervals.hoeffding import hoeffding_radius, released_radius, zhuang_radius
 from standout.core.intervals.mixture import mixture_radius
 from standout.core.intervals.student import student_radius, student_step
-from standout.core.jit import dispatch, part
 from standout.core.kinds import IntervalKind
 from standout.core.state import Spec, State
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from standout.core.jit import part
+from standout.core.compile import part
 
 EQUAL = 12
 _RATIO = 2.0**-0.75

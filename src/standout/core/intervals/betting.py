@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import math
 
+from standout.core.compile import part
 from standout.core.intervals.bernstein import bernstein_radius, bernstein_step
-from standout.core.jit import part
 from standout.core.typing import Floats
 
 STRENGTHS = 21

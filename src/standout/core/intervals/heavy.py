@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from standout.core.jit import part
+from standout.core.compile import part
 from standout.core.typing import Floats
 
 GRID = 12

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from standout.core.jit import part
+from standout.core.compile import part
 
 
 @part()

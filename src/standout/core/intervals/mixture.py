@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 
-from standout.core.jit import part
+from standout.core.compile import part
 
 PULLS_PER_FACTOR = 30.0
 """See `tuned_pulls`."""

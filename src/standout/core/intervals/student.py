@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import math
 
+from standout.core.compile import part
 from standout.core.intervals.mixture import SCALE_RATIO, log_weight, scales_in_use
-from standout.core.jit import part
 
 _PRECISION = 1e-4
 _STEPS = 40

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.jit import part
+from standout.core.compile import part
 from standout.core.joint.costs import MOST, falling, rising
 from standout.core.order import quickselect
 from standout.core.state import Spec, State

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.jit import part
+from standout.core.compile import part
 from standout.core.joint.bounds import (
     BOUND,
     IN,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
+from standout.core.compile import dispatch, part
 from standout.core.intervals import reward_variance, share_sum
 from standout.core.intervals.bernoulli import bernoulli_centre, bernoulli_evidence
 from standout.core.intervals.betting import betting_evidence
 from standout.core.intervals.mixture import mixture_evidence
-from standout.core.jit import dispatch, part
 from standout.core.kinds import IntervalKind
 from standout.core.state import SCALE, Spec, State
 

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from standout.core.jit import part
+from standout.core.compile import part
 from standout.core.joint.bounds import IN, OUT, bound_of, place_slip, price, tune
 from standout.core.joint.costs import find_least, log_part
 from standout.core.order import kth_largest

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from standout.core.jit import bare_code, is_kernel, part
+from standout.core.compile import bare_code, is_kernel, part
 from standout.core.state import Spec, State
 from standout.errors import MethodError
 
@@ -43,7 +43,7 @@ def rule(*sees: str) -> Callable[[Choose], Rule]:
 
     It writes the indexes of the arms to pull into `state.chosen`, each once, and gives
     their number; `spec` and `state` are described in `standout.core.state`, `rng` is a
-    `numpy.random.Generator`. It is compiled (`standout.core.jit.part`, which also says what
+    `numpy.random.Generator`. It is compiled (`standout.core.compile.part`, which also says what
     `sees` is), so that it may use numbers and arrays only. What it calls must be compiled
     too, and lie in the same file or package.
 

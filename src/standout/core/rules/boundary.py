@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.jit import part
+from standout.core.compile import part
 from standout.core.state import GUESS_AD, GUESS_MEAN, THRESHOLD, Spec, State
 from standout.core.threshold.algorithm1 import median_of, median_rank
 from standout.core.typing import Floats, Ints

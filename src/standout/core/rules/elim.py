@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.jit import part
+from standout.core.compile import part
 from standout.core.kinds import IntervalKind, Verdict
 from standout.core.method import ZHU, Method
 from standout.core.rules.base import rule

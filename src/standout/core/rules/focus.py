@@ -46,7 +46,7 @@ import math
 
 import numpy as np
 
-from standout.core.jit import part
+from standout.core.compile import part
 from standout.core.kinds import RangeKind, Verdict
 from standout.core.method import Method
 from standout.core.order import kth_largest

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.jit import part
+from standout.core.compile import part
 from standout.core.rules.base import rule
 from standout.core.state import PULLS, RULED, Spec, State
 from standout.core.threshold.population import own_part, pulls_to_see, rule_chances

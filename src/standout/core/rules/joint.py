@@ -27,8 +27,8 @@ import math
 
 import numpy as np
 
+from standout.core.compile import part
 from standout.core.intervals import reward_variance
-from standout.core.jit import part
 from standout.core.joint.bounds import (
     HIGH,
     HIGH_KEEN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.jit import dispatch, inlined, part
+from standout.core.compile import dispatch, inlined, part
 from standout.core.kinds import RangeKind
 from standout.core.state import THRESHOLD, THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
 from standout.core.threshold.algorithm1 import algorithm1

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
+from standout.core.compile import part
 from standout.core.intervals import reward_variance
-from standout.core.jit import part
 from standout.core.order import kth_largest
 from standout.core.state import (
     GUESS_AD,

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.jit import part
+from standout.core.compile import part
 from standout.core.order import kth_largest
 from standout.core.state import (
     MAD_UPPER,

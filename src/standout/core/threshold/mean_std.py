@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from standout.core.jit import part
+from standout.core.compile import part
 from standout.core.state import THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
 
 

@@ -26,8 +26,8 @@ import math
 
 import numpy as np
 
+from standout.core.compile import part
 from standout.core.intervals import reward_variance, share_sum
-from standout.core.jit import part
 from standout.core.order import kth_largest
 from standout.core.state import (
     CELLS,

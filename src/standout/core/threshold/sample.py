@@ -23,7 +23,7 @@ import math
 
 import numpy as np
 
-from standout.core.jit import dispatch, part
+from standout.core.compile import dispatch, part
 from standout.core.kinds import Verdict
 from standout.core.order import kth_largest
 from standout.core.state import (

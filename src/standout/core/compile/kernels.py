@@ -28,9 +28,9 @@ from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
-from standout.core.kernel_linking import PartCompiler, PartFiles
-from standout.core.kernel_loading import put_off_linear_algebra, tell_of_waiting
-from standout.core.structs import StructType
+from standout.core.compile.linking import PartCompiler, PartFiles
+from standout.core.compile.loading import put_off_linear_algebra, tell_of_waiting
+from standout.core.compile.structs import StructType
 from standout.interruption import put_off
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -38,11 +38,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 IS_COMPILED = not numba.config.DISABLE_JIT
 """Whether kernels are compiled in this process."""
 
-_PACKAGE = Path(__file__).resolve().parents[1]
+_PACKAGE = Path(__file__).resolve().parents[2]
 _KEPT_FOLDERS = 8
 _DEFINES = re.compile(r"^@(kernel|part|hot_part|inlined|rule)\(", re.MULTILINE)
 _SHARED = tuple(
-    f"core/{name}.py" for name in ("jit", "kernel_linking", "kinds", "state", "structs", "typing")
+    f"core/{name}.py"
+    for name in (
+        "compile/kernels",
+        "compile/linking",
+        "compile/structs",
+        "kinds",
+        "state",
+        "typing",
+    )
 )
 """What kernels are made with, and where their constants are, besides their own files."""
 _OPTIONS = {

@@ -7,7 +7,7 @@ change (the contents of arrays do), and the compiler is told so: it reads each
 field once, as if it were an argument.
 
 The fields named in `STATIC` are part of the type. A function made by
-`standout.core.jit.dispatch` is compiled for their values alone.
+`standout.core.compile.dispatch` is compiled for their values alone.
 """
 
 from __future__ import annotations
