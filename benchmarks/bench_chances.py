@@ -16,8 +16,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from bars import end, report
 
 from standout.core.problem import Problem
-from standout.posterior.estimate import Memory, estimate
-from standout.posterior.evidence import Evidence
+from standout.estimation.estimate import Memory, estimate
+from standout.estimation.evidence import Evidence
 
 FULL, UPDATE = 2.0, 0.2
 """Seconds, at most, for 10,000 arms."""

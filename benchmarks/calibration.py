@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from populations import Case, adaptive, cases, truth, uniform
 
 from standout.core.problem import Problem
-from standout.posterior.estimate import estimate
+from standout.estimation.estimate import estimate
 
 TENTHS = 10
 LOWER, UPPER = 0.1, 0.07

@@ -27,8 +27,8 @@ from standout.core.engine import best_guess
 from standout.core.methods import as_method
 from standout.core.problem import Problem
 from standout.core.run import start_state
-from standout.posterior.estimate import estimate
-from standout.posterior.evidence import Evidence, evidence_of
+from standout.estimation.estimate import estimate
+from standout.estimation.evidence import Evidence, evidence_of
 from standout.simulation import Instance
 
 PER_ARM = (10, 30, 100)

@@ -19,7 +19,7 @@ from standout.core.noise import Bernoulli, Bounded, Gaussian, GaussianUnknown, H
 from standout.core.problem import Problem
 from standout.core.run import start_state
 from standout.core.state import PULLS, UNDECIDED, Spec, State
-from standout.posterior.evidence import Evidence, evidence_of
+from standout.estimation.evidence import Evidence, evidence_of
 from standout.simulation import Instance
 from standout.simulation.instances import make_instance, parse_instance
 from standout.simulation.play import play

@@ -23,7 +23,7 @@ LATER = (
     "analysis/limit", "analysis/tables", "cli/analyse", "cli/study_chances", "cli/study_change",
     "core/endings",
     "core/intervals/betting", "core/joint", "core/rules/joint", "core/threshold/population",
-    "pictures/answers", "pictures/simulations", "posterior", "report/estimates", "report/items",
+    "pictures/answers", "pictures/simulations", "estimation", "report/estimates", "report/items",
     "results/analysis", "results/arm", "results/chances", "results/display", "results/overlap",
     "service/pictures",
     "service/routes/changing", "service/routes/tokens", "study/changing", "study/inbox",

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from standout.core.problem import Side as Side
     from standout.core.run import Run as Run
     from standout.driver import identify as identify
-    from standout.posterior.chances import chances as chances
-    from standout.posterior.until import Until as Until
+    from standout.estimation.chances import chances as chances
+    from standout.estimation.until import Until as Until
     from standout.results import Analysis as Analysis
     from standout.results import Chances as Chances
     from standout.results import Identification as Identification
@@ -50,8 +50,8 @@ _HOMES = {
     "core.problem": "MAD_SCALE Problem Side",
     "core.run": "Run",
     "driver": "identify",
-    "posterior.chances": "chances",
-    "posterior.until": "Until",
+    "estimation.chances": "chances",
+    "estimation.until": "Until",
     "results": "Analysis Chances Identification Interval Status StopReason Ticket",
     "simulation": "Instance Simulation simulate",
     "study": "Study",

@@ -25,8 +25,8 @@ from standout.core.problem import Problem
 from standout.core.run import NO_LIMIT, Run
 from standout.core.typing import Floats
 from standout.errors import ProblemError, RewardError
-from standout.posterior.chances import chances
-from standout.posterior.until import MOST_ARMS
+from standout.estimation.chances import chances
+from standout.estimation.until import MOST_ARMS
 from standout.results import Analysis, Identification, Next, StopReason
 from standout.text import plural
 

@@ -363,7 +363,7 @@ def stopped_line(now: Status) -> str:
     from standout.results import StopReason
 
     if now.reason is StopReason.ESTIMATE and now.until is not None:
-        from standout.posterior.until import Until
+        from standout.estimation.until import Until
 
         return f"stopped: estimate ({Until.parse(now.until).words}; not a certificate)"
     return f"stopped: {now.reason}"

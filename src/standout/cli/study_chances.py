@@ -86,7 +86,7 @@ def leaders_lines(study: Study, undecided: Sequence[str]) -> list[str]:
 
     Nothing for so many arms that a look would take long.
     """
-    from standout.posterior.until import MOST_ARMS
+    from standout.estimation.until import MOST_ARMS
 
     if len(study.arms) > MOST_ARMS:
         return []
@@ -103,7 +103,7 @@ def summary(study: Study) -> dict[str, Any] | None:
 
     None for so many arms that a look would take long.
     """
-    from standout.posterior.until import MOST_ARMS
+    from standout.estimation.until import MOST_ARMS
 
     if len(study.arms) > MOST_ARMS:
         return None

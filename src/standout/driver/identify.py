@@ -18,9 +18,9 @@ from standout.core.prior import Earlier, PriorFacts
 from standout.core.problem import Problem
 from standout.core.run import Run
 from standout.errors import MeasureError, ProblemError, UndecidableWarning
-from standout.posterior.chances import chances
-from standout.posterior.lists import FALSE_SHARE
-from standout.posterior.until import MOST_ARMS, Until, is_look_due
+from standout.estimation.chances import chances
+from standout.estimation.lists import FALSE_SHARE
+from standout.estimation.until import MOST_ARMS, Until, is_look_due
 from standout.results import Identification, StopReason
 
 Progress = Callable[[Run], None]

@@ -8,7 +8,7 @@ from standout.core.kinds import RangeKind
 from standout.core.method import Method
 from standout.core.noise import Bernoulli, Bounded, GaussianUnknown, HeavyTailed, Noise
 from standout.core.problem import MAD_SCALE, Problem, Side
-from standout.posterior.until import Until
+from standout.estimation.until import Until
 from standout.report.facts import Facts
 from standout.study.changing import NOTE
 from standout.text import count, moment, printable

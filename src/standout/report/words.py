@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from standout.analysis.uniform_sampling import Uniform
 from standout.core.kinds import Verdict
 from standout.core.problem import Side
-from standout.posterior.until import Until
+from standout.estimation.until import Until
 from standout.report.items import quoted
 from standout.results import Forecast, StopReason
 from standout.results.overlap import overlap_words

@@ -10,10 +10,10 @@ import numpy as np
 
 from standout.core.problem import Problem
 from standout.core.state import Spec, State
-from standout.posterior.until import Until
+from standout.estimation.until import Until
 
 if TYPE_CHECKING:
-    from standout.posterior.evidence import Evidence
+    from standout.estimation.evidence import Evidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,14 +31,14 @@ class Look:
     ) -> Look:
         """As the arms stand now."""
         # Imported here: most commands on a study come without a look.
-        from standout.posterior.evidence import evidence_of
+        from standout.estimation.evidence import evidence_of
 
         return cls(until, problem, arms, evidence_of(spec, state))
 
     @cached_property
     def excess(self) -> float:
         """How far the chances are from the promise, which holds up to 1; takes a while."""
-        from standout.posterior.estimate import estimate
+        from standout.estimation.estimate import estimate
 
         share = self.until.flag_share
         return self.until.excess(

@@ -27,7 +27,7 @@ from standout.core.state import (
 )
 from standout.core.typing import Codes, Flags, Ints
 from standout.core.undecidable import doubt
-from standout.posterior.until import Until, is_look_due
+from standout.estimation.until import Until, is_look_due
 from standout.results import Identification, StopReason
 from standout.study.log.chain import Kind, Step
 from standout.study.look import Look, LookDueError

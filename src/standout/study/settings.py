@@ -19,7 +19,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from standout.errors import ProblemError, StudyError, shown
-from standout.posterior.until import Until
+from standout.estimation.until import Until
 from standout.study import arguments
 from standout.text import span
 

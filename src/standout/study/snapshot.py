@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from standout.core.method import Method
-from standout.posterior.until import MOST_ARMS
+from standout.estimation.until import MOST_ARMS
 from standout.results import Chances, Change, StudyView, Trace, Verification
 from standout.study.forecast import StudyForecaster
 from standout.study.log.reward_table import RewardTable, read_reward_table

@@ -59,7 +59,7 @@ from standout.study.transaction import (
 from standout.study_interface import ByHand, StudyInterface, Wanted
 
 if TYPE_CHECKING:
-    from standout.posterior.until import Until
+    from standout.estimation.until import Until
     from standout.results import Ending, Forecast, Verification
     from standout.study.forecast import StudyForecaster
     from standout.study.log.history import History
@@ -321,8 +321,8 @@ class Study(StudyInterface):
             return self._stored.progress.identification()
 
     def chances(self, *, false_share: float = 0.05, seed: int = 0) -> Chances:
-        from standout.posterior.estimate import estimate
-        from standout.posterior.evidence import evidence_of
+        from standout.estimation.estimate import estimate
+        from standout.estimation.evidence import evidence_of
 
         with self._reading():
             progress = self._stored.progress

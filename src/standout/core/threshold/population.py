@@ -9,7 +9,7 @@ a few arms, and some steps of EM over bumps bend it towards the arms. Bumps, as 
 what noise hides and no wider than half the bell, neither follow noise nor blur what there is.
 Theta is the median + factor * MAD of where the arms' means may lie, which noise has not widened,
 and leans up by a standard error or two: most arms lie below, so one that is too low names many.
-No guarantee rests on this; `standout.posterior` does the same with more care, for people
+No guarantee rests on this; `standout.estimation` does the same with more care, for people
 to look at.
 
 Means are put into cells, fine near the median and wider far out. A row of `State.learnt` holds the

@@ -11,9 +11,9 @@ from pydantic import Field
 from starlette.responses import Response
 
 from standout.core.kinds import Verdict
+from standout.estimation.lists import FALSE_SHARE
 from standout.pictures.arms import picture_of_view
 from standout.pictures.scale import path_range, scale, trace_range
-from standout.posterior.lists import FALSE_SHARE
 from standout.results import (
     ArmHistory,
     ArmList,

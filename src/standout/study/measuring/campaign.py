@@ -13,8 +13,8 @@ from standout.core.method import Method
 from standout.core.methods import as_method
 from standout.core.problem import Problem
 from standout.errors import NoStudyError, StudyError
+from standout.estimation.until import Until
 from standout.extras import require
-from standout.posterior.until import Until
 from standout.study.storage.catalogue import before_scales
 from standout.study.study import Study
 

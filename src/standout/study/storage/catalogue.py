@@ -23,7 +23,7 @@ from standout.errors import (
     StudyExistsError,
     shown,
 )
-from standout.posterior.until import Until
+from standout.estimation.until import Until
 from standout.results import StopReason, StudyRow
 from standout.study import arguments
 from standout.study.progress import Progress

@@ -24,9 +24,9 @@ from typing import NamedTuple
 import numpy as np
 
 from standout.core.typing import Array, Floats, Ints
-from standout.posterior.bins import Bins
-from standout.posterior.evidence import Readings, starts_of
-from standout.posterior.products import blocks, product, weighted
+from standout.estimation.bins import Bins
+from standout.estimation.evidence import Readings, starts_of
+from standout.estimation.products import blocks, product, weighted
 
 SHARES = (0.0, 0.02, 0.06, 0.15)
 """Shares of outliers that the first layer may have, all as likely beforehand."""

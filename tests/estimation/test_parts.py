@@ -15,14 +15,14 @@ from scipy import stats
 
 from standout.core import robust
 from standout.core.problem import Problem
-from standout.posterior import prior
-from standout.posterior.bins import bins_of
-from standout.posterior.draws import Posterior, thresholds
-from standout.posterior.evidence import Evidence, readings_of
-from standout.posterior.likelihood import likelihood
-from standout.posterior.lists import lists_of
-from standout.posterior.normal import normal_tail, student_tail
-from standout.posterior.products import MOST_OF_VECTOR, product, weighted
+from standout.estimation import prior
+from standout.estimation.bins import bins_of
+from standout.estimation.draws import Posterior, thresholds
+from standout.estimation.evidence import Evidence, readings_of
+from standout.estimation.likelihood import likelihood
+from standout.estimation.lists import lists_of
+from standout.estimation.normal import normal_tail, student_tail
+from standout.estimation.products import MOST_OF_VECTOR, product, weighted
 from tests.naive import chances as naive
 
 MEANS = st.lists(st.integers(-8, 8).map(float), min_size=1, max_size=9)
@@ -257,8 +257,8 @@ _OTHER_THREADS = """
 import time
 import numpy as np
 from standout import Problem
-from standout.posterior.estimate import estimate
-from standout.posterior.evidence import Evidence
+from standout.estimation.estimate import estimate
+from standout.estimation.evidence import Evidence
 
 def others():
     return time.process_time() - time.thread_time()

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from standout import Chances, Problem, ProblemError, Run, Study, chances
 from standout.core import robust
 from standout.core.prior import PriorFacts
-from standout.posterior.estimate import Memory, estimate
-from standout.posterior.evidence import Evidence, evidence_of
+from standout.estimation.estimate import Memory, estimate
+from standout.estimation.evidence import Evidence, evidence_of
 
 NOISES = ("gaussian:1", "gaussian", "heavy:1", "bounded:-50,50", "bernoulli")
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from standout.errors import ProblemError, shown
-from standout.posterior.lists import FALSE_SHARE
+from standout.estimation.lists import FALSE_SHARE
 from standout.results import Chances
 
 MOST_ARMS = 20_000

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from standout import Problem
 from standout.core import robust
-from standout.posterior.estimate import estimate
-from standout.posterior.evidence import Evidence
+from standout.estimation.estimate import estimate
+from standout.estimation.evidence import Evidence
 
 FACTOR = Problem(noise="bernoulli", k=3).factor
 

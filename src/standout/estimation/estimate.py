@@ -10,13 +10,13 @@ import numpy as np
 from standout.core.problem import Problem, Side
 from standout.core.typing import Flags, Floats, Ints
 from standout.errors import ProblemError
-from standout.posterior import prior
-from standout.posterior.bins import Bins, bins_of
-from standout.posterior.draws import Posterior, thresholds
-from standout.posterior.evidence import Evidence, Readings, readings_of, starts_of
-from standout.posterior.likelihood import likelihood
-from standout.posterior.lists import FALSE_SHARE, lists_of
-from standout.posterior.products import product, weighted
+from standout.estimation import prior
+from standout.estimation.bins import Bins, bins_of
+from standout.estimation.draws import Posterior, thresholds
+from standout.estimation.evidence import Evidence, Readings, readings_of, starts_of
+from standout.estimation.likelihood import likelihood
+from standout.estimation.lists import FALSE_SHARE, lists_of
+from standout.estimation.products import product, weighted
 from standout.results import Chances, Threshold
 
 LEVEL = 0.9

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from standout.core.typing import Floats
-from standout.posterior.bins import Bins
-from standout.posterior.evidence import Readings
+from standout.estimation.bins import Bins
+from standout.estimation.evidence import Readings
 
 SMALLEST = 1e-300
 """The chance of a one, or a zero, is never less."""

@@ -6,9 +6,9 @@ import numpy as np
 
 from standout.core.robust import median_rank
 from standout.core.typing import Floats
-from standout.posterior.bins import Bins
-from standout.posterior.evidence import Readings
-from standout.posterior.normal import student_tail
+from standout.estimation.bins import Bins
+from standout.estimation.evidence import Readings
+from standout.estimation.normal import student_tail
 
 
 class Posterior:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from standout.core.typing import Floats
-from standout.posterior.evidence import Readings
+from standout.estimation.evidence import Readings
 
 FINENESS = 25
 """Bins per robust standard deviation of the estimates, near their median."""

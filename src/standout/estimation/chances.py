@@ -8,9 +8,9 @@ from standout.core.noise import Bounded, GaussianUnknown
 from standout.core.problem import Problem
 from standout.core.run import Run
 from standout.errors import ProblemError
-from standout.posterior.estimate import estimate
-from standout.posterior.evidence import Evidence, evidence_of
-from standout.posterior.lists import FALSE_SHARE
+from standout.estimation.estimate import estimate
+from standout.estimation.evidence import Evidence, evidence_of
+from standout.estimation.lists import FALSE_SHARE
 from standout.results import Chances, Identification
 
 

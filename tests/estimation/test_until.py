@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from standout import Chances, Problem, ProblemError, StopReason, Until, chances, identify
 from standout.core import robust
 from standout.core.run import Run
-from standout.posterior.estimate import estimate
-from standout.posterior.evidence import Evidence
-from standout.posterior.until import expected_missed, is_look_due
+from standout.estimation.estimate import estimate
+from standout.estimation.evidence import Evidence
+from standout.estimation.until import expected_missed, is_look_due
 from tests.naive.chances import missed_share
 
 MEANS = {**{f"arm {i}": 0.02 * i for i in range(12)}, "yew": 0.6}
