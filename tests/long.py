@@ -60,7 +60,7 @@ APART = (
     "tests/cli/test_dialect.py::test_json_is_one_object",
     "tests/core/compile/test_kernels.py::test_another_installation_shares_the_cache",
     "tests/core/compile/test_kernels.py::test_kept_kernels_run_where_nothing_is_compiled",
-    "tests/core/compile/test_kernels.py::test_linear_algebra_is_imported_by_those_who_use_it",
+    "tests/core/compile/test_kernels.py::test_an_untested_numba_gives_the_same_results_and_one_line_of_warning",
     "tests/core/test_prior.py::test_arms_that_cannot_be_decided",
     "tests/core/rules/test_joint.py::test_it_is_not_worse_than_focus",
     "tests/test_site.py::test_commands_on_the_pages_exist_with_their_options",

@@ -6,6 +6,7 @@ import ast
 import copy
 import errno
 import importlib
+import os
 import pickle
 import subprocess
 import sys
@@ -20,12 +21,12 @@ import numpy as np
 import pytest
 from numba.core.caching import IndexDataCacheFile
 
-from standout.core.compile import Struct, dispatch, kernel, part
-from standout.core.compile import kernels as jit
+from standout.core.compile import Struct, bare_code, cache, dispatch, dispatcher, kernel, part
+from standout.core.compile.versions import FORCE_PLAIN, WARNING
 from standout.core.state import new_state
 from standout.core.typing import FloatRows, Floats
 
-PACKAGE = Path(jit.__file__).parents[2]
+PACKAGE = Path(cache.__file__).parents[2]
 needs_compiler = pytest.mark.skipif(
     numba.config.DISABLE_JIT, reason="a plain kernel has no compiled code"
 )
@@ -33,12 +34,12 @@ needs_compiler = pytest.mark.skipif(
 
 def test_every_file_that_names_the_cache_is_there() -> None:
     """One that was renamed would no longer count, and its kernels could go stale."""
-    assert set(jit._SHARED) <= set(jit._kernel_code())
+    assert set(cache.SHARED) <= set(cache.kernel_code())
 
 
 def test_constants_of_kernels_are_in_files_that_name_the_cache() -> None:
     """A number that a kernel uses, from a file that does not count, could go stale."""
-    hashed = set(jit._kernel_code())
+    hashed = set(cache.kernel_code())
     checked = 0
     for name in hashed:
         tree = ast.parse((PACKAGE / name).read_text("utf-8"))
@@ -53,7 +54,7 @@ def test_constants_of_kernels_are_in_files_that_name_the_cache() -> None:
         }
         for node in tree.body:
             marks = [ast.unparse(m).split("(")[0] for m in getattr(node, "decorator_list", [])]
-            if not any(jit._DEFINES.match(f"@{m}(") for m in marks):
+            if not any(cache.DEFINES.match(f"@{m}(") for m in marks):
                 continue
             used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
             for constant in used & imported.keys():
@@ -67,8 +68,8 @@ def test_constants_of_kernels_are_in_files_that_name_the_cache() -> None:
 def test_comments_do_not_count() -> None:
     code = 'X = 1\n\n\ndef f():\n    """Says."""\n    return X\n'
     other = '# why\nX = 1  # here\ndef f():\n    """Says more."""\n    return X\n'
-    assert jit.bare_code(code) == jit.bare_code(other)
-    assert jit.bare_code(code) != jit.bare_code(code.replace("1", "2"))
+    assert bare_code(code) == bare_code(other)
+    assert bare_code(code) != bare_code(code.replace("1", "2"))
 
 
 @needs_compiler
@@ -76,9 +77,9 @@ def test_another_installation_shares_the_cache(tmp_path: Path) -> None:
     """Nothing in the cache depends on where the package lies."""
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from standout.core import order; from standout.core.compile import kernels as jit\n"
+        "import standout\nfrom standout.core import order\n"
         "import numpy as np\n"
-        "assert jit.__file__.startswith(sys.argv[1]), jit.__file__\n"
+        "assert standout.__file__.startswith(sys.argv[1])\n"
         "order.quickselect(np.arange(3.0), 3, 1)\n"
         "print(sum(order.quickselect.entrance.stats.cache_hits.values()))\n"
     )
@@ -173,14 +174,14 @@ def test_a_kernel_is_compiled_once_for_what_it_does_not_see() -> None:
 def searches(kernel: Any, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """Filled with the arguments of calls for which compiled code is looked for in Python."""
     found: list[tuple[Any, ...]] = []
-    ours = jit._Kernel._compile_for_args
+    ours = dispatcher._Kernel._compile_for_args
 
     def noted(self: Any, *args: Any) -> Any:
         if self is kernel:
             found.append(args)
         return ours(self, *args)
 
-    monkeypatch.setattr(jit._Kernel, "_compile_for_args", noted)
+    monkeypatch.setattr(dispatcher._Kernel, "_compile_for_args", noted)
     return found
 
 
@@ -214,23 +215,33 @@ def test_threads_that_call_first_together_do_not_get_into_each_others_way(
     assert not searched
 
 
-_PUT_OFF = """
-import sys
-import numpy as np
-from standout.core.order import kth_largest
-kth_largest(np.arange(3.0), 3, 1, 0.0, np.zeros(3))
-assert "scipy.linalg" not in sys.modules
-import numba
-product = numba.njit(lambda a, b: a @ b)
-assert (product(np.eye(2), np.eye(2)) == np.eye(2)).all()
-assert "scipy.linalg" in sys.modules
+_PLAYED = """
+from standout.core.methods import METHODS
+from standout.simulation import default_problem, parse_instance
+from standout.simulation.runs import watch
+family = parse_instance("wine")
+print(watch(family, default_problem(family), METHODS["random"], 3, budget=20_000).to_dict())
 """
 
 
 @needs_compiler
-def test_linear_algebra_is_imported_by_those_who_use_it() -> None:
-    """A kernel of ours needs none; one of the user's finds it in the same process."""
-    subprocess.run([sys.executable, "-c", _PUT_OFF], check=True)
+def test_an_untested_numba_gives_the_same_results_and_one_line_of_warning() -> None:
+    """With the public API alone, from an empty cache and from a filled one."""
+
+    def played(plain: str) -> tuple[str, str]:
+        done = subprocess.run(
+            [sys.executable, "-c", _PLAYED],
+            env={**os.environ, FORCE_PLAIN: plain},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout, done.stderr
+
+    usual = played("0")
+    assert "outliers" in usual[0]
+    assert usual[1] == ""
+    assert played("1") == played("1") == (usual[0], f"{WARNING}\n")
 
 
 _KEPT = """

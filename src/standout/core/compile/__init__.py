@@ -4,9 +4,9 @@ Modules that define kernels import the decorators and `Struct` from here and not
 Numba, so that a new version of Numba concerns the files of this folder alone.
 """
 
+from standout.core.compile.cache import bare_code
 from standout.core.compile.kernels import (
     IS_COMPILED,
-    bare_code,
     dispatch,
     hot_part,
     inlined,

@@ -21,7 +21,6 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
     NativeValue,
@@ -159,6 +158,8 @@ class StructType(types.Type):  # type: ignore[misc]
         if isinstance(other, StructType) and other.cls is self.cls:
             pairs = zip(self.static, other.static, strict=True)
             if all(theirs is None or mine == theirs for mine, theirs in pairs):
+                from numba.core.typeconv import Conversion
+
                 return Conversion.safe
         return None
 
