@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from standout.errors import StudyError, UncertainError
 from standout.retries import Patience
 from standout.study import Study
 from standout.study.measuring.command import Command, MeasurementFailed, parse_command
-from standout.study.measuring.worker import Worker, is_gone, worker_name
+from standout.study.measuring.worker import Worker, _began, is_gone, worker_name
 from tests.cli.test_study import NASTY, write_arms
 from tests.patience import HANGS, until
 from tests.study.cli import standout
@@ -301,3 +303,53 @@ def test_a_commit_of_which_nobody_knows_does_not_end_a_run(
         assert calls > 1
         assert (study.status().pulls, study.verify().problems) == (6, ())
         assert len(study.failures()) == (name == "fail")
+
+
+def test_a_timeout_holds_although_a_grandchild_keeps_the_output_open(here: Path) -> None:
+    script(here, "assay", "sleep 30 &\nsleep 30")
+    with pytest.raises(MeasurementFailed, match="no answer within"):
+        Command(("./assay", "a"), timeout=0.3)("a")
+
+
+def test_the_exit_of_the_program_ends_the_measurement(here: Path) -> None:
+    # The grandchild holds the pipe until it is told to end.
+    script(here, "assay", "(while [ ! -e over ]; do sleep 0.1; done) &\necho 3")
+    try:
+        assert Command(("./assay", "a"))("a") == 3.0
+    finally:
+        (here / "over").touch()
+
+
+def test_output_that_never_ends_is_not_kept(here: Path) -> None:
+    script(here, "assay", "(while [ ! -e over ]; do echo noise; done) &\necho 3; exit 0")
+    try:
+        with suppress(MeasurementFailed):  # What it says depends on who prints first.
+            Command(("./assay", "a"))("a")
+    finally:
+        (here / "over").touch()
+
+
+def test_long_output_is_cut(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("standout.study.measuring.command.KEPT", 1000)
+    script(here, "assay", "yes 7 | head -c 3000000\nyes bad | head -c 3000000 >&2; echo end >&2")
+    command = Command(("./assay", "a"))
+    with pytest.raises(MeasurementFailed, match="not a number"):
+        command("a")
+    script(here, "assay", "yes bad | head -c 3000000 >&2; echo end >&2; exit 3")
+    with pytest.raises(MeasurementFailed, match=r"exit code 3: .*bad end$"):
+        command("a")
+
+
+def test_a_zombie_is_gone() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "print('here'); input()"],
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
+    assert child.stdin is not None
+    assert child.stdout is not None
+    child.stdout.readline()
+    name = f"run {socket.gethostname()}:{child.pid}:{_began(child.pid)}"
+    assert not is_gone(name)
+    child.kill()
+    until(lambda: is_gone(name), "still there")  # Not waited for: a zombie.
+    child.wait()
+    child.stdin.close()
+    child.stdout.close()

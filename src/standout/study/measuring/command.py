@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
+import selectors
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import IO, Any
 
 from standout.errors import StudyError
 
 PLACEHOLDER = "{arm}"
 _TAIL = 300
+KEPT = 65_536
+"""Bytes of what a program prints that are kept: the first of its output, the last of its errors."""
+CHUNK = 65_536
+LATE = 1_048_576
+"""Bytes that are read after a program's exit: more than its pipes hold."""
+CHECK = 0.05
+"""Seconds between looks at whether a program has exited while its output stays open."""
 
 _running: set[subprocess.Popen[bytes]] = set()
 _lock = threading.Lock()
@@ -54,17 +65,63 @@ class Command:
         with _lock:
             _running.add(process)
         try:
-            out, err = process.communicate(timeout=self.timeout)
+            out, err = _read_output(process, self.timeout)
         except subprocess.TimeoutExpired:
-            _kill(process)
-            process.communicate()
             raise MeasurementFailed(f"no answer within {self.timeout:g} s") from None
         finally:
+            _end(process)
             with _lock:
                 _running.discard(process)
         if process.returncode != 0:
             raise MeasurementFailed(_exit_text(process.returncode, err))
         return parse_reward(out)
+
+
+def _read_output(process: subprocess.Popen[bytes], timeout: float | None) -> tuple[bytes, bytes]:
+    """What a program printed until it exited; raises `TimeoutExpired` when the time is up.
+
+    The exit of the program itself ends the reading, although a program that it started may
+    still hold the pipes open, or even go on printing.
+    """
+    end = math.inf if timeout is None else time.monotonic() + timeout
+    kept: dict[IO[bytes], bytes] = {pipe: b"" for pipe in (process.stdout, process.stderr) if pipe}
+    with selectors.DefaultSelector() as selector:
+        for pipe in kept:
+            selector.register(pipe, selectors.EVENT_READ)
+        late = 0
+        while selector.get_map() and late < LATE:
+            is_over = process.poll() is not None
+            left = end - time.monotonic()
+            if left <= 0 and not is_over:
+                raise subprocess.TimeoutExpired(process.args, timeout or 0.0)
+            ready = selector.select(0 if is_over else min(CHECK, left))
+            if is_over and not ready:
+                break
+            for key, _ in ready:
+                pipe: Any = key.fileobj
+                part = os.read(key.fd, CHUNK)
+                late += len(part) * is_over
+                if not part:
+                    selector.unregister(pipe)
+                kept[pipe] = _keep(kept[pipe] + part, is_end=pipe is process.stderr)
+    process.wait(None if timeout is None else max(0.0, end - time.monotonic()))
+    out, err = kept.values()
+    return out, err
+
+
+def _keep(text: bytes, *, is_end: bool) -> bytes:
+    """The part of a program's output that is kept in memory."""
+    return text[-KEPT:] if is_end else text[:KEPT]
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a program that still runs, reap it, and close its pipes."""
+    if process.poll() is None:
+        _kill(process)
+        process.wait()
+    for pipe in (process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()
 
 
 def _exit_text(code: int, err: bytes) -> str:

@@ -42,10 +42,12 @@ def worker_name() -> str:
 
 
 def _began(pid: int) -> str:
+    """When a process began, by its system's clock; empty if there is none, or it is a zombie."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
         return ""
+    return "" if len(fields) < 20 or fields[0] in "ZX" else fields[19]
 
 
 def is_gone(worker: str) -> bool:
