@@ -185,7 +185,7 @@ def test_a_group_takes_two_trips_to_postgresql(
     server: Server, clock: Clock, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     """One to look at what all of its requests need, one to write it; also if some have to wait."""
-    from standout.study.storage.postgres import Watched
+    from standout.study.storage.old_postgres import Watched
 
     study = make(server.new_database(f"trips_{way}"), clock)
     study.tell_many([(arm, float(number % 7)) for number, arm in enumerate(ARMS * 100)])

@@ -196,7 +196,7 @@ def _serve(
 def _check_tokens(place: str, settings: Settings) -> tuple[int, int]:
     """How many tokens can be used, and were ever made; refuses to serve the world without."""
     from standout.study.storage.database import Storage
-    from standout.study.storage.tokens import count_tokens
+    from standout.study.storage.old_tokens import count_tokens
 
     storage = Storage(place, create=True)
     with storage.read() as connection:

@@ -55,7 +55,7 @@ def create(
     The link that carries it, and a QR code of that link to scan from the
     screen, come on standard error.
     """
-    from standout.study.storage import tokens
+    from standout.study.storage import old_tokens as tokens
     from standout.study.token_links import code_of, drawn, link_of
     from standout.study.transaction import worker_of
 
@@ -80,7 +80,7 @@ def create(
 @app.command("list")
 def list_tokens(place: Place, as_json: Json = False) -> None:
     """The tokens, without their secrets: when and by whom they were made and revoked."""
-    from standout.study.storage.tokens import read_all
+    from standout.study.storage.old_tokens import read_all
 
     storage = _storage(place)
     with storage.read() as connection:
@@ -120,7 +120,7 @@ def revoke(
     Revoking the last one lets nobody in: where a token was ever made, one is
     asked for. `standout token create PATH --role owner` makes another.
     """
-    from standout.study.storage import tokens
+    from standout.study.storage import old_tokens as tokens
     from standout.study.transaction import worker_of
 
     storage = _storage(place)

@@ -15,7 +15,7 @@ from pydantic import (
 
 from standout.study.rating.page import MOST_ANSWERS
 from standout.study.rating.scale import MOST_STEPS
-from standout.study.storage.tokens import Role
+from standout.study.storage.old_tokens import Role
 from standout.study.token_links import HERE
 
 BIGGEST = 2**63 - 1

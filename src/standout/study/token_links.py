@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from standout.study.storage.tokens import Role, Token
+from standout.study.storage.old_tokens import Role, Token
 
 HERE = "http://127.0.0.1:8000"
 """Where `standout serve` is unless it is told otherwise."""

@@ -20,7 +20,7 @@ from standout.errors import StorageError
 from standout.service.security.auth import FRESH
 from standout.study import Study
 from standout.study.storage.database import Storage
-from standout.study.storage.tokens import revoke, split
+from standout.study.storage.old_tokens import revoke, split
 from tests.patience import HANGS, until
 from tests.service.conftest import API, ARMS, Connect, bearer, new_token
 from tests.service.live import Program, serving

@@ -12,7 +12,7 @@ from standout import Problem
 from standout.study import Study
 from standout.study.inbox import lock
 from standout.study.inbox.request_sockets import DONE, ReceivedRequest
-from standout.study.storage.postgres import Batch
+from standout.study.storage.old_postgres import Batch
 from standout.study.storage.sqlite_file import SqliteFile
 from standout.study.storage.stored_study import StoredStudy
 from tests.patience import until

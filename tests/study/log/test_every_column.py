@@ -25,7 +25,7 @@ from standout.errors import StandoutError
 from standout.study import Study
 from standout.study.storage.database import Storage
 from standout.study.storage.schema import TABLES
-from standout.study.storage.tokens import create as create_token
+from standout.study.storage.old_tokens import create as create_token
 from tests.study.conftest import Clock
 from tests.study.log.test_forgery import GUARDS
 

@@ -15,8 +15,8 @@ from standout.errors import NoStudyError, StorageError
 from standout.study import Study, backup, restore
 from standout.study.storage import copying
 from standout.study.storage.database import Storage
-from standout.study.storage.tokens import create as create_token
-from standout.study.storage.tokens import read_all
+from standout.study.storage.old_tokens import create as create_token
+from standout.study.storage.old_tokens import read_all
 from tests.study.cli import standout
 from tests.study.postgres import Server
 from tests.study.processes import killed_after

@@ -17,7 +17,7 @@ from standout import Problem
 from standout.errors import UnavailableError, UncertainError
 from standout.study import Study
 from standout.study.storage.connection import Connection
-from standout.study.storage.postgres import Watched, connect, writing
+from standout.study.storage.old_postgres import Watched, connect, writing
 from standout.study.storage.statements import Statement, insert_into
 from tests.patience import until
 from tests.study.postgres import Server

@@ -10,7 +10,7 @@ import pytest
 
 from standout.errors import StandoutError
 from standout.study import Study
-from standout.study.storage.postgres import Call, Watched
+from standout.study.storage.old_postgres import Call, Watched
 from tests.study.conftest import Clock
 from tests.study.postgres import Server
 from tests.study.test_conformance import make

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from standout.errors import StudyError
-from standout.study.storage import tokens
+from standout.study.storage import old_tokens as tokens
 from standout.study.storage.database import Storage
 from tests.study.test_conformance import make
 

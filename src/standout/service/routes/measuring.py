@@ -32,7 +32,7 @@ from standout.service.schemas import (
 from standout.service.security.auth import Answerer, Identity, Measurer, Reader
 from standout.service.service import Service, ServiceOf
 from standout.study import Study, Ticket
-from standout.study.storage.tokens import Role
+from standout.study.storage.old_tokens import Role
 from standout.study.transaction import Mark, Transaction, behind_commit
 
 router = APIRouter(prefix="/studies/{name}", tags=["measuring"], route_class=LongRoute)

@@ -136,7 +136,7 @@ class Storage:
     def _new_connection(self) -> Connection:
         if self.file is not None:
             return Connection(self.file.connect(), is_sqlite=True)
-        from standout.study.storage.postgres import connect
+        from standout.study.storage.old_postgres import connect
 
         return Connection(connect(self.address.options, self.patience), is_sqlite=False)
 
@@ -185,7 +185,7 @@ class Storage:
         file.check(is_done=True)
 
     def _write_server(self, connection: Connection, is_small: bool) -> Iterator[Connection]:
-        from standout.study.storage.postgres import writing
+        from standout.study.storage.old_postgres import writing
 
         with writing(connection, is_small=is_small) as commit:
             yield connection
@@ -204,7 +204,7 @@ class Storage:
             if self.file is not None:
                 yield from self._read_file(connection, self.file)
             else:
-                from standout.study.storage.postgres import reading
+                from standout.study.storage.old_postgres import reading
 
                 with reading(connection, is_long=is_long):
                     yield connection

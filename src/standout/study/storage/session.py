@@ -1,0 +1,303 @@
+"""What can be read and written inside one transaction: every statement on studies and events."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.resources import files
+from typing import Any, ClassVar, NamedTuple
+
+from standout.errors import NoStudyError, StorageError, StudyError, StudyExistsError
+from standout.study.events.event import Event, Kind
+
+Row = tuple[Any, ...]
+Snapshot = tuple[int, bytes, list[bytes]]
+"""The number of the last event in it, the state, and the rewards in parts."""
+BATCH, PART = 5_000, 2_000
+"""Events that are read at once, and rows that are copied at once."""
+TABLES = tuple(
+    f"standout_{name}"
+    for name in (
+        "store", "studies", "events", "snapshots", "items", "tokens", "sessions", "deleted",
+    )
+)  # fmt: skip
+
+_EVENT = "number, time, kind, worker, key, body, digest"
+_ADD_EVENT = f"INSERT INTO standout_events (study, {_EVENT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_EVENTS = (
+    f"SELECT {_EVENT} FROM standout_events WHERE study = ? AND number >= ? "
+    f"ORDER BY number LIMIT {BATCH}"
+)
+_EVENT_OF_KEY = f"SELECT {_EVENT} FROM standout_events WHERE study = ? AND key = ?"
+_HEAD = (
+    "SELECT number, digest FROM standout_events WHERE study = ? ORDER BY number DESC LIMIT 1"
+)
+_DELETED = "study, name, time, worker, reason, pulls, events, head"
+_END_SESSIONS = (
+    "DELETE FROM standout_sessions WHERE token IN "
+    "(SELECT id FROM standout_tokens WHERE revoked IS NOT NULL)"
+)
+
+
+class Deleted(NamedTuple):
+    """What is left of a deleted study: its last numbers, by whom, when and why."""
+
+    study: int
+    name: str
+    time: float
+    worker: str
+    reason: str
+    pulls: int
+    events: int
+    head: str
+
+
+def schema(dialect: str) -> list[str]:
+    """The statements that make the tables, in the words of `sqlite` or `postgresql`."""
+    text = files(__package__).joinpath("schema.sql").read_text("utf-8")
+    other, binary = ("-- postgresql", "BLOB") if dialect == "sqlite" else ("-- sqlite", "BYTEA")
+    return [
+        "\n".join(line for line in part.strip().split("\n") if not line.startswith("--"))
+        for part in text.replace("{bytes}", binary).split("\n\n")[1:]
+        if not part.startswith(other)
+    ]
+
+
+class Session(ABC):
+    """One transaction. It ends with the block of `Store.write` or `Store.read` that gave it."""
+
+    is_sqlite: ClassVar[bool]
+
+    def __init__(self, raw: Any, clock: Callable[[], float] | None) -> None:
+        self.raw, self._clock = raw, clock
+        self._now: float | None = None
+
+    @property
+    def now(self) -> float:
+        """The time of this transaction, the same each time; after `lock`, when it was locked."""
+        if self._now is None:
+            self._now = self._time() if self._clock is None else self._clock()
+        return self._now
+
+    # What the two databases do differently.
+
+    def _time(self) -> float:
+        return time.time()
+
+    @abstractmethod
+    def run(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Run a statement with `?` for its values; its rows."""
+
+    @abstractmethod
+    def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run a statement once for each row of values."""
+
+    @abstractmethod
+    def lock(self, study: int) -> None:
+        """Wait until nobody else writes to the study, and keep others out until the end."""
+
+    @abstractmethod
+    def has_tables(self) -> bool:
+        """Whether this database is a store."""
+
+    @abstractmethod
+    def make_tables(self) -> None:
+        """Make the tables, all empty."""
+
+    @abstractmethod
+    def clear(self) -> None:
+        """Remove all rows of all tables, also those that are never removed otherwise."""
+
+    @abstractmethod
+    def rows(self, table: str) -> Iterator[list[Row]]:
+        """All rows of a table, in parts."""
+
+    @abstractmethod
+    def insert(self, table: str, rows: list[Row]) -> None:
+        """Add many whole rows."""
+
+    @abstractmethod
+    def missing_guards(self) -> list[str]:
+        """Which triggers that keep events as they are do not stand as they were made."""
+
+    # The store.
+
+    def version(self) -> tuple[int, str, int]:
+        """The version of the tables, the store's identity and its generation."""
+        found = self.run("SELECT version, identity, generation FROM standout_store")
+        if len(found) != 1:
+            raise StorageError("the store has lost its identity; restore it from a copy")
+        number, identity, generation = found[0]
+        return int(number), str(identity), int(generation)
+
+    def begin_again(self) -> None:
+        """Empty the store; its generation says that it has another past from now on."""
+        number, identity, generation = self.version()
+        self.clear()
+        self.put_version(number, identity, generation + 1)
+
+    def put_version(self, number: int, identity: str, generation: int) -> None:
+        """Say what the tables are, once they are made or cleared."""
+        self.run(
+            "INSERT INTO standout_store (version, identity, generation) VALUES (?, ?, ?)",
+            (number, identity, generation),
+        )
+
+    # Studies.
+
+    def names(self) -> list[tuple[int, str]]:
+        """Id and name of every study, oldest first."""
+        return [(i, name) for i, name in self.run("SELECT id, name FROM standout_studies ORDER BY id")]
+
+    def find(self, name: str | None) -> tuple[int, str]:
+        """Id and name of the study of this name; of the only one, if None.
+
+        Raises NoStudyError, and StudyError where there are several and no name is given.
+        """
+        found = self.names()
+        if not found:
+            raise NoStudyError("there is no study here")
+        if name is None:
+            if len(found) > 1:
+                known = ", ".join(repr(each) for _, each in found)
+                raise StudyError(f"there are several studies here; name one of {known}")
+            return found[0]
+        for study, each in found:
+            if each == name:
+                return study, each
+        raise NoStudyError(f"there is no study {name!r} here")
+
+    def create_study(self, name: str) -> int:
+        """Make room for a study; its id, which no other ever had here."""
+        self._lock_names()
+        if any(each == name for _, each in self.names()):
+            raise StudyExistsError(
+                f"there is a study {name!r} here already; open it, or give another name"
+            )
+        ((last,),) = self.run(
+            "SELECT max(id) FROM (SELECT id FROM standout_studies "
+            "UNION ALL SELECT study FROM standout_deleted) AS known"
+        )
+        study = 1 if last is None else int(last) + 1
+        self.run("INSERT INTO standout_studies (id, name) VALUES (?, ?)", (study, name))
+        return study
+
+    def _lock_names(self) -> None:
+        """Keep others from making studies until the end."""
+
+    def delete_study(
+        self,
+        study: int,
+        name: str,
+        time: float,
+        worker: str,
+        reason: str,
+        pulls: int,
+        events: int,
+        head: str,
+    ) -> None:
+        """Remove a study and revoke the tokens for it alone; what is left is a line."""
+        values = (study, name, time, worker, reason, pulls, events, head)
+        marks = ", ".join("?" for _ in values)
+        self.run(f"INSERT INTO standout_deleted ({_DELETED}) VALUES ({marks})", values)
+        self.run(
+            "UPDATE standout_tokens SET revoked = ?, revoked_by = ? "
+            "WHERE study = ? AND revoked IS NULL",
+            (time, worker, name),
+        )
+        self.run(_END_SESSIONS)
+        for table in ("standout_events", "standout_snapshots", "standout_items"):
+            self.run(f"DELETE FROM {table} WHERE study = ?", (study,))
+        self.run("DELETE FROM standout_studies WHERE id = ?", (study,))
+
+    def deleted(self) -> list[Deleted]:
+        """What is left of deleted studies, oldest first."""
+        found = self.run(f"SELECT {_DELETED} FROM standout_deleted ORDER BY time, study")
+        return [Deleted(*row) for row in found]
+
+    # Events.
+
+    def events(self, study: int, first: int = 0, last: int | None = None) -> Iterator[Event]:
+        """The events from number `first` to `last` (to the newest if None), in order."""
+        while True:
+            found = self.run(_EVENTS, (study, first))
+            for row in found:
+                if last is not None and row[0] > last:
+                    return
+                yield _event(row)
+            if len(found) < BATCH:
+                return
+            first = found[-1][0] + 1
+
+    def append(self, study: int, events: Sequence[Event]) -> None:
+        """Add events behind the newest; a number or key that is there already is refused."""
+        self.run_many(
+            _ADD_EVENT,
+            [
+                (study, e.number, e.time, str(e.kind), e.worker, e.key, e.body, e.digest)
+                for e in events
+            ],
+        )
+
+    def event_of_key(self, study: int, key: str) -> Event | None:
+        """The event with this key."""
+        found = self.run(_EVENT_OF_KEY, (study, key))
+        return _event(found[0]) if found else None
+
+    def head(self, study: int) -> tuple[int, bytes] | None:
+        """Number and digest of the newest event."""
+        found = self.run(_HEAD, (study,))
+        return (found[0][0], bytes(found[0][1])) if found else None
+
+    # Snapshots.
+
+    def snapshot(self, study: int) -> Snapshot | None:
+        """The newest snapshot."""
+        found = self.run(
+            "SELECT number, data FROM standout_snapshots WHERE study = ? ORDER BY part", (study,)
+        )
+        if not found:
+            return None
+        data = [bytes(part) for _, part in found]
+        return int(found[0][0]), data[0], data[1:]
+
+    def put_snapshot(
+        self, study: int, number: int, before: int | None, state: bytes, rewards: bytes
+    ) -> bool:
+        """Keep a snapshot up to event `number`; `rewards` are those since the snapshot `before`.
+
+        Gives False, and keeps nothing, if the newest snapshot is not `before` (another process
+        has written one, or dropped it). None for `before`: the snapshot stands alone, and takes
+        the place of any other.
+        """
+        if before is None:
+            self.drop_snapshots(study)
+            part = 1
+        else:
+            ((last, found),) = self.run(
+                "SELECT max(part), max(CASE WHEN part = 0 THEN number END) "
+                "FROM standout_snapshots WHERE study = ?",
+                (study,),
+            )
+            if found != before:
+                return False
+            part = int(last) + 1
+            self.run("DELETE FROM standout_snapshots WHERE study = ? AND part = 0", (study,))
+        self.run_many(
+            "INSERT INTO standout_snapshots (study, part, number, data) VALUES (?, ?, ?, ?)",
+            [(study, 0, number, state), (study, part, number, rewards)],
+        )
+        return True
+
+    def drop_snapshots(self, study: int) -> None:
+        """Forget the snapshots; to open the study takes longer, and nothing else changes."""
+        self.run("DELETE FROM standout_snapshots WHERE study = ?", (study,))
+
+
+def _event(row: Row) -> Event:
+    number, moment, kind, worker, key, body, digest = row
+    try:
+        return Event(number, moment, Kind(kind), worker, key, body, bytes(digest))
+    except (ValueError, TypeError):
+        raise StorageError(f"event {number} is of no known kind ({kind!r})") from None

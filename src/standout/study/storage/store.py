@@ -1,0 +1,240 @@
+"""A place that holds studies, opened: one transaction at a time, on SQLite or PostgreSQL.
+
+- A transaction from `Store.write` sees everything committed before it (on PostgreSQL: after
+  `Session.lock`) and is on disk when its block is left without an error. If the block raises,
+  nothing of it is there. If the connection breaks at the very end, `UncertainError` says that
+  it may or may not be.
+- A transaction from `Store.read` sees one moment and changes nothing.
+- Threads take turns. After a fork the child has to open its own: using the parent's raises.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import uuid
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from standout.errors import NoStudyError, StorageError, StudyError, UnavailableError, UncertainError
+from standout.interruption import put_off
+from standout.study.storage.location import locate
+from standout.study.storage.session import Session
+
+PATIENCE = 60.0
+"""Seconds to wait for others before giving up."""
+VERSION = 1
+"""Of the tables."""
+_DONE_OR_NOT = (
+    "; this may have been done or not. To tell again with the same key is safe: it counts once"
+)
+
+
+class Store(ABC):
+    """One store, opened.
+
+    `shown` names it without a password, `identity` is a text that it has alone, and
+    `generation` counts how often a backup was restored into it (as of when it was opened).
+    """
+
+    is_sqlite: bool
+    identity: str
+    generation: int
+    _driver_error: type[Exception]
+
+    def __init__(self, shown: str, patience: float, clock: Callable[[], float] | None) -> None:
+        self.shown, self.patience, self.clock = shown, patience, clock
+        self.is_read_only = False
+        self._pid = os.getpid()
+        self._turn, self._owner = threading.Lock(), 0
+        self._is_committing = False
+        self._raw: Any = None
+
+    # What the two databases do differently.
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the place is still the one that was opened."""
+        return True
+
+    @abstractmethod
+    def _connect(self) -> Any:
+        """A new connection of the driver's."""
+
+    @abstractmethod
+    def _begin(self, *, writes: bool, is_long: bool) -> Session:
+        """Begin a transaction."""
+
+    @abstractmethod
+    def _commit(self) -> None:
+        """End it."""
+
+    @abstractmethod
+    def _is_broken(self, error: Exception) -> bool:
+        """Whether a commit that ended with this error may have gone through nevertheless."""
+
+    @abstractmethod
+    def _explain(self, error: Exception) -> StorageError:
+        """A driver's error in words that say what to do; never with a password."""
+
+    # Transactions.
+
+    @contextmanager
+    def write(self, *, is_long: bool = False) -> Iterator[Session]:
+        """A transaction that may change the store; commits when the block ends well.
+
+        Ctrl-C takes effect when it is over. `is_long`: it may take more than the time that the
+        server grants usual ones.
+        """
+        if self.is_read_only:
+            raise StorageError(
+                f"{self.shown} is read-only here: asking and telling need a file and a folder "
+                "that can be written to"
+            )
+        with put_off(), self._in_turn():
+            yield from self._transaction(writes=True, is_long=is_long)
+
+    @contextmanager
+    def read(self, *, is_long: bool = False) -> Iterator[Session]:
+        """A transaction that sees one moment and changes nothing."""
+        with self._in_turn():
+            yield from self._transaction(writes=False, is_long=is_long)
+
+    def _transaction(self, *, writes: bool, is_long: bool) -> Iterator[Session]:
+        try:
+            try:
+                if self._raw is None:
+                    self._raw = self._connect()
+                yield self._begin(writes=writes, is_long=is_long)
+                self._is_committing = writes
+                self._commit()
+            except BaseException:
+                self._roll_back()
+                raise
+        except self._driver_error as error:
+            raise self._as_ours(error, writes) from None
+        except Exception:
+            raise
+        except BaseException:
+            self._drop()  # Interrupted, maybe amid BEGIN: the next use begins with a new one.
+            raise
+        finally:
+            self._is_committing = False
+
+    def _as_ours(self, error: Exception, writes: bool) -> StorageError:
+        found = self._explain(error)
+        is_uncertain = self._is_committing and self._is_broken(error)
+        self._drop()
+        if is_uncertain:
+            return UncertainError(f"{found}{_DONE_OR_NOT}")
+        if writes and "nothing was" not in str(found).lower():
+            found.args = (f"{found}; nothing was changed",)
+        return found
+
+    @contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        """Wait for the other threads of this process."""
+        self._check_process()
+        if self._owner == threading.get_ident():
+            raise StudyError("a transaction is under way already in this thread; use that one")
+        if not self._turn.acquire(timeout=min(self.patience, threading.TIMEOUT_MAX)):
+            raise UnavailableError(
+                f"{self.shown} was busy for {self.patience:g} s in another thread of this "
+                "process; nothing was changed; try again",
+                has_waited=True,
+            )
+        self._owner = threading.get_ident()
+        try:
+            yield
+        finally:
+            self._owner = 0
+            self._turn.release()
+
+    def _check_process(self) -> None:
+        if self._pid != os.getpid():
+            raise StudyError(
+                f"{self.shown} was opened before this process was forked, and cannot be used "
+                "here: open the study again in each process"
+            )
+
+    def _roll_back(self) -> None:
+        """Undo what is under way; where the connection is broken, the database does."""
+        if self._raw is not None:
+            with suppress(self._driver_error):
+                self._raw.rollback()
+
+    def _drop(self) -> None:
+        """Let go of the connection; the next use makes another."""
+        raw, self._raw = self._raw, None
+        if raw is not None:
+            with suppress(self._driver_error):
+                raw.close()
+
+    # Opening and closing.
+
+    def _prepare(self, create: bool) -> None:
+        """See that this is a store of this version; make its tables where that is wanted."""
+        with self.closed_on_error():
+            with self.read() as session:
+                is_made = session.has_tables()
+            if not is_made and not create:
+                raise NoStudyError(f"{self.shown} is a database, but holds no study")
+            if not is_made:
+                self._make()
+            with self.read() as session:
+                version, self.identity, self.generation = session.version()
+            if version != VERSION:
+                raise StorageError(
+                    f"{self.shown} has tables of version {version}, and this standout knows "
+                    f"version {VERSION}; use the standout that made it; nothing was changed"
+                )
+
+    def _make(self) -> None:
+        with self.write() as session:
+            if not session.has_tables():  # Another process may have been quicker.
+                session.make_tables()
+                session.put_version(VERSION, str(uuid.uuid4()), 0)
+
+    def ping(self) -> None:
+        """See that the database answers; raises if it does not."""
+        with self.read() as session:
+            session.run("SELECT 1")
+
+    def close(self) -> None:
+        """Close the connection; the next use opens another. Waits for a thread that uses it."""
+        if self._pid == os.getpid() and self._owner != threading.get_ident():
+            with self._turn:
+                self._drop()
+
+    @contextmanager
+    def closed_on_error(self) -> Iterator[None]:
+        """Close the connection at once if the block fails."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
+
+
+def open_store(
+    place: str | os.PathLike[str],
+    *,
+    create: bool = False,
+    patience: float = PATIENCE,
+    clock: Callable[[], float] | None = None,
+) -> Store:
+    """Open the store at a file or a PostgreSQL address; with `create`, make it if there is none.
+
+    `patience` is for how many seconds it waits for others; `clock` takes the place of the
+    time (of the server, for PostgreSQL). Raises NoStudyError where there is no store.
+    """
+    address = locate(place)
+    if address.file is not None:
+        from standout.study.storage.sqlite import SqliteStore
+
+        return SqliteStore(address.file, create, patience, clock)
+    from standout.study.storage.postgres import PostgresStore
+
+    return PostgresStore(address, create, patience, clock)
