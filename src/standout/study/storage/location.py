@@ -139,8 +139,19 @@ def check_file(path: Path, *, must_exist: bool) -> None:
             )
         if not path.parent.is_dir():
             raise StorageError(f"there is no folder {path.parent} to put the study in")
+        _refuse_left_log(path)
     elif 0 < path.stat().st_size < SMALLEST:
         raise StorageError(f"{path} is no SQLite database, or cut short; nothing was changed")
+
+
+def _refuse_left_log(path: Path) -> None:
+    """Refuse to make a file beside the log of one that is gone: SQLite would work it in."""
+    for ending in ("-wal", "-journal"):
+        log = Path(os.path.realpath(path) + ending)
+        if log.exists() and log.stat().st_size > 0:
+            raise StorageError(
+                f"{log} of an earlier file is here, maybe with its newest rewards; move it away"
+            )
 
 
 def check_length(path: Path, expected: int) -> None:

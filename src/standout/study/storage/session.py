@@ -30,14 +30,8 @@ _EVENTS = (
     f"ORDER BY number LIMIT {BATCH}"
 )
 _EVENT_OF_KEY = f"SELECT {_EVENT} FROM standout_events WHERE study = ? AND key = ?"
-_HEAD = (
-    "SELECT number, digest FROM standout_events WHERE study = ? ORDER BY number DESC LIMIT 1"
-)
+_HEAD = "SELECT number, digest FROM standout_events WHERE study = ? ORDER BY number DESC LIMIT 1"
 _DELETED = "study, name, time, worker, reason, pulls, events, head"
-_END_SESSIONS = (
-    "DELETE FROM standout_sessions WHERE token IN "
-    "(SELECT id FROM standout_tokens WHERE revoked IS NOT NULL)"
-)
 
 
 class Deleted(NamedTuple):
@@ -98,6 +92,14 @@ class Session(ABC):
         """Wait until nobody else writes to the study, and keep others out until the end."""
 
     @abstractmethod
+    def lock_names(self) -> None:
+        """Keep others from making studies until the end."""
+
+    @abstractmethod
+    def lock_making(self) -> None:
+        """Keep others from making tables until the end."""
+
+    @abstractmethod
     def has_tables(self) -> bool:
         """Whether this database is a store."""
 
@@ -144,11 +146,17 @@ class Session(ABC):
             (number, identity, generation),
         )
 
+    def count(self, table: str) -> int:
+        """How many rows a table has."""
+        return int(self.run(f"SELECT count(*) FROM {table}")[0][0])
+
     # Studies.
 
     def names(self) -> list[tuple[int, str]]:
         """Id and name of every study, oldest first."""
-        return [(i, name) for i, name in self.run("SELECT id, name FROM standout_studies ORDER BY id")]
+        return [
+            (i, name) for i, name in self.run("SELECT id, name FROM standout_studies ORDER BY id")
+        ]
 
     def find(self, name: str | None) -> tuple[int, str]:
         """Id and name of the study of this name; of the only one, if None.
@@ -170,7 +178,7 @@ class Session(ABC):
 
     def create_study(self, name: str) -> int:
         """Make room for a study; its id, which no other ever had here."""
-        self._lock_names()
+        self.lock_names()
         if any(each == name for _, each in self.names()):
             raise StudyExistsError(
                 f"there is a study {name!r} here already; open it, or give another name"
@@ -182,9 +190,6 @@ class Session(ABC):
         study = 1 if last is None else int(last) + 1
         self.run("INSERT INTO standout_studies (id, name) VALUES (?, ?)", (study, name))
         return study
-
-    def _lock_names(self) -> None:
-        """Keep others from making studies until the end."""
 
     def delete_study(
         self,
@@ -201,15 +206,22 @@ class Session(ABC):
         values = (study, name, time, worker, reason, pulls, events, head)
         marks = ", ".join("?" for _ in values)
         self.run(f"INSERT INTO standout_deleted ({_DELETED}) VALUES ({marks})", values)
-        self.run(
-            "UPDATE standout_tokens SET revoked = ?, revoked_by = ? "
-            "WHERE study = ? AND revoked IS NULL",
-            (time, worker, name),
-        )
-        self.run(_END_SESSIONS)
+        self.revoke_tokens("study", name, time, worker)
         for table in ("standout_events", "standout_snapshots", "standout_items"):
             self.run(f"DELETE FROM {table} WHERE study = ?", (study,))
         self.run("DELETE FROM standout_studies WHERE id = ?", (study,))
+
+    def revoke_tokens(self, column: str, value: str, time: float, by: str) -> None:
+        """End the tokens with this value in a column, and the logins that began with them."""
+        self.run(
+            "UPDATE standout_tokens SET revoked = ?, revoked_by = ? "
+            f"WHERE {column} = ? AND revoked IS NULL",
+            (time, by, value),
+        )
+        self.run(
+            "DELETE FROM standout_sessions WHERE token IN "
+            "(SELECT id FROM standout_tokens WHERE revoked IS NOT NULL)"
+        )
 
     def deleted(self) -> list[Deleted]:
         """What is left of deleted studies, oldest first."""

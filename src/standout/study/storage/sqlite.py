@@ -62,6 +62,12 @@ class SqliteSession(Session):
     def lock(self, study: int) -> None:
         """Nothing: `BEGIN IMMEDIATE` has locked the file."""
 
+    def lock_names(self) -> None:
+        """Nothing, too."""
+
+    def lock_making(self) -> None:
+        """Nothing, too."""
+
     def has_tables(self) -> bool:
         return bool(self.run("SELECT 1 FROM sqlite_master WHERE name = 'standout_store'"))
 
@@ -146,7 +152,9 @@ class SqliteStore(Store):
             raw.execute(f"PRAGMA wal_autocheckpoint={_LOG_PAGES}")
             if not self.is_read_only:
                 raw.execute("PRAGMA journal_mode=WAL").fetchone()
-                raw.execute("PRAGMA schema_version").fetchone()  # With a first look the log is there.
+                raw.execute(
+                    "PRAGMA schema_version"
+                ).fetchone()  # With a first look the log is there.
             if self._file is None:
                 pages, size = (
                     int(raw.execute(f"PRAGMA {name}").fetchone()[0])
@@ -247,7 +255,7 @@ class SqliteStore(Store):
         if code in _LOCKED:
             return UnavailableError(
                 f"{self.shown} was busy for {self.patience:g} s; another process holds a long "
-                "transaction. Nothing was changed; try again",
+                "transaction; nothing was changed; try again",
                 has_waited=True,
             )
         if code == _FOREIGN:

@@ -15,7 +15,7 @@ import threading
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 from standout.errors import NoStudyError, StorageError, StudyError, UnavailableError, UncertainError
@@ -85,15 +85,15 @@ class Store(ABC):
     def write(self, *, is_long: bool = False) -> Iterator[Session]:
         """A transaction that may change the store; commits when the block ends well.
 
-        Ctrl-C takes effect when it is over. `is_long`: it may take more than the time that the
-        server grants usual ones.
+        Ctrl-C takes effect when it is over, unless `is_long`: then it may also take more than
+        the time that a server grants usual ones.
         """
         if self.is_read_only:
             raise StorageError(
                 f"{self.shown} is read-only here: asking and telling need a file and a folder "
                 "that can be written to"
             )
-        with put_off(), self._in_turn():
+        with nullcontext() if is_long else put_off(), self._in_turn():
             yield from self._transaction(writes=True, is_long=is_long)
 
     @contextmanager
@@ -193,6 +193,7 @@ class Store(ABC):
 
     def _make(self) -> None:
         with self.write() as session:
+            session.lock_making()
             if not session.has_tables():  # Another process may have been quicker.
                 session.make_tables()
                 session.put_version(VERSION, str(uuid.uuid4()), 0)

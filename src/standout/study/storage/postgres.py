@@ -1,0 +1,234 @@
+"""Studies in a PostgreSQL database.
+
+Whatever falls silent is given up in time: the server ends transactions of clients that are
+frozen or gone (`idle_in_transaction_session_timeout`), locks and statements that take too
+long, and a client gives up a server from which no answer comes.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from standout.errors import StorageError, UnavailableError
+from standout.extras import require
+from standout.study.storage.location import Address
+from standout.study.storage.session import PART, TABLES, Row, Session, schema
+from standout.study.storage.store import Store
+
+require("postgres", "a PostgreSQL database")
+
+import psycopg  # noqa: E402
+from psycopg.conninfo import make_conninfo  # noqa: E402
+
+CONNECT = 10
+"""Seconds to wait for a connection."""
+IDLE = 20.0
+"""Seconds that a transaction may stand still before the server undoes it; less than others'
+patience, so that a frozen program costs them a while and no error."""
+LONG = 3600.0
+"""The same for one that copies a whole store, and for its statements."""
+MARGIN = 5.0
+"""Seconds that an answer may take beyond what the server allows a statement."""
+_CREATING = 7382094
+_IDLE_CODE = "25P03"
+
+# What it would print of a connection that broke, our errors say.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
+
+
+class _SilentError(psycopg.OperationalError):
+    """Nothing came for too long."""
+
+
+class Bounded(psycopg.Connection[Any]):
+    """A connection of which every answer has to come within `silence` seconds."""
+
+    silence = 65.0
+
+    def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
+        """As in psycopg; raises and closes the connection when nothing comes for too long."""
+        return super().wait(self._bounded(gen), *args, **kwargs)
+
+    def _bounded(self, gen: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+        last = time.monotonic()
+        try:
+            wanted = next(gen)
+            while True:
+                ready = yield wanted  # psycopg says "nothing" ten times a second while it waits.
+                now = time.monotonic()
+                if ready:
+                    last = now
+                elif now - last > self.silence:
+                    self.pgconn.finish()
+                    raise _SilentError(f"the database has not answered for {self.silence:g} s")
+                wanted = gen.send(ready)
+        except StopIteration as end:
+            return end.value
+
+
+@cache
+def _marked(statement: str) -> str:
+    return statement.replace("?", "%s")
+
+
+class PostgresSession(Session):
+    """A transaction on a server; who writes to a study locks its row."""
+
+    is_sqlite = False
+
+    def run(self, statement: str, values: Sequence[object] = ()) -> list[Row]:
+        cursor = self.raw.execute(_marked(statement), values or None)
+        found: list[Row] = cursor.fetchall() if cursor.description else []
+        return found
+
+    def run_many(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
+        self.raw.cursor().executemany(_marked(statement), rows)
+
+    def _time(self) -> float:
+        ((moment,),) = self.run("SELECT extract(epoch FROM clock_timestamp())::float8")
+        return float(moment)
+
+    def lock(self, study: int) -> None:
+        # The clock is read when the lock is there: times go up with the numbers of events.
+        found = self.run(
+            "WITH locked AS MATERIALIZED (SELECT FROM standout_studies WHERE id = ? FOR UPDATE) "
+            "SELECT extract(epoch FROM clock_timestamp())::float8 FROM locked",
+            (study,),
+        )
+        if found and self._clock is None:
+            self._now = float(found[0][0])
+
+    def lock_names(self) -> None:
+        self.run("LOCK TABLE standout_studies IN SHARE ROW EXCLUSIVE MODE")
+
+    def has_tables(self) -> bool:
+        return bool(self.run("SELECT to_regclass('standout_store') IS NOT NULL")[0][0])
+
+    def lock_making(self) -> None:
+        self.run(f"SELECT pg_advisory_xact_lock({_CREATING})")
+
+    def make_tables(self) -> None:
+        for statement in schema("postgresql"):
+            self.raw.execute(statement)
+
+    def clear(self) -> None:
+        names = ", ".join(TABLES)
+        self.run(f"LOCK TABLE {names} IN ACCESS EXCLUSIVE MODE")
+        self.run(f"TRUNCATE {names}")
+
+    def rows(self, table: str) -> Iterator[list[Row]]:
+        with self.raw.cursor(name="standout_rows") as cursor:
+            cursor.execute(f"SELECT * FROM {table}")
+            while part := cursor.fetchmany(PART):
+                yield part
+
+    def insert(self, table: str, rows: list[Row]) -> None:
+        with self.raw.cursor().copy(f"COPY {table} FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    def missing_guards(self) -> list[str]:
+        found = self.run(
+            "SELECT t.tgname, p.prosrc FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid "
+            "WHERE t.tgenabled = 'O' AND t.tgrelid IN "
+            "('standout_events'::regclass, 'standout_deleted'::regclass)"
+        )
+        made = schema("postgresql")
+        as_made = {name for name, text in found if any(f"${text}$" in each for each in made)}
+        names = [text.split()[2] for text in made if text.startswith("CREATE TRIGGER")]
+        return [name for name in names if name not in as_made]
+
+
+class PostgresStore(Store):
+    """A database on a server."""
+
+    is_sqlite = False
+    _driver_error = psycopg.Error
+    _raw: Bounded | None
+
+    def __init__(
+        self, address: Address, create: bool, patience: float, clock: Callable[[], float] | None
+    ) -> None:
+        super().__init__(str(address), patience, clock)
+        self._address = address
+        self._prepare(create)
+
+    def _connect(self) -> Bounded:
+        raw: Bounded = Bounded.connect(self._conninfo(), autocommit=True)
+        raw.silence = self.patience + MARGIN
+        try:
+            raw.execute(
+                "SET synchronous_commit = on; "
+                f"SET lock_timeout = {_ms(self.patience)}; "
+                # So that a lock's own, clearer error comes first.
+                f"SET statement_timeout = {_ms(self.patience + 1)}; "
+                f"SET idle_in_transaction_session_timeout = {_ms(IDLE)}"
+            )
+        except BaseException:
+            raw.close()
+            raise
+        return raw
+
+    def _conninfo(self) -> str:
+        limits: dict[str, str | int] = {
+            "connect_timeout": min(CONNECT, max(2, int(self.patience))),
+            "application_name": "standout",
+            "keepalives": 1,
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
+            "tcp_user_timeout": _ms(self.patience + MARGIN),
+            "client_encoding": "UTF8",
+        }
+        return make_conninfo("", **{**self._address.options, **limits})
+
+    def _begin(self, *, writes: bool, is_long: bool) -> PostgresSession:
+        assert self._raw is not None
+        if self._raw.closed:
+            self._raw = self._connect()
+        kind = "" if writes else " ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        self._raw.execute(f"BEGIN{kind}")
+        self._raw.silence = LONG if is_long else self.patience + MARGIN
+        if is_long:
+            self._raw.execute(
+                f"SET LOCAL statement_timeout = {_ms(LONG)}; "
+                f"SET LOCAL idle_in_transaction_session_timeout = {_ms(LONG)}"
+            )
+        return PostgresSession(self._raw, self.clock)
+
+    def _commit(self) -> None:
+        assert self._raw is not None
+        self._raw.execute("COMMIT")
+
+    def _is_broken(self, error: Exception) -> bool:
+        # An error that the server reports has undone the transaction, unless it ends the session:
+        # then the commit may have come first. Who stood still for too long had not sent it.
+        is_lost = self._raw is None or bool(self._raw.closed)
+        return is_lost and getattr(error, "sqlstate", None) != _IDLE_CODE
+
+    def _explain(self, error: Exception) -> StorageError:
+        if isinstance(error, psycopg.errors.LockNotAvailable):
+            return UnavailableError(
+                f"{self.shown} was busy for {self.patience:g} s; another process holds a long "
+                "transaction; nothing was changed; try again",
+                has_waited=True,
+            )
+        text = " ".join(str(error).split())
+        for password in filter(None, self._address.passwords):
+            text = text.replace(password, "***")
+        message = f"{self.shown}: {text}"
+        if getattr(error, "sqlstate", None) == _IDLE_CODE:
+            return UnavailableError(message)
+        if not isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+            return StorageError(message)
+        has_waited = isinstance(error, psycopg.errors.QueryCanceled | _SilentError)
+        return UnavailableError(message, has_waited=has_waited)
+
+
+def _ms(seconds: float) -> int:
+    """Whole milliseconds, as the server counts; more than it can count is its most."""
+    return max(1, min(int(1000 * seconds), 2**31 - 1))

@@ -1,0 +1,174 @@
+"""Tokens: who may do what with the studies of a database, over HTTP.
+
+A token is shown once, when it is made. The database keeps a salted hash of it:
+whoever reads the database cannot use what is in there. The secret is 256 random
+bits, so that one round of SHA-256 is as good as many.
+
+A revoked token stays in its table: that there was one is what keeps a store closed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+import re
+import secrets
+from dataclasses import dataclass
+from enum import StrEnum
+
+from standout.errors import StudyError
+from standout.results import Result
+from standout.study.storage.session import Session
+from standout.study.storage.store import Store
+
+_COLUMNS = "id, role, study, label, created, revoked, made_by, revoked_by, expires, salt, hash"
+_ADD = f"INSERT INTO standout_tokens ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_READ = f"SELECT {_COLUMNS} FROM standout_tokens ORDER BY created, id"
+_FORM = re.compile(r"standout_([0-9a-f]{12})_([0-9A-Za-z_-]{43})")
+LONGEST_LABEL = 200
+
+
+class Role(StrEnum):
+    """What a token is for."""
+
+    OWNER = "owner"
+    """Everything."""
+    WORKER = "worker"
+    """Ask, tell, give back, status."""
+    RATER = "rater"
+    """Answer on the rating page: the tickets handed to it, nothing else."""
+    VIEWER = "viewer"
+    """Look, and change nothing."""
+
+
+@dataclass(frozen=True)
+class Token(Result):
+    """A token without its secret; times in seconds since 1970.
+
+    `made_by` and `revoked_by` say by whom; they are empty where that was not kept. One without
+    `expires` holds until it is revoked.
+    """
+
+    id: str
+    role: Role
+    study: str | None
+    label: str
+    created: float
+    revoked: float | None = None
+    made_by: str = ""
+    revoked_by: str = ""
+    expires: float | None = None
+
+    def is_usable(self, now: float) -> bool:
+        """Whether it opens anything at a time (seconds since 1970)."""
+        return self.revoked is None and (self.expires is None or now < self.expires)
+
+
+@dataclass(frozen=True)
+class TokenList(Result):
+    """Tokens without their secrets, oldest first."""
+
+    tokens: tuple[Token, ...]
+
+
+@dataclass(frozen=True)
+class NewTokenMade(Result):
+    """A new token: its text, a link that carries it, and that as a QR code (`1` is dark)."""
+
+    made: Token
+    token: str
+    link: str
+    code: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A token as the database keeps it."""
+
+    token: Token
+    salt: str
+    hash: str
+
+    def is_of(self, secret: str) -> bool:
+        """Whether this is the token with that secret; takes as long for a wrong one."""
+        return hmac.compare_digest(self.hash, _hash(self.salt, secret))
+
+
+def _hash(salt: str, secret: str) -> str:
+    return hashlib.sha256(f"{salt}{secret}".encode()).hexdigest()
+
+
+def split(text: str) -> tuple[str, str] | None:
+    """The id and the secret of a token's text; None if it cannot be one."""
+    match = _FORM.fullmatch(text)
+    return None if match is None else (match[1], match[2])
+
+
+def create(
+    store: Store,
+    role: str,
+    study: str | None,
+    label: str = "",
+    *,
+    by: str = "",
+    lasts: float | None = None,
+) -> tuple[Token, str]:
+    """Make a token that holds for `lasts` seconds (None: until it is revoked).
+
+    The text is all there is of its secret, and is not kept.
+    """
+    try:
+        kind = Role(role)
+    except ValueError:
+        raise StudyError(f"no role {role!r}; there are {', '.join(Role)}") from None
+    if len(label) > LONGEST_LABEL or "\x00" in label:
+        raise StudyError(f"a label has at most {LONGEST_LABEL} characters, and no NUL")
+    if lasts is not None and not 0 < lasts < math.inf:
+        raise StudyError(f"a token lasts for a positive number of seconds, not {lasts:g}")
+    number, secret, salt = secrets.token_hex(6), secrets.token_urlsafe(32), secrets.token_hex(16)
+    with store.write() as session:
+        if study is not None:
+            _check_study(session, study)
+        expires = None if lasts is None else session.now + lasts
+        token = Token(number, kind, study, label, session.now, made_by=by, expires=expires)
+        values = (number, str(kind), study, label, token.created, None, by, "", expires)
+        session.run(_ADD, (*values, salt, _hash(salt, secret)))
+    return token, f"standout_{number}_{secret}"
+
+
+def _check_study(session: Session, study: str) -> None:
+    names = [name for _, name in session.names()]
+    if study not in names:
+        known = ", ".join(repr(name) for name in names) or "none yet"
+        raise StudyError(f"there is no study {study!r} here; there are {known}")
+
+
+def read_all(session: Session) -> list[Kept]:
+    """Every token, also the revoked and expired ones, oldest first."""
+    return [
+        Kept(Token(number, Role(role), *rest), salt, digest)
+        for number, role, *rest, salt, digest in session.run(_READ)
+    ]
+
+
+def count_tokens(session: Session) -> tuple[int, int]:
+    """How many tokens can be used, and how many were ever made."""
+    found = read_all(session)
+    return sum(kept.token.is_usable(session.now) for kept in found), len(found)
+
+
+def revoke(store: Store, number: str, *, by: str = "") -> tuple[Token, list[Token]]:
+    """End a token and its logins for good, and say which can still be used; twice is harmless.
+
+    Raises StudyError if there is no such token.
+    """
+    with store.write() as session:
+        found = {kept.token.id: kept.token for kept in read_all(session)}
+        token = found.get(number)
+        if token is None:
+            raise StudyError(f"there is no token {number!r}; `standout token list` shows them")
+        if token.revoked is None:
+            session.revoke_tokens("id", number, session.now, by)
+        others = [t for t in found.values() if t.id != number and t.is_usable(session.now)]
+    return token, others
