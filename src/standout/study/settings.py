@@ -28,14 +28,17 @@ DAY = 86400.0
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a study that may change, as plain values."""
+    """The settings of a study that may change, as plain values.
+
+    A `lease` of None goes by how long the last answers took.
+    """
 
     budget: int | None = None
     tolerance: float = 0.0
     batch: int = 1
     until: str | None = None
     pause_after: int | None = None
-    lease: float = DAY
+    lease: float | None = None
     stopped: bool = False
 
     def with_values(self, values: Mapping[str, Any], n_arms: int) -> Settings:
@@ -120,6 +123,10 @@ def _pause_after(value: object) -> int | None:
     return arguments.whole("pause_after", value, 1, arguments.MOST_FAILURES)
 
 
+def _lease(value: object) -> float | None:
+    return None if value is None else arguments.seconds("a lease", value)
+
+
 def _stopped(value: object) -> bool:
     if not isinstance(value, bool):
         raise StudyError(f"stopped must be True or False, not {shown(value)}")
@@ -132,6 +139,6 @@ _CHECKS: dict[str, Callable[[object], object]] = {
     "batch": lambda value: arguments.whole("batch", value, 1, arguments.MOST_BATCH),
     "until": _until,
     "pause_after": _pause_after,
-    "lease": lambda value: arguments.seconds("a lease", value),
+    "lease": _lease,
     "stopped": _stopped,
 }

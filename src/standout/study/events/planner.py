@@ -1,0 +1,233 @@
+"""What to hand out next, with pulls pending.
+
+With nothing pending a round is begun as in the simulator, so that one worker who asks and tells
+one by one takes the same decisions. While rewards are pending and more is asked, the next round
+is planned on a copy of the state in which each pending pull has brought its arm's current
+mean: intervals shrink as if it were in, and other arms come up. In the first round, when nothing
+is known, the arms that are owed least come in turn.
+
+Every plan is part of the event that asked for it. Whoever works the study out anew adopts
+it; only a round that begins with nothing pending is begun anew as well, since a rule may
+remember its choices. Random choices depend on the seed and the number of the round alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from standout.core import engine
+from standout.core.many_rewards import observe_many
+from standout.core.state import CURSOR, ROUNDS, UNDECIDED, State, copy_state, means_of
+from standout.core.typing import Ints
+from standout.study.events.rounds import LiveRound
+from standout.study.events.state import StudyState
+
+CARRIED_FIELDS = ("quota",)
+"""Where a rule stands in its schedule: planning ahead moves it on for good."""
+STEPS = 64
+"""A large batch is planned in about so many steps, each of a round's arms many times over."""
+Plan = tuple[Ints, Ints]
+"""Arms, and how many pulls of each."""
+Planner = Callable[[int], Plan | None]
+"""Gives the next plan when so many more pulls are wanted; None when there is nothing to measure."""
+Pull = tuple[int, int]
+"""An arm and its round."""
+
+
+def take_pulls(state: StudyState, count: int, plan: Planner) -> list[Pull]:
+    """Up to `count` pulls to hand out, fewer when the budget ends or there is nothing to do."""
+    pulls: list[Pull] = []
+    ahead: LiveRound | None = None
+    room = state.room
+    while len(pulls) < min(count, room):
+        found = _take_planned(state, min(count, room) - len(pulls))
+        pulls += found
+        if found:
+            continue
+        is_ahead = bool(state.rounds)
+        planned = plan(count - len(pulls))
+        if planned is None:
+            break
+        if ahead is None:
+            live = _begin_round(state)
+            ahead = live if is_ahead else None
+        else:
+            live = ahead  # What is planned ahead for one batch is one round.
+        live.extend(*planned)
+    return pulls
+
+
+def _begin_round(state: StudyState) -> LiveRound:
+    state.totals.rounds += 1
+    live = state.rounds[state.totals.rounds] = LiveRound(state.totals.rounds)
+    return live
+
+
+def _take_planned(state: StudyState, count: int) -> list[Pull]:
+    """What the rounds under way have to hand out; pulls that were given back come last."""
+    pulls: list[Pull] = []
+    rounds = list(state.rounds.values())
+    for live in rounds:
+        for arm in live.take_planned(state.pending, count - len(pulls)):
+            state.pending[arm] += 1
+            pulls.append((arm, live.number))
+    for live in rounds:
+        for arm in live.take_returned(count - len(pulls)):
+            state.pending[arm] += 1
+            pulls.append((arm, live.number))
+    return pulls
+
+
+def begin(state: StudyState, core: State, rng: np.random.Generator) -> Plan:
+    """What the method wants, going by the core's state `core`; it may remember its choice."""
+    count = engine.begin_round(state.spec, core, state.room, rng)
+    return core.chosen[:count].copy(), core.amount[:count].copy()
+
+
+def _begin_now(state: StudyState) -> Plan:
+    """With nothing pending, as in the simulator."""
+    return begin(state, state.state, state.chance.of_round(state.totals.rounds + 1))
+
+
+def _without_paused(state: StudyState, arms: Ints, amounts: Ints) -> Plan:
+    if not state.paused:
+        return arms, amounts
+    keep = ~np.isin(arms, list(state.paused))
+    return arms[keep], amounts[keep]
+
+
+class RecordedPlans:
+    """The plans of an event, for whoever works the study out anew."""
+
+    def __init__(self, state: StudyState, content: Mapping[str, Any]) -> None:
+        self.state, self.plans = state, iter(content.get("plans", ()))
+        self.schedule = content.get("schedule")
+
+    def __call__(self, wanted: int) -> Plan | None:
+        """The next plan."""
+        state = self.state
+        if not state.rounds:
+            _begin_now(state)
+        found = next(self.plans, None)
+        if found is None:
+            return None
+        arms, amounts = found
+        return np.array(arms, dtype=np.int64), np.array(amounts, dtype=np.int64)
+
+    def adopt_schedule(self) -> None:
+        """Move the rule on to where planning ahead has moved it."""
+        if self.schedule is None:
+            return
+        cursor, moved = self.schedule
+        self.state.state.counters[CURSOR] = cursor
+        for name, positions, values in moved:
+            getattr(self.state.state, name)[positions] = values
+
+
+class LivePlans:
+    """Makes plans, and keeps them for the event."""
+
+    def __init__(self, state: StudyState) -> None:
+        self.state = state
+        self.plans: list[list[list[int]]] = []
+        self.schedule: list[Any] | None = None
+        self.ahead: _Ahead | None = None
+
+    def __call__(self, wanted: int) -> Plan | None:
+        """Plan another round, or None when there is nothing sensible to measure."""
+        state = self.state
+        if state.rounds:
+            if self.ahead is None:
+                self.ahead = _Ahead(state)
+            arms, amounts = self.ahead.plan()
+        elif not len(least_owed(state, state.state.verdict == 0)) and not self._is_any_use():
+            return None
+        else:
+            arms, amounts = _begin_now(state)
+        arms, amounts = _without_paused(state, arms, amounts)
+        if not len(arms):
+            arms = least_owed(state, state.state.verdict == 0)
+            amounts = np.ones(len(arms), dtype=np.int64)
+        if not len(arms):
+            return None
+        if state.rounds:
+            amounts = amounts * max(1, wanted // (STEPS * int(amounts.sum())))
+        self.plans.append([arms.tolist(), amounts.tolist()])
+        return arms, amounts
+
+    def _is_any_use(self) -> bool:
+        """Whether the rule wants an arm that can be measured, though no undecided one can be.
+
+        It is asked on a copy: what it remembers may change only with an event.
+        """
+        rng = self.state.chance.of_round(self.state.totals.rounds + 1)
+        plan = begin(self.state, copy_state(self.state.state), rng)
+        return len(_without_paused(self.state, *plan)[0]) > 0
+
+    def record(self, content: dict[str, Any]) -> None:
+        """Put the plans, and how planning ahead has moved the rule on, into an event's content."""
+        if self.plans:
+            content["plans"] = self.plans
+        if self.ahead is not None and self.ahead.has_moved:
+            content["schedule"] = self.ahead.carry_back()
+
+
+def least_owed(state: StudyState, wanted: Any) -> Ints:
+    """The wanted arms that can be measured, those with the fewest pulls first."""
+    wanted = wanted & np.isfinite(state.state.costs)
+    wanted[list(state.paused)] = False
+    arms = np.flatnonzero(wanted)
+    pulls = state.state.pulls[arms] + state.owed[arms]
+    return arms[np.argsort(pulls, kind="stable")]
+
+
+class _Ahead:
+    """The state as if all that is pending were in."""
+
+    def __init__(self, state: StudyState) -> None:
+        self.study = state
+        self.state = copy_state(state.state)
+        self.seen = np.zeros_like(state.pending)
+        self.rng = state.chance.of_round(state.totals.rounds + 1)
+        self.has_moved = False
+
+    def plan(self) -> Plan:
+        """Plan a round on the copy; none when there all would be decided."""
+        study = self.study
+        if study.state.counters[ROUNDS] == 0:
+            # Nothing is known yet: go round all arms once more.
+            arms = least_owed(study, np.ones(len(study.arms), dtype=np.bool_))
+            return arms, np.ones(len(arms), dtype=np.int64)
+        self._catch_up()
+        if self.state.counters[UNDECIDED] == 0:
+            none: Ints = np.zeros(0, dtype=np.int64)
+            return none, none
+        self.has_moved = True
+        return begin(study, self.state, self.rng)
+
+    def carry_back(self) -> list[Any]:
+        """Move the rule's place in its schedule on, in the study's state too; what has changed."""
+        kept, ahead = self.study.state, self.state
+        moved = []
+        for name in CARRIED_FIELDS:
+            mine, theirs = getattr(kept, name), getattr(ahead, name)
+            places = np.flatnonzero(mine != theirs)
+            if len(places):
+                mine[places] = theirs[places]
+                moved.append([name, places.tolist(), theirs[places].tolist()])
+        kept.counters[CURSOR] = ahead.counters[CURSOR]
+        return [int(ahead.counters[CURSOR]), moved]
+
+    def _catch_up(self) -> None:
+        state, owed = self.state, self.study.owed
+        means = means_of(state)
+        known = state.pulls > 0
+        means[~known] = np.mean(means[known]) if known.any() else 0.0
+        fresh = np.flatnonzero(owed > self.seen)
+        arms = np.repeat(fresh, (owed - self.seen)[fresh])
+        observe_many(self.study.spec, state, arms, means[arms])
+        self.seen = owed
+        engine.end_round(self.study.spec, state)

@@ -1,0 +1,228 @@
+"""A study in memory: all that follows from its events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from standout.core import engine
+from standout.core.identification import identification
+from standout.core.many_rewards import observe_many
+from standout.core.run import NO_LIMIT, start_state
+from standout.core.state import PULLS, ROUNDS, State, means_of
+from standout.core.typing import Flags, Ints
+from standout.core.undecidable import doubt
+from standout.estimation.until import Until
+from standout.results import Change, Failure, Identification, StopReason
+from standout.study.events.definition import Definition
+from standout.study.events.ledger import Ledger
+from standout.study.events.looks import DueLook
+from standout.study.events.ordering import Lines, Order
+from standout.study.events.rounds import LiveRound, RoundChance
+from standout.study.events.tickets import TicketTable
+from standout.study.settings import Settings
+
+TraceRow = tuple[int, float, float, float, float | None, float | None, int]
+"""Pulls, time, ends of the threshold, those of the low side, undecided arms."""
+
+
+@dataclass
+class Totals:
+    """The counters of a study: pulls counted or waiting, rewards beyond the budget, rounds begun."""
+
+    pulls: int = 0
+    surplus: int = 0
+    rounds: int = 0
+
+
+class StudyState:
+    """Everything that the next request needs to know.
+
+    `number` and `head` are the number and the digest of the last event. `held` counts each
+    arm's told rewards that wait for earlier pulls. `touched_at` has, per arm, the number of the
+    last event that changed it, `wide_at` that of the last that changed all.
+    """
+
+    def __init__(self, definition: Definition, number: int, head: bytes) -> None:
+        self.definition, self.number, self.head = definition, number, head
+        self.arms, n_arms = definition.arms, len(definition.arms)
+        self.begun = definition.settings
+        self.use(self.begun)
+        rng = np.random.default_rng(definition.seed)
+        self.state: State = start_state(
+            self.problem, self.method, n_arms, rng, definition.cost_array()
+        )
+        self.chance = RoundChance(definition.seed)
+        self.certified = np.zeros(n_arms, dtype=np.int8)
+        self.pending = np.zeros(n_arms, dtype=np.int64)
+        self.held = np.zeros(n_arms, dtype=np.int64)
+        self.failures = np.zeros(n_arms, dtype=np.int64)
+        self.streak = np.zeros(n_arms, dtype=np.int64)
+        self.touched_at = np.full(n_arms, number, dtype=np.int64)
+        self.wide_at = number
+        self.paused: dict[int, str] = {}
+        self.voided: set[int] = set()
+        self.rounds: dict[int, LiveRound] = {}
+        self.tickets, self.ledger, self.totals = TicketTable(), Ledger(), Totals()
+        self.lines = Lines(self.is_one_line)
+        self.trace: list[TraceRow] = []
+        self.failed: list[Failure] = []
+        self.changes: list[Change] = []
+        self.look: DueLook | None = None
+        """A look at the chances that is due and was not made yet."""
+        self.reason = StopReason.RUNNING
+        self.stopped_at: float | None = None
+        self.packed = (0, 0)
+        """The rewards and the tickets that are in the parts of the ledger that were stored."""
+        self._single = (np.zeros(1, dtype=np.int64), np.zeros(1))
+
+    def use(self, settings: Settings) -> None:
+        """Go by these settings."""
+        definition = self.definition
+        self.settings = settings
+        self.until = None if settings.until is None else Until.parse(settings.until)
+        self.problem = replace(definition.problem, tolerance=settings.tolerance)
+        self.method = replace(definition.method, batch=settings.batch)
+        self.spec = self.method.spec(self.problem, len(self.arms))
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The arms' positions."""
+        return {name: place for place, name in enumerate(self.arms)}
+
+    @property
+    def budget(self) -> int | None:
+        """The most pulls, None for no end."""
+        return self.settings.budget
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the rewards of an arm are counted in the order of its pulls."""
+        return self.definition.ordered
+
+    @property
+    def is_one_line(self) -> bool:
+        """Whether a reward waits for the earlier pulls of all arms, not only of its own."""
+        return self.is_ordered and self.spec.share > 0.0
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the study has ended: for good, unless its settings change."""
+        return self.reason is not StopReason.RUNNING
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the budget is used up."""
+        return self.budget is not None and self.totals.pulls >= self.budget
+
+    @property
+    def out(self) -> int:
+        """Pulls handed out and owed a reward."""
+        return len(self.tickets.slots)
+
+    @property
+    def owed(self) -> Ints:
+        """Per arm, the pulls that are not counted yet: pending, or told and waiting."""
+        return self.pending + self.held
+
+    @property
+    def room(self) -> int:
+        """How many more pulls the budget allows, counting those that are pending."""
+        if self.budget is None:
+            return NO_LIMIT
+        return self.budget - self.totals.pulls - self.out
+
+    @property
+    def lease(self) -> float:
+        """For how many seconds tickets are handed out now, unless it is said."""
+        given = self.settings.lease
+        return self.tickets.usual_lease() if given is None else given
+
+    def is_ready(self) -> bool:
+        """Whether every arm that can be measured has its first rewards: before, no verdicts."""
+        if self.state.counters[ROUNDS] > 0:
+            return True
+        waiting = self.state.pulls < self.spec.initial
+        waiting[list(self.paused)] = False
+        return not waiting.any()
+
+    def observe(self, places: Sequence[int]) -> None:
+        """Count the rewards at these places of the ledger, in this order."""
+        ledger = self.ledger
+        if len(places) == 1:
+            # To make two arrays would take longer than to count.
+            arms, values = self._single
+            arms[0], values[0] = ledger.arm[places[0] - 1], ledger.value[places[0] - 1]
+        else:
+            rows = np.array(places, dtype=np.int64) - 1
+            arms, values = ledger.arm[rows].astype(np.int64), ledger.value[rows]
+        observe_many(self.spec, self.state, arms, values)
+        self.streak[arms] = 0
+        self.touched_at[arms] = self.number + 1
+        ledger.count(places)
+
+    def touch(self, arm: int) -> None:
+        """An arm changes with the event that is under way."""
+        self.touched_at[arm] = self.number + 1
+
+    def touch_all(self) -> None:
+        """All arms may change with the event that is under way."""
+        self.wide_at = self.number + 1
+
+    def touched_since(self, number: int) -> Flags:
+        """The arms that may have changed after event `number`."""
+        if self.wide_at > number:
+            return np.ones(len(self.arms), dtype=np.bool_)
+        found: Flags = self.touched_at > number
+        return found
+
+    def pull_ends(self, arm: int, slot: int, number: int) -> bool:
+        """A pull of round `number` has its reward or gets none; whether the round is over."""
+        del self.tickets.slots[slot]
+        self.pending[arm] -= 1
+        self.touch(arm)
+        if self.is_ordered:
+            self.lines.leave(arm, slot)
+        live = self.rounds.get(number)
+        if live is None:
+            return False
+        live.out -= 1
+        return self.close_if_over(live)
+
+    def close_if_over(self, live: LiveRound) -> bool:
+        """Remove a round if its rewards are all in."""
+        if live.is_over:
+            del self.rounds[live.number]
+        return live.is_over
+
+    def release(self, arms: Iterable[int]) -> list[Order]:
+        """What waits in the lines of these arms for no pull any more, in order."""
+        lines = {self.lines.line_of(arm): arm for arm in arms}
+        found = [one for arm in lines.values() for one in self.lines.release(arm)]
+        for _, place in found:
+            self.held[self.ledger.arm[place - 1]] -= 1
+        return sorted(found)
+
+    def identification(self) -> Identification:
+        """The answer; what was certified once stays so."""
+        guess = np.zeros(len(self.arms), dtype=np.bool_)
+        engine.best_guess(self.spec, self.state, guess)
+        sticky = replace(
+            self.state, verdict=np.where(self.certified != 0, self.certified, self.state.verdict)
+        )
+        guess |= self.certified == 2
+        guess &= self.certified != 1
+        note = None if self.is_stopped else doubt(self.spec, self.state, self.arms)
+        found = identification(sticky, self.arms, guess, self.reason, note=note)
+        until = None if self.until is None else str(self.until)
+        # Means as of the last reward, also within a round.
+        asked = self.problem.question()
+        return replace(found, means=means_of(self.state), until=until, problem=asked)
+
+    @property
+    def pulls_observed(self) -> int:
+        """Rewards that the core has counted."""
+        return int(self.state.counters[PULLS])
