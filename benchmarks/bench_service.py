@@ -1,6 +1,6 @@
 """The service under load: telling against bare commits, with dashboards open, large studies.
 
-Run it as: python benchmarks/bench_service.py [--seconds S] [--only PART] [--workers N]
+Run it as: python benchmarks/bench_service.py [--seconds S] [--only PART]
 
 Clients and server share the machine's cores. Every acknowledged answer is looked
 for in the log afterwards, also when the server was killed in between.
@@ -228,12 +228,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--only", choices=["share", "kill", "large", "dashboards"])
-    parser.add_argument("--workers", type=int, default=1, help="server processes, for `share`")
     options = parser.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="standout-bench-")))
         parts = {
-            "share": lambda: bench_shares(folder, options.seconds, options.workers),
+            "share": lambda: bench_shares(folder, options.seconds),
             "kill": lambda: bench_load(folder, options.seconds),
             "large": lambda: bench_large(folder),
             "dashboards": lambda: bench_dashboards(folder, options.seconds),

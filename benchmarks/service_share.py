@@ -17,13 +17,13 @@ CLIENTS, ARMS, DASHBOARDS = 8, 1_000, 8
 SHARE, CPU_MS, P99_MS = 0.25, 2.0, 100.0
 
 
-def bench_share(place: str, kind: str, seconds: float, workers: int) -> None:
+def bench_share(place: str, kind: str, seconds: float) -> None:
     """Telling and asking over HTTP with 8 clients, as a share of bare commits on the same disk.
 
     Bare commits and requests take turns, second by second: neighbours that use the same disk
     disturb both alike.
     """
-    server = Server(place, workers)
+    server = Server(place)
     try:
         arms = [f"arm {i}" for i in range(ARMS)]
         Client(server.url).create("load", arms, "bernoulli", lease=600.0)
@@ -70,11 +70,11 @@ def show_times(load: Load, cpu: float) -> None:
           f"the clients {100 * load.cpu / load.seconds:.0f} %")  # fmt: skip
 
 
-def bench_shares(folder: Path, seconds: float, workers: int) -> None:
+def bench_shares(folder: Path, seconds: float) -> None:
     """On both databases."""
-    bench_share(str(folder / "share.db"), "sqlite", seconds, workers)
+    bench_share(str(folder / "share.db"), "sqlite", seconds)
     if find_programs() is None:
         print("no PostgreSQL: scripts/install-system.sh installs it")
         return
     with start_server(durable=True) as database:
-        bench_share(database.new_database("share"), "postgresql", seconds, workers)
+        bench_share(database.new_database("share"), "postgresql", seconds)

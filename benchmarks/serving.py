@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 class Server:
     """`standout serve` on a file or a database; may be killed and started again."""
 
-    def __init__(self, place: Path | str, workers: int = 1) -> None:
-        self.place, self.workers, self.port = place, workers, 0
+    def __init__(self, place: Path | str) -> None:
+        self.place, self.port = place, 0
         self.start()
 
     def start(self) -> None:
@@ -32,8 +32,6 @@ class Server:
             [
                 str(Path(sys.executable).with_name("standout")),
                 *words,
-                "--workers",
-                str(self.workers),
             ],
             stdout=subprocess.PIPE,
             text=True,

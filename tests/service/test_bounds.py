@@ -28,7 +28,6 @@ def entries(client: TestClient) -> dict[str, int]:
     service: Any = client.app.state.service  # type: ignore[attr-defined]
     kept = {
         "lines": service.queues._lines,
-        "writes": service.queues._writes,
         "limits": service.queues._limits,
         "shared": service.queues._shared,
         "tasks": service.queues._tasks,

@@ -1,9 +1,8 @@
-"""`standout serve` as a program: several processes, killed, and what it prints."""
+"""`standout serve` as a program: killed, and what it prints."""
 
 from __future__ import annotations
 
 import os
-import pickle
 import random
 import signal
 import subprocess
@@ -29,18 +28,6 @@ from tests.study.postgres import PASSWORD, Server
 
 def reward_of(ticket: int) -> float:
     return (ticket * 7919 % 1000) / 1000
-
-
-def children_of(pid: int) -> list[int]:
-    """The processes that a process has started."""
-    return [int(n) for n in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def answer_until(stop: threading.Event, url: str, done: Counter[int], errors: list[str]) -> None:
@@ -119,36 +106,6 @@ def test_a_killed_server_loses_nothing_that_it_acknowledged(folder: Path) -> Non
     assert done.total() > 50
 
 
-def test_several_processes_on_one_store(folder: Path) -> None:
-    """They serve the same studies; one that dies is replaced, and none outlives its parent."""
-    place = str(folder / "study.db")
-    with program(folder, place, "--workers", "2") as running:
-        begin(running.url)
-        stop, errors = threading.Event(), list[str]()
-        done = Counter[int]()
-        thread = threading.Thread(target=answer_until, args=(stop, running.url, done, errors))
-        thread.start()
-        first = children_of(running.process.pid)
-        assert len(first) == 2
-        time.sleep(0.5)
-        os.kill(first[0], signal.SIGKILL)
-        until(
-            lambda: len(set(children_of(running.process.pid)) - {first[0]}) >= 2,
-            "the dead one is not replaced",
-        )
-        with Client(running.url) as client:
-            for _ in range(10):
-                assert client.studies()[0].name == "trees"
-        stop.set()
-        thread.join(HANGS)
-        assert errors == []
-        now = children_of(running.process.pid)
-        assert first[0] not in now
-        running.kill()
-        until(lambda: not any(map(is_alive, now)), "a process outlives its parent")
-    check(place, done)
-
-
 def test_no_token_and_no_password_is_shown(folder: Path, server: Server) -> None:
     """Neither in what is printed, nor in the list of processes."""
     name = f"guarded_{os.getpid()}"
@@ -159,7 +116,7 @@ def test_no_token_and_no_password_is_shown(folder: Path, server: Server) -> None
     secret = PASSWORD.replace("/", "%2F").replace("@", "%40")
     address = server.url(name, "guarded", secret)
     token = new_token(address, "owner")
-    with program(folder, "env:PLACE", "--workers", "2", PLACE=address) as running:
+    with program(folder, "env:PLACE", PLACE=address) as running:
         with Client(running.url, token) as client:
             client.create("trees", ARMS, "bernoulli").ask(1)
             assert [row.name for row in client.studies()] == ["trees"]
@@ -168,11 +125,7 @@ def test_no_token_and_no_password_is_shown(folder: Path, server: Server) -> None
             pytest.raises(StandoutError, match="not valid here"),
         ):
             stranger.studies()
-        pids = [running.process.pid, *children_of(running.process.pid)]
-        assert len(pids) == 3
-        for pid in pids:
-            command = Path(f"/proc/{pid}/cmdline").read_text()
-            assert "guarded" not in command
+        assert "guarded" not in Path(f"/proc/{running.process.pid}/cmdline").read_text()
         running.stop()
         said = running.output
     assert "POST /api/v1/studies 201" in said
@@ -190,7 +143,7 @@ def has_user(server: Server) -> bool:
 
 
 def test_an_address_that_is_just_let_go_of_is_waited_for() -> None:
-    """The processes of a server that was killed may be there a moment longer than it."""
+    """A server that was killed may be there a moment longer than its service manager thinks."""
     first = open_socket("127.0.0.1", 0)
     port = first.getsockname()[1]
     leaving = threading.Timer(0.2, first.close)
@@ -198,63 +151,6 @@ def test_an_address_that_is_just_let_go_of_is_waited_for() -> None:
     with open_socket("127.0.0.1", port) as second:
         assert second.getsockname()[1] == port
     leaving.join()
-
-
-def test_a_process_looks_for_its_parent_before_anything_slow() -> None:
-    """It has the socket: without a parent it must let go of it at once."""
-    script = (
-        "import sys, standout.service.worker_processes\n"
-        "print([m for m in ('fastapi', 'uvicorn', 'numpy') if m in sys.modules])"
-    )
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
-    assert found.stdout == b"[]\n"
-
-
-COMING_UP = """
-import sys
-from standout.errors import StorageError, UnavailableError
-from standout.service import server, worker_processes
-from standout.study import warm
-
-tries = []
-
-def make_server(place, settings, level):
-    tries.append(place)
-    if place == "away" and len(tries) < 4:
-        raise UnavailableError("in recovery")
-    if place == "damaged":
-        raise StorageError("restore a copy")
-    return server
-
-server.make_server, warm.warm_up = make_server, lambda: None
-server.run = lambda sockets: print("serving after", len(tries), flush=True)
-worker_processes.serve()
-"""
-
-
-def test_a_process_that_comes_up_amid_an_outage_waits() -> None:
-    """It does not end with a traceback, and so the service with it after a few."""
-    for place, said in (("away", b"serving after 4\n"), ("damaged", b"")):
-        with (
-            open_socket("127.0.0.1", 0) as listener,
-            subprocess.Popen(
-                [sys.executable, "-c", COMING_UP],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                pass_fds=[listener.fileno()],
-            ) as process,
-        ):
-            assert process.stdin is not None
-            assert process.stdout is not None
-            assert process.stderr is not None
-            # Its input stays open: it would end with it.
-            process.stdin.write(pickle.dumps((place, None, "error", listener.fileno())))
-            process.stdin.flush()
-            assert process.stdout.read() == said
-            errors = process.stderr.read()
-            assert errors == (b"" if said else b"standout: error: restore a copy\n")
-            assert process.wait() == (0 if said else 1)
 
 
 def test_what_serve_refuses(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

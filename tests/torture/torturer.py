@@ -24,8 +24,6 @@ from tests.torture.worker import Clock
 CROWD = 6
 PACE = 24
 """Fewer rewards than this are acknowledged between two events."""
-SEVERAL = 7
-"""Every so many servers are two processes, which take their time to come up."""
 STALLED = 600.0
 """Seconds without one acknowledged reward after which something is taken to hang."""
 FULL = ("disk is full", "disk I/O error", "File too large", "No space left")
@@ -124,7 +122,7 @@ class Torturer:
     # Who works ----------------------------------------------------------------------
 
     def serve(self) -> None:
-        """A server; every third has a clock that is set again and again, some are several."""
+        """A server; every third has a clock that is set again and again."""
         self.servers += 1
         rng, number = random.Random(f"server {self.seed} {self.servers}"), self.next_number()
 
@@ -132,8 +130,7 @@ class Torturer:
             if self.servers % 3 == 0:
                 clock: Any = Clock(rng, Journal(self.folder, number))
                 time.time = clock
-            several = ("--workers", "2") if self.servers % SEVERAL == 0 else ()
-            command("serve", self.database.place, "--new", "--port", str(self.port), *several)
+            command("serve", self.database.place, "--new", "--port", str(self.port))
 
         self.server = start("server", work, self.said("server"))
 

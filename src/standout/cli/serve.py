@@ -30,7 +30,6 @@ def serve(
     port: Annotated[
         int, typer.Option(help="The port; 0 for any free one.", min=0, max=65535)
     ] = 8000,
-    workers: Annotated[int, typer.Option(help="Server processes.", min=1, max=64)] = 1,
     new: Annotated[
         bool, typer.Option("--new", help="Make PATH if it is not there: a file without studies.")
     ] = False,
@@ -50,7 +49,7 @@ def serve(
         ),
     ] = None,
     max_connections: Annotated[
-        int, typer.Option(help="Connections that one process keeps open.", min=16)
+        int, typer.Option(help="Connections at a time; with more, requests get a 503.", min=16)
     ] = 1000,
     files: Annotated[
         str | None,
@@ -69,6 +68,14 @@ def serve(
             help="Items of a study that all raters of one token may have open together.", min=1
         ),
     ] = 50,
+    new_raters: Annotated[
+        float,
+        typer.Option(
+            help="Browsers that one network address may bring to one token in an hour "
+            "(and 30 at once).",
+            min=1,
+        ),
+    ] = 60.0,
     demo: Annotated[
         bool,
         typer.Option("--demo", help="Show a study that a made-up crowd is answering; no PATH."),
@@ -98,17 +105,18 @@ def serve(
         files=None if files is None else checked_folder(files),
         rater_lease=rater_lease,
         rater_tickets=rater_tickets,
+        new_raters_per_hour=new_raters,
     )
     if demo:
         if place is not None or not settings.may_be_open:
             raise StudyError("--demo keeps its study to itself: without PATH, on this machine only")
-        _serve_demo(settings, port, workers, log_level)
+        _serve_demo(settings, port, log_level)
         return
     if place is None:
         raise StudyError("say where the studies are: give PATH (or --demo)")
     where = typed_place(place)
     _check_there(where, new)
-    _serve(where, settings, port, workers, log_level)
+    _serve(where, settings, port, log_level)
 
 
 def _check_there(place: str, is_new: bool) -> None:
@@ -137,7 +145,7 @@ def _checked_proxies(given: list[str]) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _serve_demo(settings: Settings, port: int, workers: int, level: str) -> None:
+def _serve_demo(settings: Settings, port: int, level: str) -> None:
     import tempfile
 
     from standout.service.demo import NAME, Crowd, create_demo
@@ -155,7 +163,7 @@ def _serve_demo(settings: Settings, port: int, workers: int, level: str) -> None
         place = f"{folder}/demo.db"
         create_demo(place)
         try:
-            _serve(place, settings, port, workers, level, begin)
+            _serve(place, settings, port, level, begin)
         finally:
             if crowd is not None:
                 crowd.stop()
@@ -165,28 +173,23 @@ def _serve(
     place: str,
     settings: Settings,
     port: int,
-    workers: int,
     level: str,
     then: Callable[[str], None] | None = None,
 ) -> None:
     """Serve until told to end; `then` is told the address when the server listens."""
     from standout.service.server import make_server, open_socket
-    from standout.service.worker_processes import ServerProcesses
     from standout.study.warm import warm_up
 
     live, made = _check_tokens(place, settings)
     listener = open_socket(settings.host, port)
-    warm_up()  # Here, so that not every process compiles the same.
+    warm_up()
     url = _announce(place, settings, listener.getsockname()[1], live, made)
     if then is not None:
         then(url)
     typer.echo("Ctrl-C ends it")
     sys.stdout.flush()
     try:
-        if workers == 1:
-            make_server(place, settings, level).run(sockets=[listener])
-        else:
-            ServerProcesses(place, settings, listener, level, workers).run()
+        make_server(place, settings, level).run(sockets=[listener])
     except KeyboardInterrupt:
         pass
     finally:

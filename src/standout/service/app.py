@@ -11,7 +11,6 @@ from fastapi import APIRouter, FastAPI
 
 from standout import __version__
 from standout.service import errors, pages
-from standout.service.fast_path import FastPath
 from standout.service.routes import (
     ERRORS,
     changing,
@@ -68,7 +67,6 @@ def create_app(place: str | os.PathLike[str], settings: Settings | None = None) 
     app.state.service = service
     errors.install(app, pages.error_page)
     app.router.routes.extend(_ROUTES.routes)
-    app.add_middleware(FastPath, service=service, prefix=API)
     app.add_middleware(Guard, settings=chosen, gate=service.gate)
     _describe_tokens(app, chosen.may_be_open)
     return app

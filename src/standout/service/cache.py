@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import threading
 import time
@@ -130,3 +131,4 @@ class Caches:
         self.images: Recent[str, Sources] = Recent(MOST_STUDIES)
         self.arms = Recent[tuple[str, int], Kept[ArmHistory]](MOST_STUDIES)
         self.raters = Recent[tuple[str, str], Record](MOST_RATERS)
+        self.rater_turns = WeakValueDictionary[tuple[str, str], asyncio.Lock]()

@@ -27,7 +27,7 @@ class Channel:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.listeners: set[asyncio.Queue[Pulse]] = set()
+        self.listeners: dict[asyncio.Queue[Pulse], str] = {}
         self.last: Pulse | None = None
         self.task: asyncio.Task[None] | None = None
 
@@ -53,16 +53,16 @@ class Hub:
             await asyncio.sleep(self.settings.event_seconds)
 
     async def listen(
-        self, name: str, is_welcome: Callable[[], Awaitable[bool]]
+        self, name: str, who: str, is_welcome: Callable[[], Awaitable[bool]]
     ) -> AsyncIterator[bytes]:
-        """The events of a study as they are sent, the present state first.
+        """The events of a study as they are sent to `who`, the present state first.
 
         `is_welcome` is asked again every `FRESH` seconds, news or not: whose token
         is revoked hears no more.
         """
         channel = self._channels.setdefault(name, Channel(name))
         queue: asyncio.Queue[Pulse] = asyncio.Queue(maxsize=1)
-        channel.listeners.add(queue)
+        channel.listeners[queue] = who
         try:
             if channel.last is not None:
                 _replace(queue, channel.last)
@@ -86,16 +86,19 @@ class Hub:
                     continue
                 silent = now
         finally:
-            channel.listeners.discard(queue)
+            channel.listeners.pop(queue, None)
             if not channel.listeners:
                 if channel.task is not None:
                     channel.task.cancel()
                 self._channels.pop(name, None)
 
-    def count(self, name: str) -> int:
-        """How many listen to a study here."""
+    def has_room(self, name: str, who: str) -> bool:
+        """Whether `who` may listen to a study once more."""
         channel = self._channels.get(name)
-        return 0 if channel is None else len(channel.listeners)
+        if channel is None:
+            return True
+        theirs = sum(one == who for one in channel.listeners.values())
+        return len(channel.listeners) < MOST_LISTENERS and theirs < self.settings.streams_per_token
 
 
 async def _within(queue: asyncio.Queue[Pulse], seconds: float) -> Pulse | None:

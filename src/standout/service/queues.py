@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import anyio
 
@@ -23,57 +22,41 @@ from standout.study.transaction import Transaction
 P = ParamSpec("P")
 T = TypeVar("T")
 
-MOST_TOGETHER, MOST_ROWS = 32, 500
-"""Requests, and rows that they write, in one transaction."""
+MOST_TOGETHER = 32
+"""Requests in one transaction."""
 GATHER = 3
 """Turns of the event loop before a transaction begins: answers go out and requests that are here
 already come in. They need the same processor anyway, and the more go together the less each
-costs; nobody waits for what has not arrived."""
-QUICK, LOOKING, SLOW = 4, 2, 2
-"""At a time: what measuring waits for; views and lists; reports, forecasts and exports."""
+costs; nothing that has not arrived is waited for."""
+WRITING, QUICK, LOOKING, SLOW = 8, 4, 2, 2
+"""At a time: changes (of different studies); what measuring waits for; views and lists; reports,
+forecasts and exports."""
 
 
-@dataclass
-class _Waiting:
+class _Waiting(NamedTuple):
     request: Callable[[Study, Transaction], Any]
-    size: int
-    tickets: Sequence[int]
     future: asyncio.Future[Any]
 
 
 class Line:
     """The requests that wait to change one study."""
 
-    def __init__(self) -> None:
+    def __init__(self, find: Callable[[], Study]) -> None:
+        self.find = find
         self.waiting: deque[_Waiting] = deque()
-        self.is_moving = False
 
-    def take(self) -> list[_Waiting]:
-        """Those that go together: the first, and what fits with it."""
-        chosen = [self.waiting.popleft()]
-        rows = chosen[0].size
-        while self.waiting and len(chosen) < MOST_TOGETHER:
-            rows += self.waiting[0].size
-            if rows > MOST_ROWS:
-                break
-            chosen.append(self.waiting.popleft())
-        return chosen
-
-
-def _carry_out(find: Callable[[], Study], chosen: list[_Waiting]) -> list[Any]:
-    """The study with a result or an error for each; if something breaks, each on its own."""
-    try:
-        study = find()
-        requests = [partial(one.request, study) for one in chosen]
-        tickets = [number for one in chosen for number in one.tickets]
-        found = study.in_one_transaction(requests, max(one.size for one in chosen), tickets)
-        return [one if isinstance(one, StandoutError) else (study, one) for one in found]
-    except StandoutError as error:
-        return [error] * len(chosen)
-    except Exception as error:
-        if len(chosen) == 1:
-            return [error]
-    return [found for one in chosen for found in _carry_out(find, [one])]
+    def carry_out(self, chosen: list[_Waiting]) -> list[Any]:
+        """The study with a result or an error for each; if something breaks, each on its own."""
+        try:
+            study = self.find()
+            results = study.in_one_transaction([partial(one.request, study) for one in chosen])
+            return [one if isinstance(one, StandoutError) else (study, one) for one in results]
+        except StandoutError as error:
+            return [error] * len(chosen)
+        except Exception as error:
+            if len(chosen) == 1:
+                return [error]
+        return [result for one in chosen for result in self.carry_out([one])]
 
 
 class Queues:
@@ -82,10 +65,10 @@ class Queues:
     def __init__(self) -> None:
         self._lines: dict[str, Line] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._writes: dict[str, anyio.CapacityLimiter] = {}
         self._limits = {
             queue: anyio.CapacityLimiter(count)
             for queue, count in (
+                ("write", WRITING),
                 ("quick", QUICK),
                 ("look", LOOKING),
                 ("shared", LOOKING),  # Taken inside one of "look".
@@ -99,56 +82,45 @@ class Queues:
     async def _run(self, queue: str, call: Callable[[], T]) -> T:
         return await anyio.to_thread.run_sync(call, limiter=self._limits[queue])
 
-    async def write(self, study: str, call: Callable[[], T]) -> T:
-        """Change a study: one at a time, in the order of coming."""
-        limit = self._writes.setdefault(study, anyio.CapacityLimiter(1))
-        try:
-            return await anyio.to_thread.run_sync(call, limiter=limit)
-        finally:
-            # A name is forgotten when nobody waits, as any may be sent.
-            if not limit.borrowed_tokens and not limit.statistics().tasks_waiting:
-                self._writes.pop(study, None)
+    async def write(self, call: Callable[[], T]) -> T:
+        """Change a study in a transaction of its own; the study's lock decides the order."""
+        return await self._run("write", call)
 
     async def change(
         self,
         name: str,
         find: Callable[[], Study],
         request: Callable[[Study, Transaction], T],
-        size: int = 1,
-        tickets: Sequence[int] = (),
     ) -> tuple[Study, T]:
         """Ask or tell, in one transaction with others that wait; the study, and what came of it.
 
-        It writes about `size` rows, and tells of `tickets`, as far as that is known.
         `find` gives the study, in the thread that writes: to look for it first
         would mean to wait behind those who only look.
         """
-        line = self._lines.setdefault(name, Line())
-        future: asyncio.Future[tuple[Study, T]] = asyncio.get_running_loop().create_future()
-        line.waiting.append(_Waiting(request, size, tickets, future))
-        if not line.is_moving:
-            line.is_moving = True
-            task = asyncio.get_running_loop().create_task(self._move(name, line, find))
+        line = self._lines.get(name)
+        if line is None:
+            line = self._lines[name] = Line(find)
+            task = asyncio.get_running_loop().create_task(self._move(name, line))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+        future: asyncio.Future[tuple[Study, T]] = asyncio.get_running_loop().create_future()
+        line.waiting.append(_Waiting(request, future))
         return await future
 
-    async def _move(self, name: str, line: Line, find: Callable[[], Study]) -> None:
+    async def _move(self, name: str, line: Line) -> None:
+        """Carry out what waits until nothing does; then the line is forgotten."""
         try:
+            for _ in range(GATHER):
+                await asyncio.sleep(0)
             while line.waiting:
+                count = min(len(line.waiting), MOST_TOGETHER)
+                chosen = [line.waiting.popleft() for _ in range(count)]
+                results = await self.write(partial(line.carry_out, chosen))
+                for one, result in zip(chosen, results, strict=True):
+                    _settle(one.future, result)
                 for _ in range(GATHER):
                     await asyncio.sleep(0)
-                chosen = line.take()
-                results = await self.write(name, partial(_carry_out, find, chosen))
-                for one, result in zip(chosen, results, strict=True):
-                    if one.future.done():
-                        continue  # Whoever waited is gone.
-                    if isinstance(result, BaseException):
-                        one.future.set_exception(result)
-                    else:
-                        one.future.set_result(result)
         finally:
-            line.is_moving = False
             self._lines.pop(name, None)
 
     async def quick(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -199,3 +171,13 @@ class Queues:
     async def slow(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run what may take seconds, in a queue of its own; its result, or what it raised."""
         return await self._run("slow", partial(function, *args, **kwargs))
+
+
+def _settle(future: asyncio.Future[Any], result: object) -> None:
+    """Give a waiting request its result, if it still waits."""
+    if future.done():
+        return
+    if isinstance(result, BaseException):
+        future.set_exception(result)
+    else:
+        future.set_result(result)

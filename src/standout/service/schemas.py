@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
     model_validator,
 )
 
@@ -18,10 +16,13 @@ from standout.study.rating.scale import MOST_STEPS
 from standout.study.storage.old_tokens import Role
 from standout.study.token_links import HERE
 
+if TYPE_CHECKING:
+    from standout.service.security.auth import Identity
+
 BIGGEST = 2**63 - 1
 LONGEST_KEY = 200
 MOST_TICKETS = 10_000
-MANY, MOST_REWARDS = 1_000, 50_000
+MOST_REWARDS = 50_000
 TEN_YEARS = 10 * 366 * 86400.0
 
 StudyName = Annotated[str, Field(pattern=r"^[^/\x00-\x1f\x7f]{1,200}$", examples=["beans"])]
@@ -37,7 +38,7 @@ Lease = Annotated[
 ]
 Worker = Annotated[
     Annotated[str, Field(max_length=200)] | None,
-    Field(description="Who measures; a rater's is always its own."),
+    Field(description="Who measures; the token's own name unless given."),
 ]
 
 
@@ -175,8 +176,12 @@ class Asking(Body):
         default=None,
         max_length=MOST_TICKETS,
         description="Give this worker's other pending tickets again, before new ones: "
-        "for whoever lost an answer. Raters always get theirs again.",
+        "for whoever lost an answer.",
     )
+
+    def how(self, who: Identity) -> dict[str, Any]:
+        """What the study has to know of it, when `who` sends it."""
+        return {"worker": who.signs(self.worker), "lease": self.lease, "known": self.known}
 
 
 class Ask(Asking):
@@ -201,22 +206,12 @@ class Reward(Body):
         return self
 
 
-def _leave_many(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
-    """Many rewards are checked later, beside the event loop (see `long_bodies`)."""
-    return value if isinstance(value, list) and MANY < len(value) <= MOST_REWARDS else check(value)
-
-
-Rewards = Annotated[
-    list[Reward], Field(min_length=1, max_length=MOST_REWARDS), WrapValidator(_leave_many)
-]
-
-
 class Tell(Asking):
     """Rewards, all of which are counted or, if one is bad, none."""
 
     model_config = _example(rewards=[{"ticket": 17, "reward": 1.0}], ask=1)
 
-    rewards: Rewards
+    rewards: list[Reward] = Field(min_length=1, max_length=MOST_REWARDS)
     ask: Whole = Field(default=0, ge=0, le=MOST_TICKETS, description="Ask for so many, too.")
     key: str | None = Field(
         default=None,

@@ -1,18 +1,16 @@
-"""One server process: uvicorn with our settings, on a socket that is open already.
+"""The server process: uvicorn with our settings, on a socket that is open already.
 
-It ends in time, whatever hangs; on standard error it writes no secrets, and nothing over and over.
+It ends in time, whatever hangs; on standard error it writes no secrets.
 """
 
 from __future__ import annotations
 
 import errno
-import logging
 import os
 import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -20,8 +18,6 @@ import uvicorn
 
 from standout.errors import StudyError
 from standout.service.app import create_app
-from standout.service.cache import Recent
-from standout.service.security.connections import ACCEPTED_AT_ONCE, connection_class
 from standout.service.settings import Settings
 
 GRACE = 3
@@ -37,9 +33,6 @@ SWITCH = 0.001
 """Seconds that a thread computes before another's turn (Python's own is 0.005). A telling waits
 for a turn some twenty times, behind every view that is being drawn up."""
 LEVELS = ("debug", "info", "warning", "error")
-EVERY, AT_ONCE = 60.0, 10
-"""Of one kind of message, `AT_ONCE` in `EVERY` seconds are written."""
-_MOST_KINDS = 500
 
 
 def _end(seconds: float, code: int) -> None:
@@ -106,41 +99,11 @@ def make_server(place: str, settings: Settings, level: str) -> Server:
         timeout_graceful_shutdown=GRACE,
         timeout_keep_alive=KEEP_ALIVE,
         ws="none",
-        http=connection_class(settings),
-        backlog=ACCEPTED_AT_ONCE,
+        # The parser in C is quicker, but takes headers without an end.
+        http="auto" if settings.is_loopback or settings.proxies else "h11",
+        limit_concurrency=settings.most_connections,
     )
     return Server(config)
-
-
-class Sparing(logging.Filter):
-    """Lets some messages of each kind through, and says how many it left out.
-
-    A kind is a logger, a level and a text before its values are filled in: what
-    a client does a thousand times must not fill a disk. The log of requests, which
-    has to be asked for, is not thinned.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__()
-        self._clock = clock
-        self._kinds = Recent[tuple[str, int, str], tuple[float, int]](_MOST_KINDS)
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether to write this one."""
-        if record.name == "standout.access":
-            return True
-        key = (record.name, record.levelno, str(record.msg)[:200])
-        now = self._clock()
-        begin, seen = self._kinds.get(key) or (now, 0)
-        left_out = 0
-        if now - begin >= EVERY:
-            left_out = max(0, seen - AT_ONCE)
-            begin, seen = now, 0
-        self._kinds[key] = (begin, seen + 1)
-        if left_out:
-            record.msg = f"{record.getMessage()} ({left_out:,} more like this were left out)"
-            record.args = None
-        return seen < AT_ONCE
 
 
 def log_config(level: str) -> dict[str, Any]:
@@ -149,13 +112,11 @@ def log_config(level: str) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"sparing": {"()": Sparing}},
         "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
         "handlers": {
             "stderr": {
                 "class": "logging.StreamHandler",
                 "formatter": "line",
-                "filters": ["sparing"],
             }
         },
         "loggers": {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any, TypeVar
@@ -41,28 +41,22 @@ class Service:
         return await self.queues.look(lambda: answer(look(self.studies.reader(name))))
 
     async def change(
-        self,
-        name: str,
-        request: Callable[[Study, Transaction], T],
-        size: int = 1,
-        tickets: Sequence[int] = (),
+        self, name: str, request: Callable[[Study, Transaction], T]
     ) -> tuple[Study, T]:
         """Carry out a request, in one transaction with whatever else waits to change the study.
 
-        It writes about `size` rows, and tells of `tickets`, as far as that is known. Gives the
-        study, and what came of it.
+        Gives the study, and what came of it.
         """
-        find = partial(self.studies.writer, name)
-        return await self.queues.change(name, find, request, size, tickets)
+        return await self.queues.change(name, partial(self.studies.writer, name), request)
 
     async def write(self, name: str, change: Callable[[Study], object]) -> Response:
         """Change a study in a way that has a transaction of its own."""
-        await self.queues.write(name, lambda: change(self.studies.writer(name)))
+        await self.queues.write(lambda: change(self.studies.writer(name)))
         return answer({"done": True})
 
     async def by_hand(self, name: str, change: Callable[[Study], Status]) -> Response:
         """Change something by hand; the answer is how the study stands then."""
-        return await self.queues.write(name, lambda: answer(change(self.studies.writer(name))))
+        return await self.queues.write(lambda: answer(change(self.studies.writer(name))))
 
 
 def start(place: str, settings: Settings) -> Service:

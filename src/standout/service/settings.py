@@ -24,9 +24,7 @@ class Settings:
     largest_rater_request: int = 20_000
     """The same for raters, and for whoever has shown no token."""
     most_connections: int = 1000
-    """Connections of one process; fewer where the system allows fewer open files."""
-    header_seconds: float = 20.0
-    """Within so long the headers of a request must be there."""
+    """Connections at a time; with more, requests are answered 503."""
     body_seconds: float = 20.0
     """So long a body may take, and a second more for each `slowest_body` that it may have."""
     slowest_body: float = 50_000.0
@@ -37,13 +35,19 @@ class Settings:
     """Requests of one rater at once."""
     raters_per_token: int = 20
     """How many raters at once one token is meant for: they share so many times the rate."""
+    new_raters_at_once: int = 30
+    """Browsers that one address may bring to one token at once."""
+    new_raters_per_hour: float = 60.0
+    """The same in the long run."""
     files: str | None = None
     """A folder of pictures for items, at `/files/`; none if None."""
     rater_lease: float = 120.0
     """Seconds for which a rater may hold a ticket before another gets its pull."""
     rater_tickets: int = 50
     """Tickets of a study that all raters of one token may hold together, and of the pulls
-    that a budget leaves at most half: who invents raters keeps nobody else from rating."""
+    that a budget leaves at most half: one token's raters cannot keep others from measuring."""
+    streams_per_token: int = 50
+    """Streams of events of one study that one token may have open, of 200 in all."""
     event_seconds: float = 0.5
     """Least time between two events of a study."""
     heartbeat_seconds: float = 15.0

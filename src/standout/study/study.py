@@ -278,7 +278,7 @@ class Study(StudyInterface):
     def in_one_transaction(
         self,
         requests: Sequence[Callable[[Transaction], T]],
-        size: int,
+        size: int = 1,
         tickets: Sequence[int] = (),
     ) -> list[T | StandoutError]:
         """Carry out several requests in one transaction: one wait for the disk for all.

@@ -188,12 +188,13 @@ class Transaction:
         who = worker_of(worker)
         tickets.fail(self._connection, self._stored, ticket_id(ticket), reason, who, self._now)
 
-    def release(self, given: Sequence[Ticket | int]) -> None:
-        """End the leases of pending tickets now: the next to ask gets their pulls."""
+    def release(self, given: Sequence[Ticket | int], seconds: float = 0.0) -> None:
+        """End the leases of pending tickets in so many seconds: others get their pulls then."""
         numbers = [ticket_id(ticket) for ticket in given]
         if numbers:
-            self._stored.first_due = min(self._stored.first_due, self._now)
-            open_tickets.set_expiry(self._connection, self._stored.key, numbers, self._now)
+            end = self._now + seconds
+            self._stored.first_due = min(self._stored.first_due, end)
+            open_tickets.set_expiry(self._connection, self._stored.key, numbers, end)
 
     def holder(self, ticket: Ticket | int) -> str | None:
         """Who was given a ticket, or told it; None if there is no such ticket."""

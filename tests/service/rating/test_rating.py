@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -54,32 +53,12 @@ def test_the_same_ticket_until_it_is_answered(connect: Connect, place: str) -> N
     study.close()
 
 
-def test_items_are_new_to_a_rater_while_there_are_any(
-    connect: Connect, file: str, study: Study
-) -> None:
-    client = connect(file)
-    seen = []
-    found = ask(client)
-    for _ in range(10):
-        seen.append(found["item"]["text"])
-        found = tell(client, found["ticket"], 1).json()
-    # The method wants each arm three times in a row here; one rater goes round instead.
-    assert sorted(seen[:5]) == sorted(ARMS)
-    assert all(one != other for one, other in pairwise(seen))
-    status = study.status()
-    assert status.pulls == 10
-    assert status.pending - status.expired == 1
-    assert study.verify().problems == ()
-
-
 def test_an_answer_is_one_transaction(
     connect: Connect, file: str, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the next item, even where others have to be looked through for it."""
     client = connect(file)
     found = ask(client)
-    for _ in ARMS:
-        found = tell(client, found["ticket"], 1).json()
     written: list[bool] = []
     write = Storage.write
 
@@ -237,56 +216,124 @@ def test_how_a_study_asks(
         assert [button["key"] for button in asked["buttons"]] == keys
 
 
-def rater_headers(token: str, number: int) -> dict[str, str]:
-    """One of many raters who share a token, by a cookie of its own making."""
-    return {**bearer(token), "Cookie": f"standout_rater=rater-{number:08d}"}
+class Crowd:
+    """Browsers of raters who share a token, each with the cookies that it was given."""
+
+    def __init__(self, client: TestClient, token: str) -> None:
+        self.client, self.token = client, token
+        self.cookies: dict[int, str] = {}
+
+    def post(self, number: int, path: str, body: dict[str, Any] | None = None) -> Any:
+        headers = {**bearer(self.token), "Cookie": self.cookies.get(number, "x=y")}
+        answer = self.client.post(f"/rate/trees/{path}", json=body or {}, headers=headers)
+        self.client.cookies.clear()
+        if given := answer.headers.get("set-cookie"):
+            self.cookies[number] = given.partition(";")[0]
+        return answer
+
+    def next(self, number: int) -> dict[str, Any]:
+        answer = self.post(number, "next")
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
 
 
-@pytest.mark.parametrize("address", ["/rate/trees/next", "/api/v1/studies/trees/ask"])
 @pytest.mark.parametrize(("budget", "most"), [(None, 7), (40, 7), (8, 4), (1, 1)])
-def test_invented_raters_hold_no_more_than_their_share(
-    connect: Connect, file: str, address: str, budget: int | None, most: int
+def test_the_browsers_of_a_link_hold_no_more_than_their_share(
+    connect: Connect, file: str, budget: int | None, most: int
 ) -> None:
     with Study.create(file, ARMS, COIN, name="trees", budget=budget) as study:
         token, other = new_token(file, "rater"), new_token(file, "rater")
-        client = connect(file, rater_tickets=7, rater_rate=1e6, rater_burst=10**6)
+        client = connect(file, rater_tickets=7, new_raters_at_once=100, rater_burst=10**6)
+        crowd = Crowd(client, token)
         for number in range(30):
-            answer = client.post(address, json={}, headers=rater_headers(token, number))
-            assert answer.status_code == 200
+            crowd.next(number)
         assert len(study.pending()) == most
         # Who has an item keeps it; the others are told to wait, not that all is over.
-        again = client.post(address, json={}, headers=rater_headers(token, 0)).json()
-        late = client.post(address, json={}, headers=rater_headers(token, 29)).json()
-        if "state" in again:
-            assert (again["state"], late["state"]) == ("item", "wait")
-        else:
-            assert (len(again["tickets"]), late["tickets"], late["stopped"]) == (1, [], False)
-        client.post(address, json={}, headers=rater_headers(other, 0))
+        assert (crowd.next(0)["state"], crowd.next(29)["state"]) == ("item", "wait")
+        Crowd(client, other).next(0)
         assert len(study.pending()) == (most + 1 if budget != 1 else 1)
 
 
-def test_telling_again_brings_no_more_tickets(connect: Connect, file: str) -> None:
-    """A rater that repeats an old answer holds one ticket, not one for each time."""
-    with Study.create(file, ARMS, COIN, name="trees") as study:
-        client = connect(file)
-        headers = rater_headers(new_token(file, "rater"), 1)
-        url = "/api/v1/studies/trees"
-        (first,) = client.post(f"{url}/ask", json={}, headers=headers).json()["tickets"]
-        body = {"rewards": [{"ticket": first["ticket"], "reward": 1}], "ask": 1}
-        (second,) = client.post(f"{url}/tell", json=body, headers=headers).json()["tickets"]
-        done = {"rewards": [{"ticket": second["ticket"], "reward": 1}], "ask": 1}
-        (third,) = client.post(f"{url}/tell", json=done, headers=headers).json()["tickets"]
-        for _ in range(5):
-            found = client.post(f"{url}/tell", json=body, headers=headers).json()["tickets"]
-            assert found == [third]
-        assert [one.ticket for one in study.pending()] == [third["ticket"]]
+@pytest.mark.parametrize("value", ["rater-00000001", "aaaaaaaaaaaa." + "0" * 32, "x" * 5000, ""])
+def test_a_made_up_browser_is_nobody(connect: Connect, file: str, study: Study, value: str) -> None:
+    token = new_token(file, "rater")
+    client = connect(file)
+    crowd = Crowd(client, token)
+    name = f"standout_rater_{token.split('_')[1]}"
+    crowd.cookies[0] = f"{name}={value}"
+    found = crowd.next(0)
+    # It is given an id as any new browser is, and not the one that it made up.
+    assert value not in crowd.cookies[0] or not value
+    (out,) = study.pending()
+    assert out.worker.endswith(crowd.cookies[0].partition("=")[2].partition(".")[0])
+    assert crowd.post(1, "answer", {"ticket": found["ticket"], "value": 1}).status_code == 403
+
+
+def test_an_id_is_good_for_its_own_link(connect: Connect, file: str, study: Study) -> None:
+    one, other = new_token(file, "rater"), new_token(file, "rater")
+    client = connect(file)
+    first, second = Crowd(client, one), Crowd(client, other)
+    ticket = first.next(0)["ticket"]
+    value = first.cookies[0].partition("=")[2]
+    second.cookies[0] = f"standout_rater_{other.split('_')[1]}={value}"
+    assert second.post(0, "answer", {"ticket": ticket, "value": 1}).status_code == 403
+    assert second.next(0)["ticket"] != ticket
+    # After a new start it is still known: what signs it is in the store.
+    again = Crowd(connect(file), one)
+    again.cookies[0] = first.cookies[0]
+    assert again.next(0)["ticket"] == ticket
+    assert study.status().pending == 2
+
+
+def test_ids_for_one_address_run_out(connect: Connect, file: str, study: Study) -> None:
+    tokens = [new_token(file, "rater") for _ in range(2)]
+    client = connect(file, new_raters_at_once=5, new_raters_per_hour=60)
+    crowd = Crowd(client, tokens[0])
+    found = [crowd.post(number, "next") for number in range(8)]
+    assert [one.status_code for one in found] == [200] * 5 + [429] * 3
+    assert 50 <= int(found[-1].headers["retry-after"]) <= 60
+    assert crowd.next(0)["state"] == "item"
+    assert Crowd(client, tokens[1]).next(0)["state"] == "item"
+
+
+def test_one_answer_per_arm_and_browser(connect: Connect, file: str, study: Study) -> None:
+    """However it is asked for: again, by a late ticket, or in two requests at once."""
+    client = connect(file)
+    crowd = Crowd(client, new_token(file, "rater"))
+    found = crowd.next(0)
+    seen = []
+    while found["state"] == "item":
+        seen.append(found["item"]["text"])
+        found = crowd.post(0, "answer", {"ticket": found["ticket"], "value": 1}).json()
+    assert (found["state"], sorted(seen)) == ("done", sorted(ARMS))
+    assert [crowd.next(0)["state"] for _ in range(3)] == ["done"] * 3
+    assert crowd.post(0, "next", {"again": True}).json()["state"] == "done"
+    assert study.status().pulls == len(ARMS)
+    assert crowd.next(1)["state"] == "item"
+
+
+def test_no_completion_before_an_answer(connect: Connect, file: str) -> None:
+    page = {"completion": {"after": 20, "code": "C1"}}
+    study = Study.create(file, ARMS, COIN, name="trees", page=page)
+    crowd = Crowd(connect(file), new_token(file, "rater"))
+    found = crowd.next(0)
+    assert found["completion"] is None
+    while found["state"] == "item":
+        assert found["completion"] is None
+        found = crowd.post(0, "answer", {"ticket": found["ticket"], "value": 1}).json()
+    # All that there is for this rater: fewer than it was to be, and yet it is done.
+    assert (found["state"], found["completion"]["code"]) == ("done", "C1")
+    study.stop()
+    assert (crowd.next(0)["state"], crowd.next(1)["completion"]) == ("end", None)
 
 
 def test_a_lease_for_raters_of_its_own(connect: Connect, file: str) -> None:
     with Study.create(file, ARMS, COIN, name="trees", budget=3, lease=86400) as study:
         client = connect(file, rater_lease=2.0)
         token = new_token(file, "rater")
-        first = client.post("/rate/trees/next", json={}, headers=rater_headers(token, 1)).json()
+        crowd = Crowd(client, token)
+        first = crowd.next(0)
         (out,) = study.pending()
         assert out.expires - out.asked == pytest.approx(2.0)
         found = study.ask(3)
@@ -294,26 +341,8 @@ def test_a_lease_for_raters_of_its_own(connect: Connect, file: str) -> None:
             time.sleep(0.1)
             found += study.ask(3 - len(found))
         # Late, but first: it counts.
-        body = {"ticket": first["ticket"], "value": 1}
-        answer = client.post("/rate/trees/answer", json=body, headers=rater_headers(token, 1))
+        answer = crowd.post(0, "answer", {"ticket": first["ticket"], "value": 1})
         assert answer.json()["counted"] is True
-
-
-def test_a_rater_gets_no_longer_lease_by_asking_for_it(connect: Connect, file: str) -> None:
-    with Study.create(file, ARMS, COIN, name="trees", lease=86400) as study:
-        client = connect(file, rater_lease=60.0)
-        headers, url = rater_headers(new_token(file, "rater"), 1), "/api/v1/studies/trees"
-        for lease in (None, 5.0, 1e6):
-            body = {"lease": lease}
-            (given,) = client.post(f"{url}/ask", json=body, headers=headers).json()["tickets"]
-            for _ in range(2):
-                (out,) = study.pending()
-                assert (out.ticket, out.expires - out.asked) == (
-                    given["ticket"], pytest.approx(min(lease or 60.0, 60.0)),
-                )  # fmt: skip
-                told = {**body, "rewards": [{"ticket": given["ticket"], "reward": 1}], "ask": 1}
-                (given,) = client.post(f"{url}/tell", json=told, headers=headers).json()["tickets"]
-            study.tell(given["ticket"], 0.0)
 
 
 def change(client: TestClient, ticket: int, value: float) -> Any:

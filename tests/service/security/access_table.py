@@ -22,11 +22,6 @@ from tests.service.conftest import BASE, bearer, new_token
 _PART = re.compile(r"\{(\w+)(?::\w+)?\}")
 """What differs from one address to another, by its name."""
 CALLERS = ("nobody", *(str(role) for role in (Role.RATER, Role.WORKER, Role.VIEWER, Role.OWNER)))
-_NOTES = {
-    ("POST", "/api/v1/studies/NAME/ask"): {"rater": "one at a time"},
-    ("POST", "/api/v1/studies/NAME/tell"): {"rater": "own tickets"},
-    ("POST", "/api/v1/studies/NAME/fail"): {"rater": "own tickets"},
-}
 
 
 def routes_of(app: FastAPI) -> Iterator[tuple[str, str]]:
@@ -74,8 +69,7 @@ def render() -> str:
     """The table, in Markdown."""
     lines = ["| address | " + " | ".join(CALLERS) + " |", "|---|" + "---|" * len(CALLERS)]
     for (method, path), may in measure().items():
-        notes = _NOTES.get((method, path), {})
-        cells = [notes.get(who, "yes") if may[who] else "–" for who in CALLERS]
+        cells = ["yes" if may[who] else "–" for who in CALLERS]
         lines.append(f"| `{method} {path}` | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,15 +15,12 @@ import pytest
 from fastapi.testclient import TestClient
 
 import standout as standout_package
-from standout import Client, Problem
-from standout.errors import StorageError
 from standout.service.security.auth import FRESH
-from standout.study import Study
 from standout.study.storage.database import Storage
 from standout.study.storage.old_tokens import revoke, split
-from tests.patience import HANGS, until
-from tests.service.conftest import API, ARMS, Connect, bearer, new_token
-from tests.service.live import Program, serving
+from tests.patience import HANGS
+from tests.service.conftest import API, Connect, bearer, new_token
+from tests.service.live import serving
 from tests.service.test_events import listen
 from tests.study.cli import standout
 from tests.study.test_conformance import make
@@ -71,31 +68,6 @@ def test_the_command_line_says_how_to_get_in_again(file: str) -> None:
     assert "standout token create PATH --role owner" in last.err
     refused = standout("serve", file, "--new", "--host", "0.0.0.0")
     assert (refused.code, "no token is there" in refused.err) == (2, True)
-
-
-def test_nothing_is_imported_from_the_current_folder(folder: Path, file: str) -> None:
-    """Worker processes of a server that was started in a folder full of traps."""
-    trap, sprung = folder / "trap", folder / "sprung"
-    trap.mkdir()
-    for evil in ("uvicorn", "standout", "json", "numba"):
-        text = f"open({str(sprung)!r}, 'w').close()\nraise SystemExit(3)\n"
-        (trap / f"{evil}.py").write_text(text)
-    Study.create(file, ARMS, Problem(noise="bernoulli"), name="trees").close()
-    source = str(Path(standout_package.__file__).parents[1])
-    running = Program(folder, file, "--workers", "2", at=trap, PYTHONPATH=source)
-    running.start()
-    found: list[str] = []
-
-    def is_decided() -> bool:
-        with suppress(StorageError), Client(running.url, patience=1.0) as client:
-            found.extend(study.name for study in client.studies())
-        return bool(found) or sprung.exists()
-
-    try:
-        until(is_decided, "the server does not answer")
-    finally:
-        running.stop()
-    assert (found, sprung.exists()) == (["trees"], False)
 
 
 TRAPPED = """

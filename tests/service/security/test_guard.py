@@ -146,8 +146,15 @@ def test_requests_that_are_too_large(connect: Connect, file: str) -> None:
 
 @pytest.mark.parametrize(
     ("content", "status"),
-    [(b'{"worker": "\xff"}', 400), (b"{", 422), (b"[]", 422), (b"", 422), (b'{"n": NaN}', 422)],
-)
+    [
+        (b'{"worker": "\xff"}', 400),
+        (b"{", 422),
+        (b"[]", 422),
+        (b"", 422),
+        (b'{"n": NaN}', 422),
+        (b"[" * 9_000, 400),
+    ],
+)  # fmt: skip
 def test_bodies_that_cannot_be_read(client: TestClient, content: bytes, status: int) -> None:
     url = begin(client)
     sent = {"Content-Type": "application/json"}
@@ -162,7 +169,7 @@ def test_raters_that_are_too_quick(connect: Connect, file: str) -> None:
     token = new_token(file, "rater")
     other = new_token(file, "worker")
     client.app.state.service.gate.forget()  # type: ignore[attr-defined]
-    url = f"{API}/studies/trees/ask"
+    url = "/rate/trees/next"
     answers = [client.post(url, json={}, headers=bearer(token)) for _ in range(5)]
     assert [answer.status_code for answer in answers][:3] == [200, 200, 200]
     assert answers[-1].status_code == 429
@@ -194,6 +201,9 @@ def test_logging_in_keeps_the_token_from_scripts(connect: Connect, file: str) ->
         ).status_code
         == 400
     )
+    for deep in (b"[" * 9_000, b'{"token":' * 2_000):
+        sent = {"Content-Type": "application/json"}
+        assert client.post("/login", content=deep, headers=sent).status_code == 400
     assert client.get(f"{API}/studies").status_code == 401
     answer = client.post("/login", json={"token": token})
     assert answer.json() == {"role": "viewer", "study": None}

@@ -24,8 +24,8 @@ from standout import Problem
 from standout.errors import StandoutError
 from standout.study import Study
 from standout.study.storage.database import Storage
-from standout.study.storage.schema import TABLES
 from standout.study.storage.old_tokens import create as create_token
+from standout.study.storage.schema import TABLES
 from tests.study.conftest import Clock
 from tests.study.log.test_forgery import GUARDS
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 from standout.service.rating.questions import question_of
@@ -12,7 +13,7 @@ from standout.study.rating.rater import Record
 from standout.study.transaction import Transaction
 
 CHOICE = 4
-"""Tickets among which the item is looked for that a rater has not seen, or not for longest."""
+"""Tickets among which an item is looked for that the rater has neither answered nor skipped."""
 MOST_CHOICE = 50
 
 
@@ -24,32 +25,37 @@ def choose(
     settings: Settings,
     skipped: set[str],
 ) -> tuple[str, Ticket | None]:
-    """What the page comes to (`item`, `skipped`, `wait` or `end`), and the ticket of an item.
+    """What the page comes to, and the ticket of an item.
 
-    That is the ticket that the rater has, or a new one. The method may want
-    several answers in a row to one item. One rater's would
-    not be worth much, and look like a mistake: so the rater gets an item that is
-    new to it, or else the one it saw longest ago, and the others go to whoever
-    asks next. Where the raters of a token hold as much as they may, there is
-    nothing for one more.
+    It comes to `item`, `skipped` (only such are left), `done` (the rater has answered
+    all that is asked now), `wait` or `end`. The ticket is the one that the rater has, or a
+    new one, for an arm that it has not answered: the guarantee takes answers to an item
+    as independent, and one person's are not. What the rater cannot take goes to
+    whoever asks next.
     """
-    if held := turn.held(rater.worker):
-        return "item", held[0]
-    found: list[Ticket] = []
-    if may_hold_more(settings, turn, rater.who):
-        lease = min(study.lease, settings.rater_lease)
-        found = turn.ask(1, worker=rater.worker, lease=lease)
-        if found and (found[0].arm in record.answered or found[0].arm in skipped):
-            more = min(CHOICE + len(skipped), MOST_CHOICE)
-            found += turn.ask(more, worker=rater.worker, lease=lease)
-    fitting = [ticket for ticket in found if ticket.arm not in skipped]
-    chosen = min(fitting, key=lambda one: record.answered.get(one.arm, 0), default=None)
-    turn.release([ticket for ticket in found if ticket is not chosen])
-    if chosen is not None:
-        return "item", chosen
     if study.is_stopped:
         return "end", None
-    return ("skipped" if found else "wait"), None
+    if held := turn.held(rater.worker):
+        return "item", held[0]
+    if not may_hold_more(settings, turn, rater.who):
+        return "wait", None
+    lease = min(study.lease, settings.rater_lease)
+    refused = skipped | record.answered.keys()
+    given = turn.ask(1, worker=rater.worker, lease=lease)
+    if given and given[0].arm in refused:
+        given += turn.ask(min(CHOICE + len(refused), MOST_CHOICE), worker=rater.worker, lease=lease)
+    chosen = next((ticket for ticket in given if ticket.arm not in refused), None)
+    turn.release([ticket for ticket in given if ticket is not chosen])
+    if chosen is not None:
+        return "item", chosen
+    return _why_none([ticket.arm for ticket in given], record.answered), None
+
+
+def _why_none(arms: list[str], answered: Container[str]) -> str:
+    """Why a rater can take none of these arms."""
+    if not arms:
+        return "wait"
+    return "done" if all(arm in answered for arm in arms) else "skipped"
 
 
 def show(study: Study, state: str, ticket: Ticket | None) -> dict[str, Any]:
@@ -64,8 +70,13 @@ def show(study: Study, state: str, ticket: Ticket | None) -> dict[str, Any]:
 
 
 def completion_of(study: Study, answers: int, state: str) -> dict[str, Any] | None:
-    """How a panel hears that a rater is done, once that is so: no code before it is earned."""
-    found = (study.page or {}).get("completion")
-    if found is None or (answers < found["after"] and (state != "end" or answers == 0)):
+    """How a panel hears that a rater is done, once that is so: no code before it is earned.
+
+    It is earned by so many answers, or by all that the study has for this rater.
+    """
+    completion = (study.page or {}).get("completion")
+    if completion is None or answers == 0:
         return None
-    return {"url": found.get("url"), "code": found.get("code")}
+    if answers < completion["after"] and state not in ("end", "done"):
+        return None
+    return {"url": completion.get("url"), "code": completion.get("code")}

@@ -1,9 +1,10 @@
-"""Whoever is rating: known by a random id that the browser keeps, and by what it has done."""
+"""Whoever is rating: known by an id that the service signs and the browser keeps, and by what
+it has done."""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-import secrets
 from dataclasses import replace
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from standout.service.security.auth import RATER_COOKIE, Answerer, Identity
+from standout.service.security.auth import Answerer, Identity, rater_cookie
 from standout.service.security.login import keep_cookie
 from standout.service.service import Service
 from standout.service.settings import Settings
@@ -25,8 +26,7 @@ YEAR = 365 * 86400
 def may_hold_more(settings: Settings, turn: Transaction, who: Identity) -> bool:
     """Whether the raters of this token, together, may be given one more ticket.
 
-    Told apart by a cookie of their own making, they could otherwise be as many
-    as they like and hold all that is left to be measured.
+    Otherwise the browsers of one link could hold all that is left to be measured.
     """
     if who.role is not Role.RATER:
         return True
@@ -43,38 +43,52 @@ class Rater:
         self._request = request
         self._consent = f"standout_consent_{hashlib.sha256(study.encode()).hexdigest()[:12]}"
         self.who, self.study = who, study
-        self.is_new = who.rater is None
-        self.id = who.rater or secrets.token_urlsafe(12)
-        self.worker = replace(who, rater=self.id).name
         self.has_agreed = self._consent in request.cookies
-        self._agrees = False
+        self._cookies: dict[str, str] = {}
+
+    @property
+    def worker(self) -> str:
+        """Under which name its tickets and answers are kept."""
+        return self.who.name
+
+    def meet(self, service: Service) -> None:
+        """Give a browser that is new here an id of its own."""
+        if self.who.rater is None:
+            address = self._request.client.host if self._request.client else "-"
+            self.who, value = service.gate.new_rater(self.who, address)
+            self._cookies[rater_cookie(self.who)] = value
 
     def agree(self) -> None:
         """The rater has consented."""
-        self.has_agreed = self._agrees = True
+        self.has_agreed = True
+        self._cookies[self._consent] = "yes"
 
     def keep(self, response: Response) -> Response:
-        """Leave the id with the browser, once there is reason to."""
-        given = {RATER_COOKIE: self.id} if self.is_new else {}
-        if self._agrees:
-            given[self._consent] = "yes"
-        for key, value in given.items():
+        """Leave with the browser what is new, once there is reason to."""
+        for key, value in self._cookies.items():
             keep_cookie(response, self._request, key, value, YEAR)
         return response
 
     async def record(self, service: Service, *, is_fresh: bool = False) -> Record:
-        """What it has done in this study; `is_fresh`: also as another process has seen it."""
+        """What it has done in this study; `is_fresh`: as it is in the study now."""
         key = (self.study, self.worker)
-        found = None if is_fresh else service.cache.raters.get(key)
-        if found is None:
-            found = await service.queues.quick(self._read_record, service)
-            service.cache.raters[key] = found
-        return found
+        record = None if is_fresh else service.cache.raters.get(key)
+        if record is None:
+            record = await service.queues.quick(self._read_record, service)
+            if self.who.rater is not None:
+                service.cache.raters[key] = record
+        return record
 
     def _read_record(self, service: Service) -> Record:
-        # A new id has done nothing; but that the study exists has to be found out, too.
+        # A new browser has done nothing; but that the study exists has to be found out, too.
         handle = service.studies.reader(self.study)
-        return Record() if self.is_new else read_record(handle, self.worker)
+        return Record() if self.who.rater is None else read_record(handle, self.worker)
+
+    def turn(self, service: Service) -> asyncio.Lock:
+        """Of the requests of one rater one at a time: what it has done decides what it may do."""
+        if self.who.rater is None:
+            return asyncio.Lock()
+        return service.cache.rater_turns.setdefault((self.study, self.worker), asyncio.Lock())
 
 
 def _rater(request: Request, who: Answerer, name: str) -> Rater:

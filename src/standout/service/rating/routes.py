@@ -33,6 +33,8 @@ router = APIRouter(prefix="/rate/{name}", include_in_schema=False)
 CHANGE_SECONDS = 120.0
 """For so long a rater may change an answer."""
 CHANGED = "changed by the rater"
+BACK_SECONDS = 10.0
+"""For so long the item of a page that was closed waits: it may only have been loaded again."""
 Again = Annotated[bool, Field(description="Show skipped items again.")]
 
 
@@ -60,9 +62,10 @@ class Skip(Body):
 
 
 class Leave(Body):
-    """Stop rating for now."""
+    """Stop rating for now; `closes` when the page only went away, and may come back."""
 
     ticket: TicketNumber | None = None
+    closes: bool = False
     again: Again = False
 
 
@@ -85,10 +88,16 @@ async def following(service: ServiceOf, rater: RaterOf, body: Next) -> Response:
     """What to show; the same item again until it is answered."""
     if body.consent:
         rater.agree()
+    async with rater.turn(service):
+        return await _following(service, rater, body)
+
+
+async def _following(service: Service, rater: Rater, body: Next) -> Response:
     record = await rater.record(service, is_fresh=True)
     if not rater.has_agreed and await service.queues.quick(_asks_for_consent, service, rater.study):
         # Nothing is kept of someone who has not agreed.
         return await _show(service, rater.study, ("consent", None), record.answers)
+    rater.meet(service)
 
     def call(study: Study, turn: Transaction) -> Seen:
         skipped = set() if body.again else record.skipped
@@ -138,28 +147,29 @@ async def _act(
     service: Service, rater: Rater, body: Answer | Skip, act: Callable[[Transaction, str], bool]
 ) -> Response:
     """Do something with the rater's own ticket, and say what to show next: one transaction."""
-    record = await rater.record(service)
     needs_consent = not rater.has_agreed and await service.queues.quick(
         _asks_for_consent, service, rater.study
     )
+    async with rater.turn(service):
+        record = await rater.record(service)
 
-    def call(study: Study, turn: Transaction) -> tuple[bool, str | None, Seen]:
-        if turn.holder(body.ticket) != rater.worker:
-            raise NotYoursError("this item was not given to you")
-        held = [ticket for ticket in turn.held(rater.worker) if ticket.id == body.ticket]
-        counted = act(turn, rater.worker)
-        arm = held[0].arm if held and (counted or isinstance(body, Skip)) else None
-        if needs_consent:
-            return counted, arm, ("consent", None)
-        seen = deepcopy(record)
-        _note(seen, body, arm)
-        skipped = set() if body.again else seen.skipped
-        chosen = next_item.choose(study, turn, rater, seen, service.settings, skipped)
-        return counted, arm, chosen
+        def call(study: Study, turn: Transaction) -> tuple[bool, str | None, Seen]:
+            if turn.holder(body.ticket) != rater.worker:
+                raise NotYoursError("this item was not given to you")
+            held = [ticket for ticket in turn.held(rater.worker) if ticket.id == body.ticket]
+            counted = act(turn, rater.worker)
+            arm = held[0].arm if held and (counted or isinstance(body, Skip)) else None
+            if needs_consent:
+                return counted, arm, ("consent", None)
+            seen = deepcopy(record)
+            _note(seen, body, arm)
+            skipped = set() if body.again else seen.skipped
+            chosen = next_item.choose(study, turn, rater, seen, service.settings, skipped)
+            return counted, arm, chosen
 
-    _, (counted, arm, seen) = await service.change(rater.study, call, 2)
-    _note(record, body, arm)  # Only now is it on disk.
-    return await _show(service, rater.study, seen, record.answers, counted=counted)
+        _, (counted, arm, seen) = await service.change(rater.study, call)
+        _note(record, body, arm)  # Only now is it on disk.
+        return await _show(service, rater.study, seen, record.answers, counted=counted)
 
 
 def _note(record: Record, body: Answer | Skip, arm: str | None) -> None:
@@ -196,7 +206,7 @@ async def change(service: ServiceOf, rater: RaterOf, body: Answer) -> Response:
         )
 
     await service.queues.quick(check_it)
-    await service.queues.write(rater.study, mend)
+    await service.queues.write(mend)
     return await following(service, rater, Next(again=body.again))
 
 
@@ -217,7 +227,7 @@ async def leave(service: ServiceOf, rater: RaterOf, body: Leave) -> Response:
 
     def call(_: Study, turn: Transaction) -> None:
         if body.ticket is not None and turn.holder(body.ticket) == rater.worker:
-            turn.release([body.ticket])
+            turn.release([body.ticket], BACK_SECONDS if body.closes else 0.0)
 
     def end() -> Any:
         return (service.studies.reader(rater.study).page or {}).get("end")

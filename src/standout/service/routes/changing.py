@@ -22,7 +22,7 @@ router = APIRouter(prefix="/studies/{name}", tags=["changing"])
 
 
 def _hand(who: Identity, body: ChangeBody) -> ByHand:
-    return ByHand(body.reason, body.worker or who.name, body.key)
+    return ByHand(body.reason, who.signs(body.worker), body.key)
 
 
 @router.patch("", responses=sent(Status, "How the study stands now."))
@@ -62,8 +62,10 @@ async def delete(
 ) -> Response:
     """Remove the study with all its rewards, for good."""
 
+    by = who.signs(worker)
+
     def remove(study: Study) -> None:
-        study.delete(confirm, reason, worker=worker or who.name)
+        study.delete(confirm, reason, worker=by)
 
     done = await service.write(name, remove)
     service.studies.forget(name)

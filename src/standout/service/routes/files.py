@@ -13,8 +13,7 @@ from starlette.responses import Response, StreamingResponse
 from standout.report import SAVE_MARK
 from standout.service.cache import kept_or_new
 from standout.service.errors import ApiError
-from standout.service.events import MOST_LISTENERS
-from standout.service.security.auth import LOOK, allow, check, headers_of
+from standout.service.security.auth import LOOK, Looker, allow, check, headers_of
 from standout.service.service import Service, ServiceOf
 
 router = APIRouter(prefix="/studies/{name}", tags=["files"], dependencies=[allow(*LOOK)])
@@ -50,10 +49,10 @@ SAVE_LINK = '<p class="save"><a href="?download=true" download>Download this rep
         }
     },
 )
-async def events(service: ServiceOf, name: str, request: Request) -> Response:
+async def events(service: ServiceOf, who: Looker, name: str, request: Request) -> Response:
     """Be told when the study changes."""
     await service.queues.look(service.studies.reader, name)  # 404 now rather than later.
-    if service.hub.count(name) >= MOST_LISTENERS:
+    if not service.hub.has_room(name, str(who.token)):
         raise ApiError(429, "too many listeners; try again later", headers={"Retry-After": "10"})
 
     async def is_welcome() -> bool:
@@ -64,7 +63,7 @@ async def events(service: ServiceOf, name: str, request: Request) -> Response:
         return True
 
     return StreamingResponse(
-        service.hub.listen(name, is_welcome),
+        service.hub.listen(name, str(who.token), is_welcome),
         media_type="text/event-stream",
         # Not to be held back by a proxy.
         headers={"X-Accel-Buffering": "no"},

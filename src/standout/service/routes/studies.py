@@ -15,7 +15,7 @@ from standout.service.answers import answer, sent
 from standout.service.errors import ApiError
 from standout.service.open_studies import PATIENCE, OpenStudies
 from standout.service.schemas import NewStudy, PageBody
-from standout.service.security.auth import Anyone, Looker, Owner, Reader
+from standout.service.security.auth import Looker, Owner, Reader
 from standout.service.service import ServiceOf
 from standout.study import Study
 from standout.study.transaction import behind_commit
@@ -76,6 +76,6 @@ async def identification(service: ServiceOf, who: Reader, name: str) -> Response
 
 
 @router.get("/studies/{name}/page", responses=sent(PageBody, "The rating page's settings."))
-async def page(service: ServiceOf, who: Anyone, name: str) -> Response:
+async def page(service: ServiceOf, who: Reader, name: str) -> Response:
     """How the rating page asks people."""
     return await service.look(name, lambda study: {"page": study.page})

@@ -9,9 +9,11 @@ store stays closed, also when all are revoked.
 from __future__ import annotations
 
 import asyncio
+import hmac
 import re
+import secrets
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.cookies import CookieError, SimpleCookie
 from typing import Annotated, Any
 
@@ -19,6 +21,7 @@ from fastapi import Depends
 from starlette.requests import Request
 from starlette.types import Scope
 
+from standout.errors import AccessError
 from standout.service.errors import ApiError
 from standout.service.open_studies import OpenStudies
 from standout.service.queues import Queues
@@ -27,12 +30,13 @@ from standout.service.settings import Settings
 from standout.study.storage.old_tokens import Kept, Role, split
 
 TOKEN_COOKIE = "standout_token"
-RATER_COOKIE = "standout_rater"
 FRESH = 0.5
 """Seconds until the tokens are read again. A stream looks again as often: a revoked token
 works for at most twice as long."""
 
-_RATER = re.compile(r"[0-9A-Za-z_-]{8,64}")
+_RATER = re.compile(r"([0-9A-Za-z_-]{12})\.([0-9a-f]{32})")
+_SIGNED = re.compile(rf"\s*({'|'.join(Role)})\s*:", re.IGNORECASE)
+"""How the names of identities begin."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,19 @@ class Identity:
             parts.append(self.rater)
         return ":".join(parts)
 
+    def signs(self, given: str | None) -> str:
+        """The name under which something is kept: its own, or a free one that was given.
+
+        Raises `AccessError` for one that reads like another token's.
+        """
+        if not given or given == self.name:
+            return self.name
+        if _SIGNED.match(given):
+            raise AccessError(
+                f"the worker {given[:40]!r} reads like a token's own name; choose another"
+            )
+        return given
+
 
 def headers_of(scope: Scope) -> dict[str, str]:
     """The headers by lower-case name; the last of several counts."""
@@ -71,6 +88,11 @@ def cookies_of(headers: dict[str, str]) -> dict[str, str]:
         return {}
 
 
+def rater_cookie(who: Identity) -> str:
+    """The cookie in which a browser keeps who rates with this token."""
+    return f"standout_rater_{who.token or 'local'}"
+
+
 class Gate:
     """Knows the tokens, as they were at most `FRESH` seconds ago."""
 
@@ -84,6 +106,7 @@ class Gate:
         share = settings.raters_per_token
         self.rater_tokens = Buckets(settings.rater_rate * share, settings.rater_burst * share)
         self.logins = Buckets(0.5, 20)
+        self.identities = Buckets(settings.new_raters_per_hour / 3600, settings.new_raters_at_once)
 
     async def _refresh(self) -> None:
         """Read the tokens if they are old: once for all requests that wait for it."""
@@ -134,8 +157,6 @@ class Gate:
         """
         cookies = cookies_of(headers) if "cookie" in headers else {}
         kind, _, text = headers.get("authorization", "").partition(" ")
-        rater = cookies.get(RATER_COOKIE, "")
-        rater = rater if _RATER.fullmatch(rater) else ""
         if kind:
             found = await self.find(text.strip()) if kind.lower() == "bearer" else None
             if found is None:
@@ -144,9 +165,34 @@ class Gate:
             found = await self.find(cookies.get(TOKEN_COOKIE, ""))
         if found is None and await self._is_open(headers):
             found = Identity(Role.OWNER)
-        if found is not None and rater:
-            found = Identity(found.role, found.study, found.token, rater)
-        return found
+        return found if found is None else self._with_rater(found, cookies)
+
+    def _with_rater(self, who: Identity, cookies: dict[str, str]) -> Identity:
+        """The identity with the rater of its browser, if that was issued here."""
+        match = _RATER.fullmatch(cookies.get(rater_cookie(who), ""))
+        if match is None or not hmac.compare_digest(self._signature(who, match[1]), match[2]):
+            return who
+        return replace(who, rater=match[1])
+
+    def new_rater(self, who: Identity, address: str) -> tuple[Identity, str]:
+        """A rater of this token, with what its browser keeps to be known again.
+
+        Raises `ApiError` where an address has had too many of one token.
+        """
+        if who.role is Role.RATER:
+            check_rate((self.identities, f"{who.token} {address}"))
+        rater = secrets.token_urlsafe(9)
+        return replace(who, rater=rater), f"{rater}.{self._signature(who, rater)}"
+
+    def _signature(self, who: Identity, rater: str) -> str:
+        """Of a rater's id, by what only the store knows of its token.
+
+        Without a token all here are owners, who may tell what they like: there is
+        nothing to forge.
+        """
+        kept = self._kept.get(who.token or "")
+        key = self._studies.place if kept is None else kept.hash
+        return hmac.new(key.encode(), f"rater {rater}".encode(), "sha256").hexdigest()[:32]
 
     async def _is_open(self, headers: dict[str, str]) -> bool:
         # What a proxy passes on comes from elsewhere, though its connection is local.
@@ -196,10 +242,10 @@ def admit(
     gate: Gate, identity: Identity | None, roles: tuple[Role, ...], study: str | None
 ) -> Identity:
     """The caller, if it has one of these roles for the study, and is not too fast."""
-    found = check(identity, roles, study)
-    if found.role is Role.RATER:
-        check_rate((gate.raters, found.name), (gate.rater_tokens, str(found.token)))
-    return found
+    who = check(identity, roles, study)
+    if who.role is Role.RATER:
+        check_rate((gate.raters, who.name), (gate.rater_tokens, str(who.token)))
+    return who
 
 
 def allow(*roles: Role) -> Any:
@@ -215,7 +261,6 @@ def allow(*roles: Role) -> Any:
 LOOK = (Role.OWNER, Role.VIEWER)
 """Who may see everything of a study."""
 ANSWERERS = (Role.OWNER, Role.WORKER, Role.RATER)
-"""Who may ask and tell."""
 
 Owner = Annotated[Identity, allow(Role.OWNER)]
 Looker = Annotated[Identity, allow(*LOOK)]
@@ -223,4 +268,5 @@ Reader = Annotated[Identity, allow(*LOOK, Role.WORKER)]
 """Who may see how a study stands."""
 Measurer = Annotated[Identity, allow(Role.OWNER, Role.WORKER)]
 Answerer = Annotated[Identity, allow(*ANSWERERS)]
+"""Who may use the rating page."""
 Anyone = Annotated[Identity, allow(*Role)]

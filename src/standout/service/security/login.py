@@ -29,7 +29,7 @@ async def _fields(request: Request) -> tuple[dict[str, str], bool]:
         if is_form:
             return {key: values[-1] for key, values in parse_qs(text).items()}, True
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ApiError(400, 'send {"token": "..."}') from None
     if not isinstance(found, dict):
         raise ApiError(400, 'send {"token": "..."}')

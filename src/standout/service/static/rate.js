@@ -16,7 +16,7 @@ const study = nameFromAddress("/rate/");
 const address = `/rate/${encodeURIComponent(study)}`;
 /** Nothing that is answered here counts: for trying the page out. */
 const isPilot = new URLSearchParams(location.search).has("pilot");
-const now = { last: null, isDone: false, change: null, item: null, ticket: null, shownAt: 0, isBusy: false, answered: 0, again: false, keys: new Map(), turn: 0, strange: 0 };
+const now = { last: null, isDone: false, change: null, item: null, ticket: null, held: null, shownAt: 0, isBusy: false, answered: 0, again: false, keys: new Map(), turn: 0, strange: 0 };
 
 function card(...parts) {
   const place = find("card");
@@ -109,8 +109,10 @@ function changeLast() {
   const { last } = now;
   if (last === null || now.isBusy) return;
   now.last = null;
+  const { held } = now;
   showItem({ ...last, isChange: true });
   now.ticket = null;
+  now.held = held;
   now.change = last.ticket;
 }
 
@@ -125,7 +127,7 @@ function skip() {
 function show(found, sent = {}) {
   // What was just answered may be answered anew, as long as its item is at hand.
   now.last = found.counted && now.item?.ticket === sent.ticket ? { ...now.item, given: sent.value } : null;
-  now.ticket = now.change = null;
+  now.ticket = now.held = now.change = null;
   now.keys = new Map();
   if (found.answered !== undefined) now.answered = found.answered;
   if (found.counted) now.strange = 0;
@@ -135,7 +137,7 @@ function show(found, sent = {}) {
     showComplete(found);
     return;
   }
-  const states = { item: showItem, consent: showConsent, wait: showWait, skipped: showSkipped, end: showEnd, left: showLeft };
+  const states = { item: showItem, consent: showConsent, wait: showWait, skipped: showSkipped, done: showDone, end: showEnd, left: showLeft };
   states[found.state](found);
 }
 
@@ -204,7 +206,7 @@ function showItem({ ticket, item, asked, given, isChange = false }) {
     answers.node,
     make("p", { class: "later" }, ...ways),
   );
-  now.ticket = ticket;
+  now.ticket = now.held = ticket;
   now.item = { ticket, item, asked };
   now.keys = answers.keys;
   if (skipKey && !isChange) now.keys.set(skipKey, skip);
@@ -226,6 +228,12 @@ function decline() {
 
 function showWait() {
   message("Nothing to rate at the moment", "Others are answering what is left. This page looks again by itself; you may leave it open.");
+  lookLater();
+}
+
+/** One answer to an item is all that one person can give: more would not be independent. */
+function showDone({ completion }) {
+  message("Thank you", "You have answered all that is asked at the moment. This page looks again by itself; you may close it.", ...completionParts(completion));
   lookLater();
 }
 
@@ -279,6 +287,13 @@ document.addEventListener("keydown", (event) => {
   if (!call) return;
   event.preventDefault();
   call(event);
+});
+
+// The page goes: its item is soon for others, not only when its lease has ended.
+window.addEventListener("pagehide", () => {
+  if (now.held === null || now.isBusy || isPilot) return;
+  const body = new Blob([JSON.stringify({ ticket: now.held, closes: true })], { type: "application/json" });
+  navigator.sendBeacon(`${address}/leave`, body);
 });
 
 // Back to a page that the browser had put aside: its ticket may be long answered.

@@ -31,12 +31,14 @@ class Ask:
     """Up to `n` tickets, for `lease` seconds (the study's unless given).
 
     With `known`, the tickets that the worker holds and that are not among these numbers
-    come first.
+    come first. No ticket is given for an arm to `avoid` (one that a rater has answered already):
+    its pull stays for others.
     """
 
     n: int = 1
     lease: float | None = None
     known: Collection[int] | None = None
+    avoid: Collection[str] = ()
 
 
 @dataclass(frozen=True)
