@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from itertools import count, pairwise
 
 import pytest
 
@@ -15,20 +14,11 @@ from standout.errors import (
     StudyExistsError,
     UnavailableError,
 )
-from standout.study.events.event import NO_DIGEST, Event, Kind, make_event
+from standout.study.events.event import Kind, make_event
 from standout.study.storage.items import count_items, put_items, read_items
-from standout.study.storage.session import BATCH, Session
+from standout.study.storage.session import BATCH
 from standout.study.storage.store import Store, open_store
-
-
-def chain(n: int, *, first: int = 0, before: bytes = NO_DIGEST) -> list[Event]:
-    """Events with digests that follow one another."""
-    made = []
-    for number in range(first, first + n):
-        kind = Kind.TOLD if number else Kind.CREATED
-        made.append(make_event(before, number, 1e6 + number / 7, kind, "w", f"k{number}", "[0]"))
-        before = made[-1].digest
-    return made
+from tests.study.storage.stores import add, chain, last, with_study
 
 
 @pytest.fixture
@@ -36,14 +26,6 @@ def store(place: str) -> Iterator[Store]:
     made = open_store(place, create=True, patience=5)
     yield made
     made.close()
-
-
-def with_study(store: Store, n: int = 3, name: str = "a") -> tuple[int, list[Event]]:
-    events = chain(n)
-    with store.write() as session:
-        study = session.create_study(name)
-        session.append(study, events)
-    return study, events
 
 
 def test_events_come_back_as_they_went_in(store: Store) -> None:
@@ -246,33 +228,14 @@ def test_a_lock_waits_and_then_sees_what_was_committed(place: str, store: Store)
 
 
 def test_threads_take_turns(store: Store) -> None:
-    """As many events as were appended, each by the thread that saw the one before."""
-    study, _ = with_study(store)
-    numbers = count()
-
-    def append() -> None:
-        for _ in range(20):
-            with store.write() as session:
-                session.lock(study)
-                number, digest = session.head(study) or (0, b"")
-                key = f"t{next(numbers)}"
-                event = make_event(digest, number + 1, session.now, Kind.TOLD, "w", key, "[0]")
-                session.append(study, [event])
-
-    threads = [threading.Thread(target=append) for _ in range(4)]
+    """As many events as were appended, each behind the one before."""
+    with_study(store)
+    threads = [threading.Thread(target=add, args=(store, 20)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    with store.read() as session:
-        found = list(session.events(study, 2))
-    assert [event.number for event in found] == list(range(2, 83))
-    for before, event in pairwise(found):
-        assert event == make_event(
-            before.digest, event.number, event.time, Kind.TOLD, "w", event.key, "[0]"
-        )
-    times = [event.time for event in found[1:]]
-    assert times == sorted(times)
+    assert last(store) == 82
 
 
 def test_a_transaction_inside_another_is_refused(store: Store) -> None:
@@ -285,13 +248,9 @@ def test_a_store_has_an_identity_of_its_own(place: str, store: Store) -> None:
     again = open_store(place, create=True)
     assert (again.identity, again.generation) == (store.identity, 0)
     again.close()
-
-    def renew(session: Session) -> None:
-        session.begin_again()
-
     with_study(store)
     with store.write() as session:
-        renew(session)
+        session.begin_again()
     again = open_store(place)
     assert (again.identity, again.generation) == (store.identity, 1)
     with again.read() as session:

@@ -17,7 +17,7 @@ from standout.errors import StorageError, UnavailableError
 from standout.extras import require
 from standout.study.storage.location import Address
 from standout.study.storage.session import PART, TABLES, Row, Session, schema
-from standout.study.storage.store import Store
+from standout.study.storage.store import Store, milliseconds
 
 require("postgres", "a PostgreSQL database")
 
@@ -48,6 +48,9 @@ class Bounded(psycopg.Connection[Any]):
     """A connection of which every answer has to come within `silence` seconds."""
 
     silence = 65.0
+
+    def __del__(self, *_: object) -> None:
+        """Nothing to say: its `Store` closes it, or libpq does if it is garbage before that."""
 
     def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
         """As in psycopg; raises and closes the connection when nothing comes for too long."""
@@ -163,10 +166,10 @@ class PostgresStore(Store):
         try:
             raw.execute(
                 "SET synchronous_commit = on; "
-                f"SET lock_timeout = {_ms(self.patience)}; "
+                f"SET lock_timeout = {milliseconds(self.patience)}; "
                 # So that a lock's own, clearer error comes first.
-                f"SET statement_timeout = {_ms(self.patience + 1)}; "
-                f"SET idle_in_transaction_session_timeout = {_ms(IDLE)}"
+                f"SET statement_timeout = {milliseconds(self.patience + 1)}; "
+                f"SET idle_in_transaction_session_timeout = {milliseconds(IDLE)}"
             )
         except BaseException:
             raw.close()
@@ -181,7 +184,7 @@ class PostgresStore(Store):
             "keepalives_idle": 10,
             "keepalives_interval": 5,
             "keepalives_count": 3,
-            "tcp_user_timeout": _ms(self.patience + MARGIN),
+            "tcp_user_timeout": milliseconds(self.patience + MARGIN),
             "client_encoding": "UTF8",
         }
         return make_conninfo("", **{**self._address.options, **limits})
@@ -195,8 +198,8 @@ class PostgresStore(Store):
         self._raw.silence = LONG if is_long else self.patience + MARGIN
         if is_long:
             self._raw.execute(
-                f"SET LOCAL statement_timeout = {_ms(LONG)}; "
-                f"SET LOCAL idle_in_transaction_session_timeout = {_ms(LONG)}"
+                f"SET LOCAL statement_timeout = {milliseconds(LONG)}; "
+                f"SET LOCAL idle_in_transaction_session_timeout = {milliseconds(LONG)}"
             )
         return PostgresSession(self._raw, self.clock)
 
@@ -227,8 +230,3 @@ class PostgresStore(Store):
             return StorageError(message)
         has_waited = isinstance(error, psycopg.errors.QueryCanceled | _SilentError)
         return UnavailableError(message, has_waited=has_waited)
-
-
-def _ms(seconds: float) -> int:
-    """Whole milliseconds, as the server counts; more than it can count is its most."""
-    return max(1, min(int(1000 * seconds), 2**31 - 1))

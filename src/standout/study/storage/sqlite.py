@@ -20,7 +20,7 @@ from weakref import WeakSet
 from standout.errors import MovedError, StorageError, StudyError, UnavailableError
 from standout.study.storage.location import check_file, check_length
 from standout.study.storage.session import PART, TABLES, Row, Session, schema
-from standout.study.storage.store import Store
+from standout.study.storage.store import Store, milliseconds
 
 _LOCKED = (5, 6)
 """SQLite's codes for what others have locked."""
@@ -116,6 +116,7 @@ class SqliteStore(Store):
         check_file(path, must_exist=not create)
         self.path, self._may_create = path, create
         self._log = Path(os.path.realpath(path) + "-wal")
+        self._waits = patience
         self.is_read_only = path.exists() and not (
             os.access(path, os.W_OK) and os.access(self._log.parent, os.W_OK)
         )
@@ -128,9 +129,7 @@ class SqliteStore(Store):
     @property
     def is_current(self) -> bool:
         """Whether file and log still have their names."""
-        if self._file is None:
-            return True
-        is_same = _inode(self.path) == self._file
+        is_same = self._file is None or _inode(self.shown) == self._file
         return is_same and (self._log_inode is None or _inode(self._log) == self._log_inode)
 
     def _connect(self) -> sqlite3.Connection:
@@ -142,7 +141,7 @@ class SqliteStore(Store):
         raw = sqlite3.connect(
             self._address(),
             uri=True,
-            timeout=self.patience,
+            timeout=milliseconds(self.patience) / 1000,
             isolation_level=None,  # BEGIN is ours to say.
             check_same_thread=False,
         )
@@ -167,7 +166,7 @@ class SqliteStore(Store):
         except BaseException:
             raw.close()
             raise
-        self._file, self._may_create = found, False
+        self._file, self._may_create, self._waits = found, False, self.patience
         self._log_inode = None if self.is_read_only else _inode(self._log)
         return raw
 
@@ -200,6 +199,11 @@ class SqliteStore(Store):
 
     def _begin(self, *, writes: bool, is_long: bool) -> SqliteSession:
         assert self._raw is not None
+        # Without a wait of SQLite's own; who only reads hardly ever has to wait.
+        waits = 0.0 if writes else self.patience
+        if waits != self._waits:
+            self._raw.execute(f"PRAGMA busy_timeout={milliseconds(waits)}")
+            self._waits = waits
         if writes:
             self._begin_immediate(self._raw)
         else:
@@ -212,29 +216,28 @@ class SqliteStore(Store):
         """Wait for the write lock in short random steps."""
         deadline: float | None = None
         step = _FIRST_STEP
-        raw.execute("PRAGMA busy_timeout=0")
-        try:
-            while True:
-                try:
-                    raw.execute("BEGIN IMMEDIATE")
-                    return
-                except sqlite3.Error as error:
-                    now = time.monotonic()
-                    deadline = now + self.patience if deadline is None else deadline
-                    if _code(error) not in _LOCKED or now > deadline:
-                        raise
-                time.sleep(random.uniform(0.5, 1.5) * step)
-                step = min(step * _GROWTH, _LAST_STEP)
-        finally:
-            raw.execute(f"PRAGMA busy_timeout={int(1000 * self.patience)}")
+        while True:
+            try:
+                raw.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.Error as error:
+                now = time.monotonic()
+                deadline = now + self.patience if deadline is None else deadline
+                if _code(error) not in _LOCKED or now > deadline:
+                    raise
+            time.sleep(random.uniform(0.5, 1.5) * step)
+            step = min(step * _GROWTH, _LAST_STEP)
 
     def _commit(self) -> None:
         assert self._raw is not None
         self._raw.execute("COMMIT")
         if self._frozen is not None and (self._stamp() != self._frozen or self._has_log()):
             raise StorageError(f"{self.path} was changed while it was read; try again")
-        if self._is_committing and not self.is_current:
-            raise self._moved("what was just written may be lost")
+        if not self.is_current:
+            consequence = (
+                "what was just written may be lost" if self._is_committing else "try again"
+            )
+            raise self._moved(consequence)
 
     def _is_broken(self, error: Exception) -> bool:
         return _code(error) == _IO

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import uuid
@@ -30,6 +31,11 @@ VERSION = 1
 _DONE_OR_NOT = (
     "; this may have been done or not. To tell again with the same key is safe: it counts once"
 )
+
+
+def milliseconds(seconds: float) -> int:
+    """As databases count them: at least one if there is any wait, and not more than they can."""
+    return min(math.ceil(1000 * min(seconds, 1e9)), 2**31 - 1)
 
 
 class Store(ABC):
@@ -207,6 +213,11 @@ class Store(ABC):
         """Close the connection; the next use opens another. Waits for a thread that uses it."""
         if self._pid == os.getpid() and self._owner != threading.get_ident():
             with self._turn:
+                self._drop()
+
+    def __del__(self) -> None:
+        with suppress(Exception):
+            if self._pid == os.getpid():
                 self._drop()
 
     @contextmanager
