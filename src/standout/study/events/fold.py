@@ -28,7 +28,7 @@ def begin(event: Event) -> StudyState:
     if event.kind != Kind.CREATED:
         raise DamagedError(f"a study begins with an event that creates it, not {_named(event)}")
     try:
-        return StudyState(Definition.from_body(json.loads(event.body)), 0, event.digest)
+        return StudyState(Definition.from_body(content_of(event)), 0, event.digest)
     except DamagedError:
         raise
     except _WRONG as error:
@@ -43,7 +43,7 @@ def fold(state: StudyState, event: Event) -> None:
     """
     _check_digest(event, state.number + 1, state.head)
     try:
-        content: dict[str, Any] = json.loads(event.body)
+        content = content_of(event)
         kind = Kind(event.kind)
         check(state, kind, content)
         plans = RecordedPlans(state, content)
@@ -55,6 +55,14 @@ def fold(state: StudyState, event: Event) -> None:
     if came != content.get(OUTCOME, {}):
         raise DamagedError(f"{_named(event)}: what came of it does not follow from the rewards")
     state.number, state.head = event.number, event.digest
+
+
+def content_of(event: Event) -> dict[str, Any]:
+    """What an event says; raises `ValueError` for one that says nothing."""
+    content = json.loads(event.body)
+    if not isinstance(content, dict):
+        raise ValueError("an event has no content")
+    return content
 
 
 def _check_digest(event: Event, number: int, before: bytes) -> None:

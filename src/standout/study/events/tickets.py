@@ -79,21 +79,16 @@ class TicketTable(Columns):
         self.reserve(1)
         row = self.size
         number = self.size = row + 1
-        slot = slot or number
-        self.arm[row], self.slot[row], self.asked[row] = arm, slot, now
+        self.arm[row], self.slot[row], self.asked[row] = arm, slot or number, now
         self.status[row] = TicketStatus.PENDING
-        self._take_in(number, slot, opened)
+        self.take_in(number, opened)
         return number
 
-    def _take_in(self, number: int, slot: int, opened: Open) -> None:
-        self.open[number], self.slots[slot] = opened, number
+    def take_in(self, number: int, opened: Open) -> None:
+        """A ticket of the table is out."""
+        self.open[number], self.slots[self.slot.item(number - 1)] = opened, number
         self._of_worker.setdefault(opened.worker, {})[number] = None
         heappush(self._due, (opened.expires, number))
-
-    def load_open(self, opened: Mapping[int, Open]) -> None:
-        """Take in the tickets that are out, after their rows have been put in."""
-        for number, one in opened.items():
-            self._take_in(number, self.slot.item(number - 1), one)
 
     def close(self, number: int, status: TicketStatus) -> Open:
         """A ticket is out no more; what it was. Its pull keeps its place in `slots`."""
