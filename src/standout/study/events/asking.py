@@ -9,7 +9,7 @@ from standout.results import Failure
 from standout.study.events.planner import Planner, take_pulls
 from standout.study.events.settle import At, Outcome, end_pull, settle
 from standout.study.events.state import StudyState
-from standout.study.events.tickets import Open, TicketStatus
+from standout.study.events.tickets import Avoided, Open, TicketStatus
 
 
 def ask(state: StudyState, at: At, content: Mapping[str, Any], plan: Planner) -> Outcome:
@@ -19,7 +19,8 @@ def ask(state: StudyState, at: At, content: Mapping[str, Any], plan: Planner) ->
     """
     outcome, count = Outcome(), content["n"]
     opened = Open(at.time + content.get("lease", state.lease), at.worker, 0, at.number)
-    overdue = state.tickets.take_overdue(at.time, count)
+    avoid = Avoided(content.get("avoid", ()))
+    overdue = state.tickets.take_overdue(at.time, count, avoid)
     again = [each for each in overdue if state.tickets.arm.item(each - 1) not in state.paused]
     over = [each for each in overdue if state.tickets.arm.item(each - 1) in state.paused]
     for number in again:
@@ -30,12 +31,13 @@ def ask(state: StudyState, at: At, content: Mapping[str, Any], plan: Planner) ->
         end_pull(state, outcome, arm, slot, was.round)
     if over:
         settle(state, at, outcome)
-    fresh = [] if state.is_stopped else take_pulls(state, count - len(again), plan)
+    fresh = [] if state.is_stopped else take_pulls(state, count - len(again), plan, avoid)
     for arm, live in fresh:
         _hand_out(state, at, arm, live, opened)
     _note(outcome, "arms", [arm for arm, _ in fresh])
     _note(outcome, "again", again)
     _note(outcome, "over", over)
+    outcome.met = avoid.met
     return outcome
 
 

@@ -53,7 +53,7 @@ def repeat(
     """
     hand = _Hand(state, now, worker, None)
     told = request.tell if isinstance(request, requests.TellAndAsk) else request
-    asked = _checked_ask(request.ask) if isinstance(request, requests.TellAndAsk) else None
+    asked = _checked_ask(state, request.ask) if isinstance(request, requests.TellAndAsk) else None
     receipt = _receipt_of(before, _content(state, told))
     if asked is None:
         return hand.answer(receipt=receipt)
@@ -114,15 +114,21 @@ class _Hand:
         self.worker, self.key = clean(worker), key
         self.events: list[Event] = []
 
-    def happens(self, kind: Kind, content: dict[str, Any], plans: LivePlans | None = None) -> Outcome:
+    def happens(
+        self, kind: Kind, content: dict[str, Any], plans: LivePlans | None = None
+    ) -> Outcome:
         """Let an event happen, and note it. What it says was checked before."""
         state = self.state
         number = state.number + 1
         plans = plans or LivePlans(state)
         outcome = apply(state, kind, At(number, self.now, self.worker), content, plans)
         came = outcome.to_body()
-        if kind is Kind.ASKED and not came:
-            return outcome  # There was nothing to hand out, and nothing has changed.
+        if kind is Kind.ASKED:
+            content.pop("avoid", None)
+            if not came and not plans.plans:
+                return outcome  # There was nothing to hand out, and nothing has changed.
+            if outcome.met:
+                content["avoid"] = sorted(outcome.met)
         plans.record(content)
         if came:
             content[OUTCOME] = came
@@ -183,15 +189,17 @@ def _is_any_new(state: StudyState, rewards: list[Reward]) -> bool:
 
 
 def _ask(hand: _Hand, request: requests.Ask) -> tuple[list[Event], Answer]:
-    return hand.answer(asked=_asked(hand, _checked_ask(request)))
+    return hand.answer(asked=_asked(hand, _checked_ask(hand.state, request)))
 
 
-def _checked_ask(request: requests.Ask) -> dict[str, Any]:
+def _checked_ask(state: StudyState, request: requests.Ask) -> dict[str, Any]:
     """The content of the event; raises `StudyError` for what cannot be asked."""
     n = arguments.whole("the number of tickets", request.n, 1, arguments.MOST_TICKETS)
     content: dict[str, Any] = {"n": n, "known": _as_set(request.known)}
     if request.lease is not None:
         content["lease"] = arguments.seconds("a lease", request.lease)
+    if request.avoid:
+        content["avoid"] = {state.index[arm] for arm in request.avoid if arm in state.index}
     return content
 
 
@@ -220,7 +228,7 @@ def _asked(hand: _Hand, content: dict[str, Any]) -> Asked:
 
 
 def _tell_and_ask(hand: _Hand, request: requests.TellAndAsk) -> tuple[list[Event], Answer]:
-    content = _checked_ask(request.ask)
+    content = _checked_ask(hand.state, request.ask)
     receipt = _told(hand, request.tell)
     rewards = list(request.tell.rewards)
     if rewards and receipt.repeated == len(rewards):

@@ -24,11 +24,14 @@ from standout.core.state import CURSOR, ROUNDS, UNDECIDED, State, copy_state, me
 from standout.core.typing import Ints
 from standout.study.events.rounds import LiveRound
 from standout.study.events.state import StudyState
+from standout.study.events.tickets import NO_ARMS, Avoided
 
 CARRIED_FIELDS = ("quota",)
 """Where a rule stands in its schedule: planning ahead moves it on for good."""
 STEPS = 64
 """A large batch is planned in about so many steps, each of a round's arms many times over."""
+MOST_AVOIDED = 50
+"""With so many planned pulls that the one who asks has to avoid, no more are planned."""
 Plan = tuple[Ints, Ints]
 """Arms, and how many pulls of each."""
 Planner = Callable[[int], Plan | None]
@@ -37,16 +40,23 @@ Pull = tuple[int, int]
 """An arm and its round."""
 
 
-def take_pulls(state: StudyState, count: int, plan: Planner) -> list[Pull]:
-    """Up to `count` pulls to hand out, fewer when the budget ends or there is nothing to do."""
+def take_pulls(
+    state: StudyState, count: int, plan: Planner, avoid: Avoided = NO_ARMS
+) -> list[Pull]:
+    """Up to `count` pulls to hand out, fewer when the budget ends or there is nothing to do.
+
+    Arms to avoid stay planned, for others: where many are, no more are planned beside them.
+    """
     pulls: list[Pull] = []
     ahead: LiveRound | None = None
     room = state.room
     while len(pulls) < min(count, room):
-        found = _take_planned(state, min(count, room) - len(pulls))
+        found = _take_planned(state, min(count, room) - len(pulls), avoid)
         pulls += found
         if found:
             continue
+        if sum(live.waiting for live in state.rounds.values()) >= MOST_AVOIDED:
+            break
         is_ahead = bool(state.rounds)
         planned = plan(count - len(pulls))
         if planned is None:
@@ -66,16 +76,16 @@ def _begin_round(state: StudyState) -> LiveRound:
     return live
 
 
-def _take_planned(state: StudyState, count: int) -> list[Pull]:
+def _take_planned(state: StudyState, count: int, avoid: Avoided) -> list[Pull]:
     """What the rounds under way have to hand out; pulls that were given back come last."""
     pulls: list[Pull] = []
     rounds = list(state.rounds.values())
     for live in rounds:
-        for arm in live.take_planned(state.pending, count - len(pulls)):
+        for arm in live.take_planned(state.pending, count - len(pulls), avoid):
             state.pending[arm] += 1
             pulls.append((arm, live.number))
     for live in rounds:
-        for arm in live.take_returned(count - len(pulls)):
+        for arm in live.take_returned(count - len(pulls), avoid):
             state.pending[arm] += 1
             pulls.append((arm, live.number))
     return pulls

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from standout.core.typing import Ints
+from standout.study.events.tickets import NO_ARMS, Avoided
 
 TRIES = 8
 """Entries of a plan that are looked at to find an arm with few pulls out."""
@@ -60,7 +61,7 @@ class LiveRound:
         """Whether all rewards are in."""
         return not (self.out or self.queue or self.returned)
 
-    def take_planned(self, pending: Ints, count: int) -> Iterator[int]:
+    def take_planned(self, pending: Ints, count: int, avoid: Avoided = NO_ARMS) -> Iterator[int]:
         """Hand out up to `count` planned pulls; the arm of each, to be noted in `pending`.
 
         Each is the first whose arm has nothing pending, or of the next few the one with least:
@@ -69,10 +70,10 @@ class LiveRound:
         """
         queue = self.queue
         for _ in range(count):
-            if not queue:
+            if not self._bring_forward(avoid):
                 return
             if pending.item(self.arms[queue[0]]):
-                self._turn(pending)
+                self._turn(pending, avoid)
             entry = queue[0]
             self.left[entry] -= 1
             if not self.left[entry]:
@@ -80,17 +81,38 @@ class LiveRound:
             self.out += 1
             yield self.arms[entry]
 
-    def _turn(self, pending: Ints) -> None:
+    def _bring_forward(self, avoid: Avoided) -> bool:
+        """Bring the first entry that is not to be avoided to the front, if there is one."""
+        for _ in range(len(self.queue)):
+            if not avoid.has(self.arms[self.queue[0]]):
+                return True
+            self.queue.rotate(-1)
+        return False
+
+    def _turn(self, pending: Ints, avoid: Avoided) -> None:
         """Bring the entry with the fewest pending pulls to the front, of the next few."""
         tries = min(TRIES, len(self.queue))
-        busy = [pending.item(self.arms[self.queue[place]]) for place in range(tries)]
-        self.queue.rotate(-busy.index(min(busy)))
+        arms = [self.arms[self.queue[place]] for place in range(tries)]
+        fitting = [place for place in range(tries) if not avoid.has(arms[place])]
+        self.queue.rotate(-min(fitting, key=lambda place: pending.item(arms[place])))
 
-    def take_returned(self, count: int) -> Iterator[int]:
+    def take_returned(self, count: int, avoid: Avoided = NO_ARMS) -> Iterator[int]:
         """Hand out up to `count` pulls that were given back; the arm of each."""
-        for _ in range(min(count, len(self.returned))):
+        for _ in range(len(self.returned)):
+            if count < 1:
+                return
+            arm = self.returned.popleft()
+            if avoid.has(arm):
+                self.returned.append(arm)
+                continue
+            count -= 1
             self.out += 1
-            yield self.returned.popleft()
+            yield arm
+
+    @property
+    def waiting(self) -> int:
+        """How many pulls are planned or given back, and not handed out."""
+        return len(self.queue) + len(self.returned)
 
     def give_up(self) -> None:
         """Plan no more: the study has stopped."""

@@ -51,6 +51,8 @@ class Outcome:
     has_ended: bool = False
     reason: str | None = None
     more: dict[str, Any] = field(default_factory=dict)
+    met: set[int] = field(default_factory=set)
+    """Arms that came up and were to be avoided; they are part of what was asked."""
 
     def to_body(self) -> dict[str, Any]:
         """Plain values, ready for JSON, without what is as usual."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from heapq import heapify, heappop, heappush
@@ -17,7 +17,6 @@ from typing import ClassVar
 from standout.core.typing import Codes, Floats, Ints
 from standout.study.events.columns import Columns
 from standout.study.settings import DAY
-
 
 FEWEST_ANSWERS, ANSWERS_KEPT = 5, 100
 """Answers from which on a lease goes by how long they took, and how many of the last it goes by."""
@@ -48,6 +47,24 @@ class Open:
     worker: str
     round: int
     event: int
+
+
+class Avoided:
+    """Arms that are not to be handed out; `met` are those that would have been."""
+
+    def __init__(self, arms: Collection[int] = ()) -> None:
+        self.arms = frozenset(arms)
+        self.met: set[int] = set()
+
+    def has(self, arm: int) -> bool:
+        """Whether an arm that has come up is one of them."""
+        if arm not in self.arms:
+            return False
+        self.met.add(arm)
+        return True
+
+
+NO_ARMS = Avoided()
 
 
 class TicketTable(Columns):
@@ -110,14 +127,21 @@ class TicketTable(Columns):
             self._due = [(one.expires, each) for each, one in self.open.items()]
             heapify(self._due)
 
-    def take_overdue(self, now: float, count: int) -> list[int]:
+    def take_overdue(self, now: float, count: int, avoid: Avoided = NO_ARMS) -> list[int]:
         """Up to `count` tickets whose leases have run out, the longest first."""
         found: list[int] = []
+        left: list[tuple[float, int]] = []
         while self._due and len(found) < count and self._due[0][0] <= now:
             expires, number = heappop(self._due)
             opened = self.open.get(number)
-            if opened is not None and opened.expires == expires and number not in found[-1:]:
+            if opened is None or opened.expires != expires or number in found[-1:]:
+                continue
+            if avoid.has(self.arm.item(number - 1)):
+                left.append((expires, number))
+            else:
                 found.append(number)
+        for each in left:
+            heappush(self._due, each)
         return found
 
     def first_end(self) -> float | None:
