@@ -88,7 +88,9 @@ def _workers(state: StudyState, rows: Ints) -> list[ArmWorker]:
     found = []
     for code in np.unique(codes).tolist():
         mine = rewards[codes == code]
-        found.append(ArmWorker(state.ledger.workers[code], len(mine), sum(mine.tolist()) / len(mine)))
+        found.append(
+            ArmWorker(state.ledger.workers[code], len(mine), sum(mine.tolist()) / len(mine))
+        )
     return sorted(found, key=lambda each: (-each.rewards, each.worker))
 
 

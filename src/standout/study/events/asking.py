@@ -107,7 +107,8 @@ def pause_arm(state: StudyState, arm: int, why: str) -> bool:
     state.touch(arm)
     for live in state.rounds.values():
         live.drop_arm(arm)
-    return any([state.close_if_over(live) for live in list(state.rounds.values())])
+    over = [state.close_if_over(live) for live in list(state.rounds.values())]
+    return any(over)
 
 
 def lease(state: StudyState, at: At, content: Mapping[str, Any]) -> Outcome:

@@ -159,13 +159,13 @@ def digest_of_items(items: Mapping[int, Mapping[str, str]]) -> str | None:
     """Covers what a rating page shows, by the arms' positions."""
     if not items:
         return None
-    text = json.dumps(sorted((place, dict(parts)) for place, parts in items.items()), sort_keys=True)
+    text = json.dumps(
+        sorted((place, dict(parts)) for place, parts in items.items()), sort_keys=True
+    )
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _settings(
-    problem: Problem, method: Method, given: Mapping[str, Any], n_arms: int
-) -> Settings:
+def _settings(problem: Problem, method: Method, given: Mapping[str, Any], n_arms: int) -> Settings:
     """The settings that a study begins with, checked."""
     asked = {"tolerance": problem.tolerance, "batch": method.batch}
     return Settings().with_values({**given, **asked}, n_arms)

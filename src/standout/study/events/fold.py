@@ -68,9 +68,7 @@ def content_of(event: Event) -> dict[str, Any]:
 def _check_digest(event: Event, number: int, before: bytes) -> None:
     if event.number != number:
         raise DamagedError(f"event {number} is missing: {_named(event)} comes in its place")
-    found = digest_of(
-        before, number, event.time, event.kind, event.worker, event.key, event.body
-    )
+    found = digest_of(before, number, event.time, event.kind, event.worker, event.key, event.body)
     if found != event.digest:
         raise DamagedError(f"{_named(event)} was changed: its digest does not fit")
 

@@ -114,13 +114,10 @@ class _Hand:
         self.worker, self.key = clean(worker), key
         self.events: list[Event] = []
 
-    def happens(
-        self, kind: Kind, content: dict[str, Any], plans: LivePlans | None = None
-    ) -> Outcome:
+    def happens(self, kind: Kind, content: dict[str, Any]) -> Outcome:
         """Let an event happen, and note it. What it says was checked before."""
         state = self.state
-        number = state.number + 1
-        plans = plans or LivePlans(state)
+        number, plans = state.number + 1, LivePlans(state)
         outcome = apply(state, kind, At(number, self.now, self.worker), content, plans)
         came = outcome.to_body()
         if kind is Kind.ASKED:
@@ -220,7 +217,7 @@ def _asked(hand: _Hand, content: dict[str, Any]) -> Asked:
     if state.is_stopped or not content["n"]:
         return Asked(tuple(found))
     first = state.tickets.size + 1
-    hand.happens(Kind.ASKED, content, LivePlans(state))
+    hand.happens(Kind.ASKED, content)
     found += [ticket_of(state, number) for number in range(first, state.tickets.size + 1)]
     if found or state.is_stopped:
         return Asked(tuple(found))

@@ -31,7 +31,7 @@ TraceRow = tuple[int, float, float, float, float | None, float | None, int]
 
 @dataclass
 class Totals:
-    """The counters of a study: pulls counted or waiting, rewards beyond the budget, rounds begun."""
+    """Pulls counted or waiting, rewards beyond the budget, rounds begun."""
 
     pulls: int = 0
     surplus: int = 0
