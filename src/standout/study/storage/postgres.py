@@ -109,7 +109,13 @@ class PostgresSession(Session):
         self.run("LOCK TABLE standout_studies IN SHARE ROW EXCLUSIVE MODE")
 
     def has_tables(self) -> bool:
-        return bool(self.run("SELECT to_regclass('standout_store') IS NOT NULL")[0][0])
+        # Not by `to_regclass`, which may remember that there was none before a lock was waited for.
+        return bool(
+            self.run(
+                "SELECT 1 FROM pg_tables WHERE tablename = 'standout_store' "
+                "AND schemaname = ANY(current_schemas(false))"
+            )
+        )
 
     def lock_making(self) -> None:
         self.run(f"SELECT pg_advisory_xact_lock({_CREATING})")
@@ -119,9 +125,12 @@ class PostgresSession(Session):
             self.raw.execute(statement)
 
     def clear(self) -> None:
-        names = ", ".join(TABLES)
-        self.run(f"LOCK TABLE {names} IN ACCESS EXCLUSIVE MODE")
-        self.run(f"TRUNCATE {names}")
+        # Not by TRUNCATE: to those who are reading a table would seem to be empty.
+        self.run(f"LOCK TABLE {', '.join(TABLES)} IN EXCLUSIVE MODE")
+        for table in TABLES:
+            self.run(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+            self.run(f"DELETE FROM {table}")
+            self.run(f"ALTER TABLE {table} ENABLE TRIGGER USER")
 
     def rows(self, table: str) -> Iterator[list[Row]]:
         with self.raw.cursor(name="standout_rows") as cursor:
@@ -191,10 +200,15 @@ class PostgresStore(Store):
 
     def _begin(self, *, writes: bool, is_long: bool) -> PostgresSession:
         assert self._raw is not None
-        if self._raw.closed:
+        begin = "BEGIN" if writes else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        try:
+            self._raw.execute(begin)
+        except _SilentError:
+            raise
+        except psycopg.OperationalError:
+            # Lost while nothing was under way, as when the server was started again.
             self._raw = self._connect()
-        kind = "" if writes else " ISOLATION LEVEL REPEATABLE READ READ ONLY"
-        self._raw.execute(f"BEGIN{kind}")
+            self._raw.execute(begin)
         self._raw.silence = LONG if is_long else self.patience + MARGIN
         if is_long:
             self._raw.execute(

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from weakref import WeakSet
 
 from standout.errors import MovedError, StorageError, StudyError, UnavailableError
-from standout.study.storage.location import check_file, check_length
+from standout.study.storage.location import check_file
 from standout.study.storage.session import PART, TABLES, Row, Session, schema
 from standout.study.storage.store import Store, milliseconds
 
@@ -154,12 +154,6 @@ class SqliteStore(Store):
                 raw.execute(
                     "PRAGMA schema_version"
                 ).fetchone()  # With a first look the log is there.
-            if self._file is None:
-                pages, size = (
-                    int(raw.execute(f"PRAGMA {name}").fetchone()[0])
-                    for name in ("page_count", "page_size")
-                )
-                check_length(self.path, pages * size)
             found = _inode(self.path)
             if before is not None and found != before:
                 raise self._moved("nothing was written")
