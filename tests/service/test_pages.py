@@ -152,3 +152,11 @@ def test_comments_are_not_sent() -> None:
         assert not re.search(r"^\s*//", sent, re.MULTILINE)
         # A text over several lines could have one that looks like a comment.
         assert not [text for text in re.findall(r"`[^`]*`", read) if "\n" in text]
+
+
+@pytest.mark.parametrize("path", ["/", "/compare", "/study/trees", "/rate/trees", "/api/v1/health"])
+def test_only_the_head_of_a_page(client: TestClient, path: str) -> None:
+    """What looks whether the service is there often asks for no more."""
+    whole, head = client.get(path), client.head(path)
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-type"] == whole.headers["content-type"]

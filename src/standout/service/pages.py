@@ -11,11 +11,11 @@ import hashlib
 import re
 from dataclasses import dataclass
 from functools import cache
-from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pydantic import Field
 from starlette.responses import Response
 
@@ -31,6 +31,7 @@ from standout.service.service import ServiceOf
 from standout.study.csv_files import read_arms, read_items
 
 router = APIRouter(include_in_schema=False)
+LOAD = ["GET", "HEAD"]
 
 _HERE = Path(__file__).parent
 _TYPES = {
@@ -81,6 +82,7 @@ def assets() -> tuple[str, dict[str, Asset]]:
     return digest.hexdigest()[:12], found
 
 
+@cache
 def modules_of(name: str) -> list[str]:
     """A script and all that it imports, so that a browser need not find out one by one."""
     _, files = assets()
@@ -94,16 +96,30 @@ def modules_of(name: str) -> list[str]:
 
 
 @cache
-def page(name: str) -> bytes:
-    """A page with the addresses of its files."""
-    version, _ = assets()
-    base = f"/static/{version}"
-    text = (_HERE / "templates" / f"{name}.html").read_text(encoding="utf-8")
-    if "{preload}" in text:
-        modules = modules_of(f"{name}.js")
-        links = (f'<link rel="modulepreload" href="{base}/{one}">' for one in modules)
-        text = text.replace("{preload}", "\n  ".join(links))
-    return text.replace("{static}", base).encode()
+def _templates() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(_HERE / "templates"), autoescape=True, undefined=StrictUndefined
+    )
+
+
+_SHEETS = {"rate": ["rate"], "error": []}
+"""Style sheets of a page beside those of all; the others are of the dashboard's kind."""
+
+
+def page(name: str, **filled: str) -> str:
+    """A page with the addresses of its files, and what differs from one address to another."""
+    version, files = assets()
+    modules = modules_of(f"{name}.js") if f"{name}.js" in files else []
+    return (
+        _templates()
+        .get_template(f"{name}.html")
+        .render(
+            static=f"/static/{version}",
+            modules=modules,
+            sheets=_SHEETS.get(name, ["dashboard"]),
+            **filled,
+        )
+    )
 
 
 def policy(images: str = "'self'") -> str:
@@ -115,12 +131,8 @@ def policy(images: str = "'self'") -> str:
 
 
 def _shown(name: str, images: str = "'self'", **filled: str) -> Response:
-    """A page, with what differs from one address to another filled in."""
-    body = page(name)
-    for key, text in filled.items():
-        body = body.replace(f"{{{key}}}".encode(), escape(text).encode())
     return Response(
-        body,
+        page(name, **filled),
         media_type="text/html; charset=utf-8",
         headers={"Content-Security-Policy": policy(images), "Cache-Control": "no-cache"},
     )
@@ -144,7 +156,7 @@ def error_page(error: ApiError) -> Response:
     return found
 
 
-@router.get("/static/{version}/{name}")
+@router.api_route("/static/{version}/{name}", methods=LOAD)
 async def static(version: str, name: str, request: Request) -> Response:
     """A file of the pages; one of another version is not to be kept."""
     current, files = assets()
@@ -162,19 +174,19 @@ async def static(version: str, name: str, request: Request) -> Response:
     return Response(body, media_type=asset.kind, headers=headers)
 
 
-@router.get("/")
+@router.api_route("/", methods=LOAD)
 async def home() -> Response:
     """The list of studies."""
     return _shown("home")
 
 
-@router.get("/compare")
+@router.api_route("/compare", methods=LOAD)
 async def compare() -> Response:
     """Two studies side by side."""
     return _shown("compare")
 
 
-@router.get("/study/{name}")
+@router.api_route("/study/{name}", methods=LOAD)
 async def study(name: str, request: Request, service: ServiceOf) -> Response:
     """The dashboard of the study called `name`; an empty one where there is none."""
     who = await identify(request)
@@ -186,7 +198,7 @@ async def study(name: str, request: Request, service: ServiceOf) -> Response:
     return _shown("study", sources, view=view, known=known)
 
 
-@router.get("/rate/{name}")
+@router.api_route("/rate/{name}", methods=LOAD)
 async def rate(name: str, request: Request, service: ServiceOf) -> Response:
     """The rating page; pictures may come from where this study's items have theirs."""
     who = await identify(request)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from ipaddress import ip_address
+
+from standout.study.token_links import is_loopback
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,7 @@ class Settings:
         >>> [Settings(host).is_loopback for host in ("127.0.0.1", "::1", "0.0.0.0")]
         [True, True, False]
         """
-        try:
-            return self.host == "localhost" or ip_address(self.host.strip("[]")).is_loopback
-        except ValueError:
-            return False
+        return is_loopback(self.host)
 
     @property
     def may_be_open(self) -> bool:

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
+from ipaddress import ip_address
+from urllib.parse import quote, urlsplit
 
 from standout.study.storage.old_tokens import Role, Token
 
 HERE = "http://127.0.0.1:8000"
 """Where `standout serve` is unless it is told otherwise."""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine, whoever asks.
+
+    >>> [is_loopback(host) for host in ("127.0.0.1", "localhost", "::1", "lab.example")]
+    [True, True, True, False]
+    """
+    try:
+        return host == "localhost" or ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
 
 
 def link_of(token: Token, text: str, url: str = HERE) -> str:
@@ -24,7 +37,12 @@ def link_of(token: Token, text: str, url: str = HERE) -> str:
 
 
 def code_of(link: str) -> list[str] | None:
-    """A QR code of a link, row by row: `1` for dark; None without the package segno."""
+    """A QR code of a link, row by row: `1` for dark.
+
+    None without the package segno, and for a link to this machine, which no phone could follow.
+    """
+    if is_loopback(urlsplit(link).hostname or ""):
+        return None
     try:
         import segno
     except ImportError:

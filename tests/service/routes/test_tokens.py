@@ -89,7 +89,11 @@ def test_links_lead_nowhere_else(connect: Connect, file: str) -> None:
 def test_a_code_is_drawn_with_its_border() -> None:
     link = link_of(Token("0" * 12, Role.VIEWER, "a/b", "", 0.0), "standout_x")
     assert link == "http://127.0.0.1:8000/study/a%2Fb#token=standout_x"
-    code = code_of(link)
+    # A phone that scanned this would look at itself.
+    assert [code_of(link.replace("127.0.0.1", host)) for host in ("127.0.0.1", "[::1]")] == [
+        None
+    ] * 2
+    code = code_of(link.replace("127.0.0.1", "lab.example"))
     assert code is not None
     assert {len(row) for row in code} == {len(code)}
     lines = drawn(code).splitlines()

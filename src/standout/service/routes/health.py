@@ -23,6 +23,7 @@ SECONDS = 2.0
         503: {"model": Health, "description": "The service answers, its database does not."},
     },
 )
+@router.head("/health", include_in_schema=False)
 async def health(service: ServiceOf) -> Response:
     """Whether the service and its database are there. Needs no token, and never waits long."""
     is_there = await service.queues.probe(service.studies.ping, SECONDS)

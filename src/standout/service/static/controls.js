@@ -127,6 +127,19 @@ export class Controls {
     });
   }
 
+  /** End the lease of a ticket that is out: its pull goes to whoever asks next. */
+  release({ ticket, arm, worker }) {
+    ask({
+      title: `Release ticket ${ticket}?`,
+      text: `${shown(arm, 80)} is out with ${shown(worker, 80)}. Its pull goes to the next who asks. Should an answer still come, it counts if that one's does not.`,
+      button: "Release it",
+      act: async () => {
+        await post(studyPath(this.study, "/release"), { tickets: [ticket] });
+        this.changed();
+      },
+    });
+  }
+
   /** Take a mistaken reward back, or mend it. */
   void(reward) {
     ask({

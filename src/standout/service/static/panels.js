@@ -8,6 +8,7 @@ import { mark } from "./verdicts.js";
 
 const MOST_NAMES = 6;
 const MOST_LEADERS = 5;
+const MOST_OUT = 50;
 /** An arm with a lower chance is not named, unless none has a higher one. */
 const LEAST_CHANCE = 0.05;
 const REASONS = {
@@ -208,6 +209,24 @@ export function showNext(data, go) {
   );
   // Whoever is at one of these with the keyboard is not thrown out by an update.
   if (!list.contains(document.activeElement)) list.replaceChildren(...items);
+}
+
+/** The tickets that are out, the longest first; `release` ends the lease of one, for owners. */
+export function showOut(data, rows, release) {
+  const shownRows = rows.slice(0, MOST_OUT);
+  const now = Date.now() / 1000;
+  const body = shownRows.map((row) => {
+    const end = row.expires <= now
+      ? make("span", { class: "muted", text: "free again" })
+      : release && make("button", { type: "button", class: "plain small", text: "Release", "aria-label": `Release ticket ${row.ticket}`, onclick: () => release(row) });
+    return [count(row.ticket), name(row.arm), name(row.worker), time(row.asked), time(row.expires), end ?? ""];
+  });
+  const more = rows.length > shownRows.length ? make("p", { class: "muted small", text: `and ${count(rows.length - shownRows.length)} more` }) : "";
+  const empty = make("p", { class: "muted", text: "No ticket is out." });
+  const room = find("out");
+  const isThere = room.contains(document.activeElement);
+  room.replaceChildren(rows.length ? wide("Tickets that are out", table(["Ticket", "Arm", "With", "Since", "Until", ""], body)) : empty, more);
+  if (isThere) find("out-title").focus();
 }
 
 /** Failures, newest first, and the arms that are handed out no more. */

@@ -7,7 +7,7 @@ import { find, make, name, say, seldom, shown } from "./dom.js";
 import { Items } from "./items.js";
 import { Controls, showChanges, showEndings } from "./controls.js";
 import { Live } from "./live.js";
-import { showAnswer, showFailures, showFigures, showLegend, showNext, showTitle } from "./panels.js";
+import { showAnswer, showFailures, showFigures, showLegend, showNext, showOut, showTitle } from "./panels.js";
 import { askForToken, begin, loadOnceMore } from "./session.js";
 import { TracePictures, traceTable } from "./trace.js";
 
@@ -111,9 +111,16 @@ const refreshFailures = seldom(3000, async () => {
   if (found !== null) showFailures(data, found.failures);
 });
 
+const refreshOut = seldom(3000, async () => {
+  if (!find("out-details").open) return;
+  const found = await get(studyPath(study, "/pending")).catch(() => null);
+  if (found !== null) showOut(data, found.pending, controls && ((row) => controls.release(row)));
+});
+
 /** What goes with the view but costs more, or changes less often. */
 function refreshRest() {
   const { pulls } = data.head.counts;
+  refreshOut();
   if (pulls !== seen.pulls || data.head.stopped) refreshTrace();
   if (pulls !== seen.pulls && pulls > 0) refreshChances();
   if (pulls !== seen.pulls) refreshForecast();
@@ -137,6 +144,7 @@ function setUpWords() {
   for (const link of [find("rate"), find("begin-rate")]) link.href = `/rate/${encodeURIComponent(study)}`;
   find("pilot").href = `/rate/${encodeURIComponent(study)}?pilot`;
   find("trace-details").addEventListener("toggle", showTraceTable);
+  find("out-details").addEventListener("toggle", refreshOut);
   const menu = find("menu");
   for (const kind of ["click", "focusin"]) document.addEventListener(kind, (event) => menu.contains(event.target) || (menu.open = false));
   menu.addEventListener("keydown", (event) => {
