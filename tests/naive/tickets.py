@@ -59,7 +59,9 @@ class NaiveTickets:
 
     def overdue(self, now: float) -> list[int]:
         due = [t for t, status in self.status.items() if status == "pending"]
-        return sorted((t for t in due if self.expires[t] <= now), key=lambda t: (self.expires[t], t))
+        return sorted(
+            (t for t in due if self.expires[t] <= now), key=lambda t: (self.expires[t], t)
+        )
 
     def ask(self, n: int, now: float, expires: float, fresh: list[int]) -> None:
         """Overdue pulls come again, and then new ones of the arms `fresh`."""
@@ -132,9 +134,7 @@ class NaiveTickets:
         before = [
             pull
             for number, pull in enumerate(self.pulls, start=1)
-            if pull.is_out
-            and number < told.order[0]
-            and (self.is_one_line or pull.arm == told.arm)
+            if pull.is_out and number < told.order[0] and (self.is_one_line or pull.arm == told.arm)
         ]
         return not (self.is_ordered and before)
 

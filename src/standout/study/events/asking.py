@@ -9,7 +9,7 @@ from standout.results import Failure
 from standout.study.events.planner import Planner, take_pulls
 from standout.study.events.settle import At, Outcome, end_pull, settle
 from standout.study.events.state import StudyState
-from standout.study.events.tickets import Avoided, Open, TicketStatus
+from standout.study.events.tickets import NO_ARMS, Avoided, Open, TicketStatus
 
 
 def ask(state: StudyState, at: At, content: Mapping[str, Any], plan: Planner) -> Outcome:
@@ -18,11 +18,28 @@ def ask(state: StudyState, at: At, content: Mapping[str, Any], plan: Planner) ->
     Pulls that are handed out again are out all the while.
     """
     outcome, count = Outcome(), content["n"]
-    opened = Open(at.time + content.get("lease", state.lease), at.worker, 0, at.number)
-    avoid = Avoided(content.get("avoid", ()))
+    seconds = content["lease"] if "lease" in content else state.lease
+    opened = Open(at.time + seconds, at.worker, 0, at.number)
+    avoid = Avoided(content["avoid"]) if "avoid" in content else NO_ARMS
     overdue = state.tickets.take_overdue(at.time, count, avoid)
-    again = [each for each in overdue if state.tickets.arm.item(each - 1) not in state.paused]
-    over = [each for each in overdue if state.tickets.arm.item(each - 1) in state.paused]
+    if overdue:
+        count -= _take_back(state, at, overdue, opened, outcome)
+    fresh = [] if state.is_stopped else take_pulls(state, count, plan, avoid)
+    for arm, live in fresh:
+        _hand_out(state, at, arm, live, opened)
+    _note(outcome, "arms", [arm for arm, _ in fresh])
+    outcome.met = avoid.met
+    return outcome
+
+
+def _take_back(
+    state: StudyState, at: At, overdue: list[int], opened: Open, outcome: Outcome
+) -> int:
+    """Hand out again the pulls of tickets whose leases have run out; how many."""
+    again, over = [], []
+    for number in overdue:
+        is_paused = state.tickets.arm.item(number - 1) in state.paused
+        (over if is_paused else again).append(number)
     for number in again:
         _hand_out_again(state, at, number, opened)
     for number in over:
@@ -31,14 +48,9 @@ def ask(state: StudyState, at: At, content: Mapping[str, Any], plan: Planner) ->
         end_pull(state, outcome, arm, slot, was.round)
     if over:
         settle(state, at, outcome)
-    fresh = [] if state.is_stopped else take_pulls(state, count - len(again), plan, avoid)
-    for arm, live in fresh:
-        _hand_out(state, at, arm, live, opened)
-    _note(outcome, "arms", [arm for arm, _ in fresh])
     _note(outcome, "again", again)
     _note(outcome, "over", over)
-    outcome.met = avoid.met
-    return outcome
+    return len(again)
 
 
 def _note(outcome: Outcome, name: str, found: list[int]) -> None:
@@ -113,7 +125,7 @@ def pause_arm(state: StudyState, arm: int, why: str) -> bool:
 
 def lease(state: StudyState, at: At, content: Mapping[str, Any]) -> Outcome:
     """Let leases begin anew, or end."""
-    expires = at.time + content.get("lease", state.lease)
+    expires = at.time + (content["lease"] if "lease" in content else state.lease)
     for number in content["tickets"]:
         state.tickets.renew(number, expires)
     return Outcome()

@@ -19,6 +19,7 @@ from standout.study.events.state import StudyState
 
 OUTCOME = "came"
 """Where the content of an event has what came of it."""
+_decode = json.JSONDecoder().decode
 _WRONG = (StandoutError, ValueError, TypeError, LookupError, AttributeError, OverflowError)
 
 
@@ -59,7 +60,7 @@ def fold(state: StudyState, event: Event) -> None:
 
 def content_of(event: Event) -> dict[str, Any]:
     """What an event says; raises `ValueError` for one that says nothing."""
-    content = json.loads(event.body)
+    content = _decode(event.body)
     if not isinstance(content, dict):
         raise ValueError("an event has no content")
     return content

@@ -70,7 +70,7 @@ class LiveRound:
         """
         queue = self.queue
         for _ in range(count):
-            if not self._bring_forward(avoid):
+            if not queue or not self._bring_forward(avoid):
                 return
             if pending.item(self.arms[queue[0]]):
                 self._turn(pending, avoid)
@@ -83,6 +83,8 @@ class LiveRound:
 
     def _bring_forward(self, avoid: Avoided) -> bool:
         """Bring the first entry that is not to be avoided to the front, if there is one."""
+        if not avoid.arms:
+            return True
         for _ in range(len(self.queue)):
             if not avoid.has(self.arms[self.queue[0]]):
                 return True
