@@ -14,6 +14,7 @@ import os
 import random
 import resource
 import struct
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,18 @@ class Change(NamedTuple):
 
     reason: str
     void: float | None = None
+
+
+class Seen(NamedTuple):
+    """An answer: between which moments it came, the tickets that were given with their arms, the
+    digest of the newest event (of a status), and whether the study was said to be over."""
+
+    study: str
+    begin: float
+    end: float
+    tickets: Sequence[tuple[int, str]] = ()
+    head: str = ""
+    is_over: bool = False
 
 
 class Slots:
@@ -100,7 +113,7 @@ class Journal:
         """
         self._serial += 1
         self._sizes[self._serial] = len(rows)
-        self._write("try", self._serial, study, rows, change, key)
+        self._write("try", self._serial, study, rows, change, key, time.monotonic())
         return self._serial
 
     def loose(self, key: str) -> None:
@@ -113,10 +126,18 @@ class Journal:
         return Change(f"{kind} {self._changes} by worker {self.number}", void)
 
     def ended(self, serial: int, how: str) -> None:
-        self._write(how, serial)
+        self._write(how, serial, time.monotonic())
         size = self._sizes.pop(serial)
         if how == ACKNOWLEDGED and self._slots is not None:
             self._slots.add(self._slot, size)
+
+    def saw(self, seen: Seen) -> None:
+        """What a study answered to who asked or looked."""
+        self._write("saw", *seen)
+
+    def restored(self, begin: float) -> None:
+        """The store is as it was at some moment since `begin`; what came in between is gone."""
+        self._write("restored", begin, time.monotonic())
 
     def happened(self, what: str) -> None:
         """Something to be counted."""
@@ -129,13 +150,15 @@ class Journal:
 
 @dataclass
 class Sent:
-    """A reward as sent, and how its telling ended."""
+    """A reward as sent, and how its telling ended; moments by the clock that never jumps."""
 
     study: str
     arm: str
     ticket: int | None
     key: str | None = None
     how: str = OPEN
+    begin: float = 0.0
+    end: float = math.inf
 
 
 @dataclass
@@ -146,18 +169,23 @@ class Changed:
     void: float | None
     key: str | None = None
     how: str = OPEN
+    begin: float = 0.0
+    end: float = math.inf
 
 
 @dataclass
 class Journals:
     """All that the workers wrote down; changes by their reasons.
 
-    `loose` are the keys of requests that the network repeated, or lost the answer to.
+    `loose` are the keys of requests that the network repeated, or lost the answer to; `gaps` are
+    times of which all may be gone because a backup was restored.
     """
 
     sent: dict[float, Sent] = field(default_factory=dict)
     changes: dict[str, Changed] = field(default_factory=dict)
     loose: set[str] = field(default_factory=set)
+    seen: list[Seen] = field(default_factory=list)
+    gaps: list[tuple[float, float]] = field(default_factory=list)
     events: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
 
@@ -166,6 +194,10 @@ class Journals:
 
     def count_changes(self, *how: str) -> int:
         return sum(one.how in how for one in self.changes.values())
+
+    def may_be_gone(self, begin: float, end: float) -> bool:
+        """Whether what happened between two moments may have gone with a restored backup."""
+        return any(end > first and begin < last for first, last in self.gaps)
 
     def acknowledged(self) -> set[float]:
         return {value for value, one in self.sent.items() if one.how == ACKNOWLEDGED}
@@ -185,17 +217,24 @@ def read_journals(folder: Path) -> Journals:
                 found.faults.append(rest[0])
             elif kind == "loose":
                 found.loose.add(rest[0])
+            elif kind == "saw":
+                found.seen.append(Seen(*rest))
+            elif kind == "restored":
+                found.gaps.append((rest[0], rest[1]))
             elif kind == "try":
-                serial, study, rows, change, key = rest
-                made = {value: Sent(study, arm, ticket, key) for value, arm, ticket in rows}
+                serial, study, rows, change, key, begin = rest
+                made = {
+                    value: Sent(study, arm, ticket, key, begin=begin) for value, arm, ticket in rows
+                }
                 found.sent |= made
                 tries[serial] = list(made.values())
                 if change is not None:
-                    found.changes[change[0]] = one = Changed(study, change[1], key)
+                    one = Changed(study, change[1], key, begin=begin)
+                    found.changes[change[0]] = one
                     tries[serial].append(one)
             else:
                 for each in tries.pop(rest[0]):
-                    each.how = kind
+                    each.how, each.end = kind, rest[1]
     for one in (*found.sent.values(), *found.changes.values()):
         # A copy that comes later may find that nothing is against it any more.
         if one.how == REFUSED and one.key in found.loose:
