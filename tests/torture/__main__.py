@@ -37,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     begin, report = time.monotonic(), Report()
     try:
         with open_database(options.database, folder) as database:
-            torturer = Torturer(database, folder, options.seed)
+            sleeps = options.events is None
+            torturer = Torturer(database, folder, options.seed, sleeps=sleeps)
             report = torturer.report
             _end_on_signals(torturer)
             try:

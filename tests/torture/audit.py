@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
 from standout import Study
-from tests.torture.journal import ACKNOWLEDGED, LIE, REFUSED, Changed, Journals, Sent
+from standout.study.storage.store import open_store
+from tests.torture.journal import ACKNOWLEDGED, LIE, REFUSED, Journals
+from tests.torture.order import check_order, read_log
 from tests.torture.studies import MENDED
 
 
@@ -41,14 +44,24 @@ def audit(place: str, names: list[str], journals: Journals, memory: Memory) -> A
         with Study.open(place, name) as study:
             _verify(study, found, memory)
             rows = _rows(study.history())
-            found.faults += check_rows(name, rows, journals.sent, found)
+            found.faults += check_rows(name, rows, journals, found)
             where.update({value: name for value, _, _ in rows})
-            _check_changes(study, journals.changes, found)
+            _check_changes(study, journals, found)
+    _check_order(place, names, journals, found)
     for value, one in journals.sent.items():
-        if one.how == ACKNOWLEDGED and value not in where:
+        if one.how == ACKNOWLEDGED and value not in where and not journals.is_gone(value):
             found.lost += 1
             found.faults.append(f"lost: {value!r} of {one} was acknowledged and is not stored")
     return found
+
+
+def _check_order(place: str, names: list[str], journals: Journals, found: Audit) -> None:
+    """Some order of the events explains all answers."""
+    with closing(open_store(place)) as store, store.read() as session:
+        for name in names:
+            study, _ = session.find(name)
+            log = read_log(session.events(study))
+            found.faults += check_order(name, log, journals)
 
 
 Stored = tuple[float, str, int]
@@ -60,7 +73,7 @@ def _rows(history: Any) -> list[Stored]:
 
 
 def check_rows(
-    name: str, rows: list[Stored], sent: dict[float, Sent], found: Audit | None = None
+    name: str, rows: list[Stored], journals: Journals, found: Audit | None = None
 ) -> list[str]:
     """What is wrong with a study's log, told by what was sent; counts into `found`."""
     found = found or Audit()
@@ -73,16 +86,18 @@ def check_rows(
     twice = [ticket for ticket, count in tickets.items() if count > 1]
     faults += [f"doubled: ticket {ticket} of {name!r} has two rewards" for ticket in twice]
     for row in rows:
-        faults += _check_row(name, row, sent)
+        faults += _check_row(name, row, journals)
     return faults
 
 
-def _check_row(name: str, row: Stored, sent: dict[float, Sent]) -> Iterator[str]:
+def _check_row(name: str, row: Stored, journals: Journals) -> Iterator[str]:
     value, arm, ticket = row
-    one = sent.get(value)
+    one = journals.sent.get(value)
     if one is None:
         yield f"never sent: {row} of {name!r}"
         return
+    if journals.is_gone(value):
+        return  # Its ticket may have gone with a restored backup, and another has its number now.
     if one.study != name or one.arm != arm or (one.ticket is not None and one.ticket != ticket):
         yield f"changed: {row} of {name!r} was sent as {one}"
     if one.how == REFUSED:
@@ -91,9 +106,10 @@ def _check_row(name: str, row: Stored, sent: dict[float, Sent]) -> Iterator[str]
         yield f"stored: {row} of {name!r}, which contradicts what was told before"
 
 
-def _check_changes(study: Study, sent: dict[str, Changed], found: Audit) -> None:
+def _check_changes(study: Study, journals: Journals, found: Audit) -> None:
     """Changes by hand are there once each if acknowledged, and what they made void is void."""
     name, status, history = study.name, study.status(), study.history()
+    sent = journals.changes
     made = Counter(change.reason for change in study.changes())
     found.changes += made.total()
     for reason, count in made.items():
@@ -106,7 +122,8 @@ def _check_changes(study: Study, sent: dict[str, Changed], found: Audit) -> None
             found.doubled += 1
             found.faults.append(f"doubled: the change {reason!r} is {count} times in {name!r}")
     for reason, one in sent.items():
-        if one.study == name and one.how == ACKNOWLEDGED and not made[reason]:
+        is_gone = journals.may_be_gone(one.begin, one.end)
+        if one.study == name and one.how == ACKNOWLEDGED and not made[reason] and not is_gone:
             found.lost += 1
             found.faults.append(f"lost: the change {reason!r} of {name!r} was acknowledged")
     void = {sent[reason].void for reason in made if reason in sent} - {None}

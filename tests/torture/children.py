@@ -20,7 +20,7 @@ from pathlib import Path
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
-@dataclass
+@dataclass(eq=False)
 class Child:
     """A process that was started here; `status` is that of `waitpid` once it has ended.
 

@@ -106,14 +106,16 @@ class Journal:
         rows: Sequence[Row],
         change: Change | None = None,
         key: str | None = None,
+        since: float | None = None,
     ) -> int:
         """Before rewards are sent with a key; the number to say by what became of them.
 
-        Or before a `change` by hand, which may bring a reward of its own.
+        Or before a `change` by hand, which may bring a reward of its own. `since` is when what it
+        is about began, such as the first of its tickets.
         """
         self._serial += 1
         self._sizes[self._serial] = len(rows)
-        self._write("try", self._serial, study, rows, change, key, time.monotonic())
+        self._write("try", self._serial, study, rows, change, key, time.monotonic(), since)
         return self._serial
 
     def loose(self, key: str) -> None:
@@ -143,9 +145,9 @@ class Journal:
         """Something to be counted."""
         self._write("event", what)
 
-    def fault(self, text: str) -> None:
-        """Something that must not be."""
-        self._write("fault", f"worker {self.number}: {text}")
+    def fault(self, text: str, since: float | None = None) -> None:
+        """Something that must not be, unless a backup was restored `since` some moment."""
+        self._write("fault", f"worker {self.number}: {text}", since, time.monotonic())
 
 
 @dataclass
@@ -159,6 +161,7 @@ class Sent:
     how: str = OPEN
     begin: float = 0.0
     end: float = math.inf
+    since: float = 0.0
 
 
 @dataclass
@@ -199,13 +202,18 @@ class Journals:
         """Whether what happened between two moments may have gone with a restored backup."""
         return any(end > first and begin < last for first, last in self.gaps)
 
+    def is_gone(self, value: float) -> bool:
+        """Whether a reward, or the ticket that it was told for, may have gone so."""
+        one = self.sent[value]
+        return self.may_be_gone(one.since, one.end)
+
     def acknowledged(self) -> set[float]:
         return {value for value, one in self.sent.items() if one.how == ACKNOWLEDGED}
 
 
 def read_journals(folder: Path) -> Journals:
     """All journals of a folder; a line that is not whole yet is left out."""
-    found = Journals()
+    found, doubtful = Journals(), []
     for path in sorted(folder.glob("*.journal")):
         whole, _, _ = path.read_bytes().rpartition(b"\n")
         tries: dict[int, list[Sent | Changed]] = {}
@@ -214,7 +222,7 @@ def read_journals(folder: Path) -> Journals:
             if kind == "event":
                 found.events[rest[0]] += 1
             elif kind == "fault":
-                found.faults.append(rest[0])
+                doubtful.append(rest)
             elif kind == "loose":
                 found.loose.add(rest[0])
             elif kind == "saw":
@@ -222,10 +230,9 @@ def read_journals(folder: Path) -> Journals:
             elif kind == "restored":
                 found.gaps.append((rest[0], rest[1]))
             elif kind == "try":
-                serial, study, rows, change, key, begin = rest
-                made = {
-                    value: Sent(study, arm, ticket, key, begin=begin) for value, arm, ticket in rows
-                }
+                serial, study, rows, change, key, begin, since = rest
+                times = {"begin": begin, "since": begin if since is None else since}
+                made = {v: Sent(study, arm, ticket, key, **times) for v, arm, ticket in rows}
                 found.sent |= made
                 tries[serial] = list(made.values())
                 if change is not None:
@@ -235,6 +242,9 @@ def read_journals(folder: Path) -> Journals:
             else:
                 for each in tries.pop(rest[0]):
                     each.how, each.end = kind, rest[1]
+    for text, since, end in doubtful:
+        if since is None or not found.may_be_gone(since, end):
+            found.faults.append(text)
     for one in (*found.sent.values(), *found.changes.values()):
         # A copy that comes later may find that nothing is against it any more.
         if one.how == REFUSED and one.key in found.loose:

@@ -35,8 +35,8 @@ class Log:
     size: int = 0
 
     def is_over(self, first: float, last: float) -> bool:
-        """Whether the study was over at some place from `first` to `last`."""
-        return any(begin <= last and first <= end + BEHIND for begin, end in self.over)
+        """Whether the study was over at some place from `first` on and before `last`."""
+        return any(begin < last and first <= end + BEHIND for begin, end in self.over)
 
 
 def read_log(events: Iterable[Event]) -> Log:

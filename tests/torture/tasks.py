@@ -5,19 +5,21 @@ from __future__ import annotations
 import random
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from standout import Client, Study
 from standout.errors import StorageError
-from tests.torture import runs, slow, watchers
+from tests.torture import forks, runs, slow, watchers
 from tests.torture.journal import Journal
+from tests.torture.machine import Clock, Disk
 from tests.torture.studies import STUDIES
-from tests.torture.worker import Clock, Disk, Worker
+from tests.torture.worker import Worker
 
 KINDS = (
     *("direct",) * 6, *("http",) * 6, "run", "run over http", "look", "look over http",
-    "open and close", "copy", "slow",
+    "open and close", "copy", "slow", "fork",
 )  # fmt: skip
 
 
@@ -33,6 +35,8 @@ class Near:
     file: str | None
     spending: str
     """The newest study with a budget."""
+    twin: int
+    """The number of a second worker, for one that forks."""
 
 
 def warm_up(place: str) -> None:
@@ -70,6 +74,9 @@ def do(kind: str, near: Near, journal: Journal, rng: random.Random) -> None:
         watchers.open_and_close(lambda: Study.open(place, name), rng, moves)
     elif kind == "copy":
         watchers.copy(near.place, journal, near.folder)
+    elif kind == "fork":
+        twin = partial(Journal, near.folder, near.twin)
+        forks.work(lambda: _open(place, name, rng), journal, twin, rng, moves)
     else:
         slow.dawdle(near.port, journal, rng, rng.randrange(5, 30), moves)
 

@@ -13,13 +13,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from standout.errors import UnavailableError
+from standout.study import backup, restore
 from tests.torture import line, tasks
 from tests.torture.audit import Audit, Memory, audit
 from tests.torture.children import Child, command, start
 from tests.torture.database import Database
 from tests.torture.journal import Journal, Journals, Slots, read_journals
+from tests.torture.machine import Clock
 from tests.torture.studies import MEANS, STUDIES, create
-from tests.torture.worker import Clock
 
 CROWD = 6
 PACE = 24
@@ -28,7 +30,11 @@ STALLED = 600.0
 """Seconds without one acknowledged reward after which something is taken to hang."""
 FULL = ("disk is full", "disk I/O error", "File too large", "No space left")
 """What databases say of a full disk."""
-_LINE, _FIRST = 0, 1
+_LINE, _RESTORER, _FIRST = 0, 1, 2
+SERVERS = 2
+"""Servers of the same studies, each at a port of its own; the network is bad before the first."""
+LONG = 25.0
+"""Seconds of a long sleep: more than a PostgreSQL server grants a transaction that stands still."""
 
 
 @dataclass
@@ -57,17 +63,19 @@ def free_port() -> int:
 
 
 class Torturer:
-    """One run; everything that is chosen at random comes from `seed`."""
+    """One run; everything that is chosen at random comes from `seed`; `sleeps` may last long."""
 
-    def __init__(self, database: Database, folder: Path, seed: int) -> None:
-        self.database, self.folder, self.seed = database, folder, seed
+    def __init__(self, database: Database, folder: Path, seed: int, *, sleeps: bool) -> None:
+        self.database, self.folder, self.seed, self.sleeps = database, folder, seed, sleeps
         self.rng = random.Random(f"torture {seed}")
         self.report, self.memory, self.slots = Report(), Memory(), Slots(CROWD)
         self.names: list[str] = []
         self.crowd: list[Child] = []
         self.queue: list[str] = []
         self.number = _FIRST
-        self.server: Child | None = None
+        self.running: list[Child | None] = [None] * SERVERS
+        self.asleep: dict[Child, float] = {}
+        """Who is frozen for long, and until when."""
         self.line: Child | None = None
         self.servers = 0
         self.is_interrupted = False
@@ -100,15 +108,15 @@ class Torturer:
 
     def start_line(self) -> None:
         """The network: from ports of its own to the server's port and to the database's."""
-        self.port = free_port()
+        self.ports = [free_port() for _ in range(SERVERS)]
         listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
         near, raw = (one.getsockname()[1] for one in listeners)
-        lines: list[tuple[socket.socket, int, str]] = [(listeners[0], self.port, "http")]
+        lines: list[tuple[socket.socket, int, str]] = [(listeners[0], self.ports[0], "http")]
         self.far = self.database.place
         if self.database.port is not None:
             lines.append((listeners[1], self.database.port, "bytes"))
             self.far = self.far.replace(f":{self.database.port}/", f":{raw}/")
-        self.url = f"http://127.0.0.1:{near}"
+        self.urls = [f"http://127.0.0.1:{port}" for port in (near, *self.ports[1:])]
         journal = Journal(self.folder, _LINE)
         self.line = start(
             "line", lambda: line.serve(lines, journal, str(self.seed)), self.said("line")
@@ -121,7 +129,7 @@ class Torturer:
 
     # Who works ----------------------------------------------------------------------
 
-    def serve(self) -> None:
+    def serve(self, which: int) -> None:
         """A server; every third has a clock that is set again and again."""
         self.servers += 1
         rng, number = random.Random(f"server {self.seed} {self.servers}"), self.next_number()
@@ -130,9 +138,9 @@ class Torturer:
             if self.servers % 3 == 0:
                 clock: Any = Clock(rng, Journal(self.folder, number))
                 time.time = clock
-            command("serve", self.database.place, "--new", "--port", str(self.port))
+            command("serve", self.database.place, "--new", "--port", str(self.ports[which]))
 
-        self.server = start("server", work, self.said("server"))
+        self.running[which] = start("server", work, self.said("server"))
 
     def next_number(self) -> int:
         self.number += 1
@@ -145,8 +153,8 @@ class Torturer:
             self.rng.shuffle(self.queue)
         kind, number = self.queue.pop(), self.next_number()
         near = tasks.Near(
-            self.folder, self.database.place, self.far, self.url, self.port, self.database.file,
-            self.names[-1],
+            self.folder, self.database.place, self.far, self.rng.choice(self.urls),
+            self.rng.choice(self.ports), self.database.file, self.names[-1], self.next_number(),
         )  # fmt: skip
         rng = random.Random(f"worker {self.seed} {number}")
 
@@ -159,10 +167,12 @@ class Torturer:
         """See who has ended, and start others in their place."""
         if self.is_interrupted:
             raise KeyboardInterrupt
-        if self.server is None or not self.server.is_alive:
-            if self.server is not None:
-                self.look_at(self.server)
-            self.serve()
+        self.wake()
+        for which, server in enumerate(self.running):
+            if server is None or not server.is_alive:
+                if server is not None:
+                    self.look_at(server)
+                self.serve(which)
         assert self.line is not None
         if not self.line.is_alive:
             raise RuntimeError(f"the line ended: {self.said('line').read_text()}")
@@ -217,7 +227,9 @@ class Torturer:
 
     def strike(self) -> None:
         choices: list[Callable[[], str | None]] = [self.kill_worker] * 8
-        choices += [self.kill_server, self.kill_server, self.freeze_worker]
+        choices += [self.kill_server, self.kill_server, self.freeze_worker, self.restore]
+        if self.sleeps:
+            choices += [self.sleep_long]
         for event in self.database.events():
             choices += [lambda event=event: event(self.rng)]  # type: ignore[misc]
         what = self.rng.choice(choices)()
@@ -229,12 +241,13 @@ class Torturer:
         return "workers killed"
 
     def kill_server(self) -> str | None:
-        if self.server is None or not self.server.is_alive:
+        server = self.rng.choice(self.running)
+        if server is None or not server.is_alive:
             return None
-        if self.rng.random() < 0.2:
-            self.server.send(signal.SIGTERM)
+        if self.rng.random() < 0.2 and server not in self.asleep:
+            server.send(signal.SIGTERM)
             return "servers ended"
-        self.server.kill()
+        server.kill()
         return "servers killed"
 
     def freeze_worker(self) -> str:
@@ -244,6 +257,40 @@ class Torturer:
         time.sleep(self.rng.uniform(0.05, 0.4))
         child.send(signal.SIGCONT)
         return "workers frozen"
+
+    def sleep_long(self) -> str | None:
+        """The same for longer than any timeout, while everything else goes on."""
+        child = self.rng.choice([*self.crowd, *self.running])
+        if child is None or child in self.asleep or not child.is_alive:
+            return None
+        child.send(signal.SIGSTOP)
+        self.asleep[child] = time.monotonic() + LONG
+        return "long sleeps"
+
+    def wake(self, *, all_of_them: bool = False) -> None:
+        for child, until in list(self.asleep.items()):
+            if all_of_them or time.monotonic() > until or not child.is_alive:
+                child.send(signal.SIGCONT)
+                del self.asleep[child]
+
+    def restore(self) -> str | None:
+        """Make a backup and put it back at once, under those who go on working."""
+        child = start("restorer", self._restore, self.said("restorer"))
+        if child.wait() != 0:
+            self.report.faults.append(f"restore: {self.said('restorer').read_text()[-4000:]}")
+        return "restored under load" if child.code == 0 else None
+
+    def _restore(self) -> None:
+        journal, file = Journal(self.folder, _RESTORER), self.folder / "restored.db"
+        file.unlink(missing_ok=True)
+        begin = time.monotonic()
+        try:
+            backup(self.database.place, file)
+            restore(file, self.database.place, force=True)
+        except UnavailableError:
+            journal.happened("restores refused")
+        finally:
+            journal.restored(begin)
 
     # What came of it ------------------------------------------------------------------
 
@@ -272,17 +319,19 @@ class Torturer:
         return found
 
     def stop_work(self) -> None:
+        self.wake(all_of_them=True)
         for child in self.crowd:
             child.kill()
         self.crowd = []
-        if self.server is not None:
-            self.server.send(signal.SIGTERM)
-            self.server.wait()
-            self.look_at(self.server)
-            self.server = None
+        for which, server in enumerate(self.running):
+            if server is not None:
+                server.send(signal.SIGTERM)
+                server.wait()
+                self.look_at(server)
+                self.running[which] = None
 
     def end(self) -> None:
         """Leave no process behind."""
-        for child in (*self.crowd, self.server, self.line):
+        for child in (*self.crowd, *self.running, self.line):
             if child is not None:
                 child.kill()

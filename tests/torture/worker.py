@@ -5,10 +5,7 @@ A `Study` and a `Client`'s study have the same methods, and so have the same wor
 
 from __future__ import annotations
 
-import os
 import random
-import resource
-import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -16,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from standout.errors import (
+    AllOutError,
     KeyUsedError,
     StorageError,
     StudyError,
@@ -23,58 +21,22 @@ from standout.errors import (
     ToldError,
     UncertainError,
 )
-from tests.torture.journal import ACKNOWLEDGED, LIE, REFUSED, UNSURE, Change, Journal, Row
+from tests.torture.journal import (
+    ACKNOWLEDGED,
+    LIE,
+    REFUSED,
+    UNSURE,
+    Change,
+    Journal,
+    Row,
+    Seen,
+)
+from tests.torture.machine import Disk
 from tests.torture.studies import MEANS, MENDED
 
 Pair = tuple[Any, float]
-HOUR = 3600.0
 TRIES = 60
 """How often a telling is repeated before the worker leaves it at that."""
-
-
-class Clock:
-    """The time of day, as a machine has it whose clock is set again and again."""
-
-    def __init__(self, rng: random.Random, journal: Journal) -> None:
-        self._rng, self._journal, self._off = rng, journal, 0.0
-        self._real = time.time
-
-    def jump(self) -> None:
-        self._off = self._rng.choice((-1, 1)) * self._rng.choice((1.0, 60.0, HOUR, 9 * HOUR))
-        self._journal.happened("clock jumps")
-
-    def __call__(self) -> float:
-        if self._rng.random() < 0.02:
-            self.jump()
-        return self._real() + self._off
-
-
-class Disk:
-    """A disk that is full for this process alone: files may grow to a size and no further."""
-
-    def __init__(self, rng: random.Random, journal: Journal, file: str) -> None:
-        self._rng, self._journal, self._file = rng, journal, file
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-
-    @contextmanager
-    def maybe_full(self) -> Iterator[None]:
-        if self._rng.random() < 0.7:
-            yield
-            return
-        size = 0
-        for ending in ("", "-wal"):
-            with suppress(OSError):
-                size = max(size, os.stat(self._file + ending).st_size)
-        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-        room = self._rng.choice((0, size // 2, size, size + self._rng.randrange(20_000)))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
-        try:
-            yield
-        except StorageError:
-            self._journal.happened("full disks")
-            raise
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 class Worker:
@@ -87,6 +49,8 @@ class Worker:
         self.is_remote, self.disk = remote, disk
         self.name = f"worker {journal.number}"
         self.pocket: list[Any] = []
+        self.asked: dict[int, float] = {}
+        """When each ticket was asked for."""
 
     def work(self, moves: int) -> None:
         choices = (
@@ -120,8 +84,29 @@ class Worker:
             yield
 
     def ask(self, n: int) -> list[Any]:
-        lease = self.rng.choice((0.05, 0.3, 1.0, 3.0))
-        return self.calmly(lambda: self.study.ask(n, worker=self.name, lease=lease)) or []
+        lease, begin = self.rng.choice((0.05, 0.3, 1.0, 3.0)), time.monotonic()
+        try:
+            found = self.calmly(lambda: self.study.ask(n, worker=self.name, lease=lease))
+        except AllOutError:
+            self.journal.happened("all was out")
+            time.sleep(self.rng.uniform(0.0, 0.3))
+            return []
+        if found is not None:
+            self.saw(begin, found, is_over=not found)
+        return found or []
+
+    def saw(self, begin: float, tickets: Sequence[Any], *, is_over: bool = False) -> None:
+        """Write down an answer with tickets, or that there are none any more."""
+        given = [(ticket.id, ticket.arm) for ticket in tickets]
+        self.asked.update((number, begin) for number, _ in given)
+        end = time.monotonic()
+        self.journal.saw(Seen(self.study.name, begin, end, given, is_over=is_over))
+
+    def since(self, pairs: Sequence[Pair]) -> float:
+        """When the first of these tickets was asked for."""
+        now = time.monotonic()
+        known = (self.asked.get(getattr(what, "id", 0), now) for what, _ in pairs)
+        return min(known, default=now)
 
     def pairs(self, keys: Sequence[Any]) -> list[Pair]:
         """A value for every ticket or arm."""
@@ -147,7 +132,8 @@ class Worker:
 
         Or `change` something, which may be refused for good.
         """
-        serial = self.journal.trying(self.study.name, rows_of(pairs), change, key)
+        since = self.since(pairs)
+        serial = self.journal.trying(self.study.name, rows_of(pairs), change, key, since)
         how = REFUSED
         for number in range(TRIES):
             try:
@@ -159,10 +145,11 @@ class Worker:
                 how, key = UNSURE, error.key or key
             except StorageError:
                 pass
-            except StudyError:
-                if change is None:
-                    raise
-                self.journal.happened("changes refused")
+            except StudyError as error:
+                if change is None:  # Of a ticket that went with a restored backup.
+                    self.journal.fault(f"{type(error).__name__}: {error}", since)
+                else:
+                    self.journal.happened("changes refused")
                 break
             else:
                 self.journal.ended(serial, ACKNOWLEDGED)
@@ -217,10 +204,11 @@ class Worker:
             def call(key: str | None, pairs: list[Pair] = pairs) -> Any:
                 return self.study.tell_and_ask(pairs, 2, worker=self.name, lease=0.5, key=key)
 
-            found = self.send(pairs, call, key)
+            begin, found = time.monotonic(), self.send(pairs, call, key)
             if found is None:
                 return
             tickets = found[1]
+            self.saw(begin, tickets)
 
     def unasked(self) -> None:
         self.tell(self.pairs(self.arms(self.rng.choice((1, 1, 4)))))
@@ -253,15 +241,16 @@ class Worker:
         if not tickets:
             return
         pairs = self.pairs(tickets)
+        since = self.since(pairs)
         found, key = self.tell(pairs)
         if found is None:
             return
         again = self.calmly(lambda: self.study.tell_many(pairs, worker=self.name, key=key))
         if again is not None and not (again.again or again.repeated == 1):
-            self.journal.fault(f"what was told twice counted again: {again}")
-        self.contradict(self.pairs(tickets), self.new_key(), ToldError)
+            self.journal.fault(f"what was told twice counted again: {again}", since)
+        self.contradict(self.pairs(tickets), self.new_key(), ToldError, since)
         if key is not None:
-            self.contradict(self.pairs(self.arms(1)), key, KeyUsedError)
+            self.contradict(self.pairs(self.arms(1)), key, KeyUsedError, since)
 
     # Changes by hand --------------------------------------------------------------
 
@@ -319,8 +308,8 @@ class Worker:
             self.change("stop", self.study.stop)
         self.change("restart", self.study.restart)
 
-    def contradict(self, pairs: list[Pair], key: str, kind: type[Exception]) -> None:
-        serial = self.journal.trying(self.study.name, rows_of(pairs))
+    def contradict(self, pairs: list[Pair], key: str, kind: type[Exception], since: float) -> None:
+        serial = self.journal.trying(self.study.name, rows_of(pairs), since=since)
         self.journal.ended(serial, LIE)
         self.journal.happened("contradictions")
         [(what, reward)] = pairs
@@ -328,7 +317,7 @@ class Worker:
         with suppress(kind):
             call = self.calmly(lambda: self.study.tell(**given, reward=reward, key=key))
             if call is not None:
-                self.journal.fault(f"no {kind.__name__} for {pairs}, but {call}")
+                self.journal.fault(f"no {kind.__name__} for {pairs}, but {call}", since)
 
 
 def rows_of(pairs: Sequence[Pair]) -> list[Row]:
