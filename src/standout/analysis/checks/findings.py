@@ -14,11 +14,12 @@ from standout.analysis.checks import ranks as checks
 from standout.analysis.checks import workers as worker_checks
 from standout.analysis.checks.noise import Spread
 from standout.analysis.checks.ranks import ALPHA, Arms, sort_rewards
+from standout.analysis.checks.sources import BUSIEST, QUICK, STRETCH, look_at_sources
 from standout.core.noise import Bernoulli, Bounded, Gaussian, GaussianUnknown, HeavyTailed, Noise
 from standout.core.typing import Ints
 from standout.results import Result
 from standout.study.log.reward_table import RewardTable
-from standout.text import count, listed, signed
+from standout.text import count, listed, moment, plural, signed, span
 
 FINE, WARNING, NOTE, SKIPPED = "fine", "warning", "note", "skipped"
 """What a finding says: all well, an assumption looks wrong, worth knowing, not enough data."""
@@ -45,6 +46,7 @@ def statistical_findings(log: RewardTable, names: Sequence[str], noise: Noise) -
         _neighbours(arms),
         _noise(arms, names, noise),
         _workers(arms, log),
+        *_sources(arms, log),
     ]
     return [*findings, *_delay(arms, log)]
 
@@ -139,6 +141,40 @@ def _workers(arms: Arms, log: RewardTable) -> Finding:
         "may stand out because of who measured it. Calibrate the workers, leave one out, or let "
         "every worker measure every arm.",
     )  # fmt: skip
+
+
+def _sources(arms: Arms, log: RewardTable) -> list[Finding]:
+    """Only where people rated by a link."""
+    found = look_at_sources(arms, log.worker, log.workers, log.time, log.delay)
+    if found is None:
+        return []
+    said = []
+    if found.is_narrow:
+        said.append(f"The {BUSIEST} busiest of {count(found.raters)} raters gave "
+                    f"{found.busiest:.0%} of the answers.")  # fmt: skip
+    if found.is_too_quick:
+        said.append(f"{found.quick:.0%} of the answers came within {QUICK:g} s, quicker than "
+                    "a person reads.")  # fmt: skip
+    if found.p is not None and found.p < ALPHA:
+        said.append(f"Answers that came by one link within {span(STRETCH)} differ from the "
+                    "others of the same arms, or resemble each other.")  # fmt: skip
+        said += [f"Look at {count(number)} answers by link {link} from {moment(begin)} on."
+                 for link, begin, number in found.odd[:3]]  # fmt: skip
+    fine = (
+        f"Answers come from {plural(found.raters, 'rater')} by {plural(found.links, 'link')}; "
+        "no few of them, and no burst, speak for the others."
+    )
+    advice = (
+        "The guarantee is about independent answers of the people that you mean. Look at who "
+        "had the link; void what no such person gave, revoke the link, and hand out several."
+    )
+    return [
+        Finding(
+            "sources", "Sources of the answers", WARNING if said else FINE,
+            " ".join(said) if said else fine, advice if said else "",
+            found.p, None if found.p is None else ALPHA,
+        )
+    ]  # fmt: skip
 
 
 def _noise(arms: Arms, names: Sequence[str], noise: Noise) -> Finding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from standout.analysis.checks.findings import FINE, NOTE, WARNING, Finding
+from standout.analysis.checks.sources import link_of
 from standout.results import StudyView, Verification
 from standout.study.log.reward_table import RewardTable
 from standout.text import count, listed, plural, span
@@ -84,13 +85,17 @@ def _late(seen: StudyView, log: RewardTable) -> Finding:
     parts = []
     if late:
         parts.append(f"{plural(late, 'reward')} came later than the lease of {span(log.lease)}")
-    if lost:
+    is_rated = any(link_of(worker) is not None for worker in log.workers)
+    if lost and is_rated:
+        parts.append(f"{plural(lost, 'item')} went to another rater, as people come and go")
+    elif lost:
         parts.append(f"{plural(lost, 'ticket')} expired unanswered, and another worker took over")
     if seen.counts.expired:
         parts.append(f"{plural(seen.counts.expired, 'ticket')} wait overdue")
     asked = max(1, int(np.count_nonzero(log.ticket)) + lost)
     text = "; ".join(parts)
-    level = WARNING if (late + lost) / asked > MANY_LATE else NOTE
+    # Whoever closes the rating page has not seen what an answer would have decided.
+    level = WARNING if (late + lost * (not is_rated)) / asked > MANY_LATE else NOTE
     advice = (
         "Late rewards count, but if being late has to do with the value, those in time are not "
         "a fair sample: give more time (--lease)."

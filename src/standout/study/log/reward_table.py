@@ -18,7 +18,8 @@ from standout.study.study import Study
 class RewardTable:
     """Every counted reward, in the order of telling; one entry per reward in each array.
 
-    `arm` is a position among the study's arms, `worker` one in `workers`.
+    `arm` is a position among the study's arms, `worker` one in `workers`, `time` in seconds
+    since 1970.
     `ticket` is 0 and `delay` (seconds from asking to telling) NaN for a reward
     told without asking. `closed` counts the tickets that brought no reward, by
     what became of them: `expired`, `cancelled` (another ticket was first) or `failed`.
@@ -27,6 +28,7 @@ class RewardTable:
     arm: Ints
     reward: Floats
     worker: Ints
+    time: Floats
     ticket: Ints
     delay: Floats
     workers: tuple[str, ...]
@@ -57,6 +59,7 @@ def read_reward_table(study: Study) -> RewardTable:
         arm=log["arm"][counted],
         reward=log["reward"][counted],
         worker=worker[counted],
+        time=log["time"][counted],
         ticket=log["ticket"][counted],
         delay=(log["time"] - log["asked"])[counted],
         workers=tuple(codes),

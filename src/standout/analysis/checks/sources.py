@@ -1,0 +1,105 @@
+"""Do a few sources, or answers that came in a burst, speak for a rating campaign?
+
+A source is one rating link in one stretch of time. Whoever wants to push an arm has to give
+many answers by one link in a short while; such answers differ from the others of the same
+arms, or resemble each other. A test within arms finds both (`workers`), however unevenly
+the arms were asked for over time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from standout.analysis.checks.ranks import Arms
+from standout.analysis.checks.workers import compare_workers
+from standout.core.typing import Flags, Floats, Ints
+
+STRETCH = 600.0
+"""Seconds of one stretch."""
+FEWEST = 20
+"""Answers of raters from which on there is something to look at."""
+BUSIEST, MANY_RATERS, MOST_SHARE = 3, 10, 0.5
+"""With so many raters, the few busiest may give this share of the answers without a warning."""
+QUICK, MOST_QUICK = 0.7, 0.05
+"""Seconds in which nobody reads an item, and the share of answers that may be so quick."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """What the answers of raters come from."""
+
+    raters: int
+    links: int
+    busiest: float
+    """The share of the answers that the busiest raters gave."""
+    quick: float
+    """The share of the answers that came quicker than a person reads."""
+    p: float | None
+    """Of seeing sources differ so much without cause; None where there is too little to test."""
+    odd: tuple[tuple[str, float, int], ...] = ()
+    """The sources that stand apart: link, its begin (seconds since 1970) and number of answers."""
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether a few of many raters gave most answers."""
+        return self.raters >= MANY_RATERS and self.busiest > MOST_SHARE
+
+    @property
+    def is_too_quick(self) -> bool:
+        """Whether too many answers came quicker than a person reads."""
+        return self.quick > MOST_QUICK
+
+
+def link_of(worker: str) -> str | None:
+    """The rating link (a token's id) behind a worker's name; None for other workers."""
+    role, _, rest = worker.partition(":")
+    return rest.partition(":")[0] if role == "rater" else None
+
+
+def look_at_sources(
+    arms: Arms, worker: Ints, workers: Sequence[str], time: Floats, delay: Floats
+) -> Sources | None:
+    """What the raters' answers come from; None for a study without enough of them.
+
+    `worker` (a position in `workers`), `time` (seconds since 1970) and `delay` (seconds from
+    asking to telling) are in the log's order.
+    """
+    links = [link_of(name) for name in workers]
+    codes = {link: number for number, link in enumerate(dict.fromkeys(links))}
+    by_raters = np.array([link is not None for link in links], dtype=np.bool_)[worker]
+    if int(np.count_nonzero(by_raters)) < FEWEST:
+        return None
+    counts = np.sort(np.bincount(worker[by_raters]))[::-1]
+    link = np.array([codes[each] for each in links], dtype=np.int64)[worker]
+    p, odd = _test(arms, link, time, by_raters, list(codes))
+    return Sources(
+        raters=int(np.count_nonzero(counts)),
+        links=len(codes) - (None in codes),
+        busiest=float(counts[:BUSIEST].sum() / counts.sum()),
+        quick=float(np.mean(delay[by_raters] < QUICK)),
+        p=p,
+        odd=odd,
+    )
+
+
+def _test(
+    arms: Arms, link: Ints, time: Floats, by_raters: Flags, links: Sequence[str | None]
+) -> tuple[float | None, tuple[tuple[str, float, int], ...]]:
+    """Compare links and stretches on the same arms."""
+    stretch = np.floor(time / STRETCH).astype(np.int64)
+    first = int(stretch.min())
+    pairs, source = np.unique(link * (stretch.max() - first + 1) + stretch - first,
+                              return_inverse=True)  # fmt: skip
+    if not arms.is_enough or len(pairs) < 2:
+        return None, ()
+    found = compare_workers(arms, source.astype(np.int64), len(pairs))
+    odd = []
+    for number in found.odd.tolist():
+        mine = np.flatnonzero(source == number)
+        name = links[int(link[mine[0]])]
+        if name is not None and by_raters[mine].all():
+            odd.append((name, float(time[mine].min()), len(mine)))
+    return found.p, tuple(odd)
