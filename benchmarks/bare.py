@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from standout.study import Study
+from standout.study.storage.store import Store
 
 Call = tuple[str, tuple[Any, ...]]
 PART = 200
@@ -38,17 +38,17 @@ class _Recorder:
             self.execute(text, row)
 
 
-def record(study: Study, unit: Callable[[], object], count: int) -> list[list[Call]]:
+def record(store: Store, unit: Callable[[], object], count: int) -> list[list[Call]]:
     """The statements of `count` units, transaction by transaction."""
-    connection = study._storage._connect()
-    found = []
+    store.ping()
+    raw, found = store._raw, []
     for _ in range(count):
         calls: list[Call] = []
-        raw, connection.raw = connection.raw, _Recorder(connection.raw, calls)
+        store._raw = _Recorder(raw, calls)
         try:
             unit()
         finally:
-            connection.raw = raw
+            store._raw = raw
         found.append([call for call in calls if not call[0].startswith("PRAGMA")])
     return found
 
