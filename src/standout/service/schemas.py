@@ -11,8 +11,8 @@ from pydantic import (
     model_validator,
 )
 
-from standout.study.rating.page import MOST_ANSWERS
-from standout.study.rating.scale import MOST_STEPS
+from standout.study.arguments import TEN_YEARS
+from standout.study.rating.page import PAGE_KEYS, PARTS
 from standout.study.storage.old_tokens import Role
 from standout.study.token_links import HERE
 
@@ -23,7 +23,6 @@ BIGGEST = 2**63 - 1
 LONGEST_KEY = 200
 MOST_TICKETS = 10_000
 MOST_REWARDS = 50_000
-TEN_YEARS = 10 * 366 * 86400.0
 
 StudyName = Annotated[str, Field(pattern=r"^[^/\x00-\x1f\x7f]{1,200}$", examples=["beans"])]
 ArmName = Annotated[str, Field(min_length=1, max_length=2000, examples=["bag 7"])]
@@ -77,56 +76,6 @@ class Health(BaseModel):
     version: str = Field(examples=["0.1.0"])
 
 
-class Button(Body):
-    """One answer on the rating page."""
-
-    label: str = Field(min_length=1, examples=["yes"])
-    value: Number = Field(examples=[1])
-    key: str | None = Field(default=None, min_length=1, max_length=1, examples=["y"])
-
-
-class Scale(Body):
-    """Answers from `min` to `max` on the rating page, `steps` steps apart (10 unless said)."""
-
-    min: Number = Field(examples=[1])
-    max: Number = Field(examples=[7])
-    steps: Whole | None = Field(default=None, ge=1, le=MOST_STEPS, examples=[6])
-    step: Number | None = Field(
-        default=None,
-        gt=0,
-        description="Instead of `steps`: how far one is from the next; must lead to `max`.",
-    )
-    low_label: str | None = None
-    high_label: str | None = None
-
-
-class Completion(Body):
-    """After how many answers a rater is done: the address to return to, or a code to hand in."""
-
-    after: Whole = Field(ge=1, le=MOST_ANSWERS, examples=[20])
-    url: str | None = Field(default=None, examples=["https://panel.example/complete?cc=C1"])
-    code: str | None = Field(default=None, examples=["C1"])
-
-
-class PageSettings(Body):
-    """How the rating page asks."""
-
-    question: str | None = Field(default=None, examples=["Is this bag ripe?"])
-    buttons: list[Button] | None = None
-    scale: Scale | None = None
-    consent: str | None = None
-    end: str | None = None
-    completion: Completion | None = None
-
-
-class ItemParts(Body):
-    """What the rating page shows for an arm."""
-
-    text: str | None = Field(default=None, examples=["A bag of beans"])
-    image: str | None = Field(default=None, examples=["https://example.org/bag-7.jpg"])
-    html: str | None = None
-
-
 class NewStudy(Body):
     """A study to begin; what is left out is as in `Study.create`."""
 
@@ -162,8 +111,17 @@ class NewStudy(Body):
         description="Count an arm's rewards in the order of asking. Without, the answer is "
         "only right if how long a measurement takes has nothing to do with its value.",
     )
-    items: dict[str, ItemParts] | None = None
-    page: PageSettings | None = None
+    items: dict[str, dict[str, str | None]] | None = Field(
+        default=None,
+        description=f"What the rating page shows for an arm: {', '.join(PARTS)}.",
+        examples=[{"bag 7": {"text": "A bag of beans", "image": "https://example.org/7.jpg"}}],
+    )
+    page: dict[str, Any] | None = Field(
+        default=None,
+        description=f"How the rating page asks: {', '.join(PAGE_KEYS)}. What they may be is "
+        "said where the rating page is described, and by the answer to what they may not.",
+        examples=[{"question": "Is this bag ripe?", "scale": {"min": 1, "max": 7, "steps": 6}}],
+    )
 
 
 class Asking(Body):

@@ -18,7 +18,7 @@ MOST_ANSWERS = 100_000
 """After more answers than this nobody is asked to be done."""
 IMAGE_STARTS = ("https://", "http://", "data:image/", "/")
 
-_PAGE_KEYS = ("question", "buttons", "scale", "consent", "end", "completion")
+PAGE_KEYS = ("question", "buttons", "scale", "consent", "end", "completion")
 _COMPLETION_KEYS = ("after", "url", "code")
 _BUTTON_KEYS = ("label", "value", "key")
 _SCALE_KEYS = ("min", "max", "steps", "step", "low_label", "high_label")
@@ -57,7 +57,7 @@ def check_page(page: Mapping[str, Any] | None, noise: Noise) -> dict[str, Any] |
     """The settings of a rating page; every answer must be a reward of this noise."""
     if page is None:
         return None
-    _check_keys("the page", page, _PAGE_KEYS)
+    _check_keys("the page", page, PAGE_KEYS)
     checked: dict[str, Any] = {}
     for key in ("question", "consent", "end"):
         if page.get(key) is not None:
