@@ -150,6 +150,28 @@ class StudyExistsError(StudyError):
     code, status = "study_exists", 409
 
 
+class AllOutError(StudyError):
+    """All that is left of the budget is handed out; the study goes on when rewards come in.
+
+    `wait` is in how many seconds the first lease ends: then its pull can be asked for again.
+    """
+
+    code, status = "all_out", 409
+
+    def __init__(self, message: str, wait: float = 0.0) -> None:
+        super().__init__(message)
+        self.wait = wait
+
+    @classmethod
+    def after(cls, wait: float) -> AllOutError:
+        """The error of a caller who may ask again after `wait` seconds."""
+        return cls(
+            "every pull that the budget allows is handed out; the study goes on when a reward "
+            f"comes in, or when the first lease ends in {max(1, round(wait)):,} s",
+            wait,
+        )
+
+
 class TooLateError(StudyError):
     """An answer on the rating page can be changed for a short while, and not after the end."""
 

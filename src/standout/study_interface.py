@@ -105,8 +105,10 @@ class StudyInterface(ABC):
     ) -> Ticket | list[Ticket] | None:
         """The pull to measure next; with `n` a list of up to so many.
 
-        None (an empty list) when the study has stopped or must wait for what is
-        pending; fewer than `n` when the budget leaves no room for more.
+        None (an empty list) means that the study has stopped, and nothing else; fewer
+        than `n` that the budget leaves no room for more. While a study runs there is
+        always something useful to measure, unless all that the budget allows is
+        handed out: then `AllOutError` says when to ask again.
         Parallel workers get different arms as far as that is useful. `worker`
         says who measures (machine and process unless given, over HTTP the thread, too),
         `lease` in how many seconds the ticket is handed out again (the study's
@@ -114,8 +116,8 @@ class StudyInterface(ABC):
         With `known`, the tickets that `worker` holds and that are not among
         these numbers come first: an answer that got lost is given again.
 
-        Raises `StudyError` for a number or a lease that cannot be, and
-        `StorageError` if the database cannot be used.
+        Raises `AllOutError` if every pull of the budget is out, `StudyError` for a number or a
+        lease that is out of range, and `StorageError` if the database cannot be used.
 
         >>> ticket = study.ask()
         >>> ticket.id, ticket.arm
@@ -124,8 +126,12 @@ class StudyInterface(ABC):
         ['elm', 'fir', 'ash']
         """
         wanted = Wanted([], 1 if n is None else n, worker, lease, items, known)
-        _, found = self._tell_and_ask(wanted)
+        found = self._ask(wanted)
         return found if n is not None else next(iter(found), None)
+
+    @abstractmethod
+    def _ask(self, wanted: Wanted) -> list[Ticket]:
+        """Ask for tickets."""
 
     def tell(
         self,
@@ -208,7 +214,8 @@ class StudyInterface(ABC):
         """Tell rewards and ask for the next pulls: one transaction, one wait for the disk.
 
         `rewards` and `key` are those of `tell_many`, the rest those of `ask`;
-        what is raised, too. Told a second time, it gives the tickets of the
+        what is raised, too, but for `AllOutError`: the rewards count, and no ticket
+        comes with them. Told a second time, it gives the tickets of the
         first time again, as far as they are still pending.
 
         >>> receipt, ticket = study.tell_and_ask([(study.ask(), 1.0)])
@@ -288,14 +295,15 @@ class StudyInterface(ABC):
         batch: int | Kept = KEPT,
         until: str | Kept | None = KEPT,
         pause_after: int | Kept | None = KEPT,
-        lease: float | Kept = KEPT,
+        lease: float | Kept | None = KEPT,
         reason: str = "",
         worker: str | None = None,
         key: str | None = None,
     ) -> Status:
         """Change what may change while a study runs; gives how it stands then.
 
-        None for `budget`, `until` or `pause_after` takes it away; what is not given stays.
+        None for `budget`, `until`, `pause_after` or `lease` takes it away (a lease then adapts to
+        how long answers take); what is not given stays.
         None of these can make a verdict wrong: every interval holds at all times, so that
         one may stop sooner or later, and choose a tolerance after looking. A smaller
         tolerance withdraws the verdicts that rested on the larger one. Delta, k, the noise

@@ -47,7 +47,7 @@ def study_one(
         place, arms, setting.problem, setting.label, name=f"{setting} {number} {ordered}",
         budget=MOST, lease=LEASE, ordered=ordered, seed=own, clock=clock,
     )  # fmt: skip
-    progress = study._stored.progress
+    progress = study._state
     wanted = np.where(truth_of(setting, means, progress.state), 2, 1)
     order = np.random.default_rng(number)
     under_way: list[tuple[float, int, float]] = []

@@ -42,7 +42,7 @@ class Walk:
             seed=number,
             clock=self.clock,
         )
-        progress = self.study._stored.progress
+        progress = self.study._state
         self.watch = Watch(
             self.problem, as_method(self.label), progress.spec, progress.state, self.tape.means
         )
@@ -66,14 +66,14 @@ class Walk:
                 faults = [f"step {number} ({action.__name__}): {fault}" for fault in faults]
                 break
         count.held[self.label] += self.watch.held
-        count.verdicts[self.label] += int((self.study._stored.progress.certified != 0).sum())
+        count.verdicts[self.label] += int((self.study._state.certified != 0).sum())
         count.faults += [f"{self.name} {self.label} {self.problem}: {fault}" for fault in faults]
         self.study.close()
 
     def look(self) -> list[str]:
         """What the study says, as anyone who opens it would read it."""
         found = self.study.identification()
-        progress = self.study._stored.progress
+        progress = self.study._state
         faults = self.watch.look(progress.state, progress.certified)
         named = {arm for arm, verdict in zip(self.arms, progress.certified, strict=True) if verdict}
         if named != {*found.outliers, *found.normal} and not progress.is_stopped:

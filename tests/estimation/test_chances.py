@@ -183,7 +183,7 @@ def test_looking_at_the_chances_changes_nothing(noise: str, tmp_path) -> None:  
             return (
                 study.identification().to_dict(),
                 str(study.status().reason),
-                evidence_of(study._stored.progress.spec, study._stored.progress.state).means,
+                evidence_of(study._state.spec, study._state.state).means,
             )
 
     with_looks, without = told(True), told(False)

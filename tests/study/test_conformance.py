@@ -226,7 +226,7 @@ def test_a_verdict_stays_while_the_study_goes_on(place: str) -> None:
     assert not study.status().stopped
     for _ in range(200):
         study.tell(arm="yew", reward=0.2)
-    assert study._stored.progress.state.verdict[ARMS.index("yew")] != Verdict.OUTLIER
+    assert study._state.state.verdict[ARMS.index("yew")] != Verdict.OUTLIER
     assert study.status().outliers == ("yew",)
     with Study.open(place) as again:
         assert again.status().outliers == ("yew",)

@@ -122,7 +122,7 @@ def test_rewards_of_an_arm_count_in_the_order_of_asking(place: str, clock: Clock
     before = study.identification().pulls_by_arm[ARMS.index(arm)]
 
     def counted() -> int:
-        return int(study._stored.progress.state.pulls[ARMS.index(arm)] - before)
+        return int(study._state.state.pulls[ARMS.index(arm)] - before)
 
     study.tell(second, 1.0)
     assert (counted(), study.status().pulls) == (0, 6)
@@ -140,7 +140,7 @@ def test_rewards_of_an_arm_count_in_the_order_of_asking(place: str, clock: Clock
 
 def counted_of(study: Study, arm: str) -> list[float]:
     """The number of an arm's counted rewards, and their sum."""
-    state = study._stored.progress.state
+    state = study._state.state
     place = ARMS.index(arm)
     return [int(state.pulls[place]), round(float(study.identification().means[place]), 9)]
 
@@ -202,13 +202,13 @@ def test_what_is_told_without_asking_stands_behind_what_is_out(place: str, clock
     for arm in ARMS[1:]:
         study.resume(arm)
     out = study.ask(20)
-    before = study._stored.progress.state.pulls.sum()
+    before = study._state.state.pulls.sum()
     study.tell_many([(arm, MEANS[arm]) for arm in ARMS for _ in range(30)])
     waiting = sum(one.rewards for one in study.status().waiting)
     assert waiting == 30 * len({t.arm for t in out})
     study.tell_many([(t, MEANS[t.arm]) for t in reversed(out)])
     assert study.status().waiting == ()
-    assert study._stored.progress.state.pulls.sum() == before + 170
+    assert study._state.state.pulls.sum() == before + 170
     assert study.verify().problems == ()
 
 
@@ -273,6 +273,6 @@ def test_an_unordered_study_counts_as_told(place: str, clock: Clock) -> None:
     assert not study.ordered
     tickets = study.ask(10)
     study.tell_many([(t, 1.0) for t in tickets[5:]])
-    assert study._stored.progress.state.pulls.sum() == 5
+    assert study._state.state.pulls.sum() == 5
     assert study.status().waiting == ()
     assert study.verify().problems == ()

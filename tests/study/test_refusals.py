@@ -189,7 +189,7 @@ def test_an_older_database_on_postgresql(server: Server, version: int) -> None:
         early, *late = study.ask(3 * len(ARMS))
         # The reward of an arm's second pull waits for that of its first.
         study.tell_many([(ticket, 1.0) for ticket in late])
-        waiting = int(study._stored.progress.held.sum())
+        waiting = int(study._state.held.sum())
         assert waiting == 2
     for newer in range(len(STEPS), version, -1):
         for statement in TAKE_BACK[newer]:
@@ -197,9 +197,9 @@ def test_an_older_database_on_postgresql(server: Server, version: int) -> None:
     server.run(f"UPDATE standout_schema SET version = {version}", name)
     with Study.open(url) as study:
         assert (study.page, study.items(), study.status().pulls) == (None, {}, 11)
-        assert study._stored.progress.held.sum() == waiting
+        assert study._state.held.sum() == waiting
         study.tell(early, 1.0)
-        assert study._stored.progress.held.sum() == 0
+        assert study._state.held.sum() == 0
         study.tell_many([(ticket, 1.0) for ticket in study.ask(5)])
         assert study.verify().problems == ()
 

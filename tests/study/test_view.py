@@ -68,11 +68,11 @@ def test_a_view_shows_what_the_stop_rule_uses(place: str, side: str) -> None:
 def test_looking_ahead_tells_what_asking_gives_and_moves_nothing(place: str) -> None:
     with make(place) as study:
         for turn in range(40):
-            before = study._stored.progress.totals.seq
+            before = study._state.number
             seen = view(study)
             again = view(study)
             assert seen.next == again.next
-            assert study._stored.progress.totals.seq == before
+            assert study._state.number == before
             if seen.stopped:
                 break
             tickets = study.ask(10)

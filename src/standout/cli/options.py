@@ -324,6 +324,11 @@ def seconds_of(text: str) -> float:
     return float(match[1]) * _UNITS[match[2]]
 
 
+def lease_of(text: str) -> float | None:
+    """Seconds as `seconds_of` reads them; None for `auto`, a lease that adapts."""
+    return None if text == "auto" else seconds_of(text)
+
+
 def read_text(path: str) -> tuple[str, str]:
     """The text of a file, or of the standard input for `-`, and its name for messages."""
     from standout.study.csv_files import decode
@@ -337,13 +342,10 @@ def read_text(path: str) -> tuple[str, str]:
 
 
 def open_study(place: str, name: str | None) -> Study:
-    """The study `name` at a place as typed, with a warning if its file may lack something."""
+    """The study `name` at a place as typed."""
     from standout.study import Study
 
-    study = Study.open(typed_place(place), name)
-    if study.remark is not None:
-        typer.echo(f"warning: {study.remark}", err=True)
-    return study
+    return Study.open(typed_place(place), name)
 
 
 def waiting_line(waiting: Sequence[Waiting]) -> str:

@@ -26,11 +26,11 @@ from standout.cli.options import (
     expanded,
     open_study,
     read_text,
+    lease_of,
     seconds_of,
     typed_place,
-    waiting_line,
 )
-from standout.errors import BatchError, KeyUsedError, StandoutError, StudyError
+from standout.errors import AllOutError, BatchError, KeyUsedError, StandoutError, StudyError
 from standout.text import printable
 
 if TYPE_CHECKING:
@@ -61,7 +61,13 @@ def create(
     budget: Budget = None,
     until: Until = None,
     seed: Seed = 0,
-    lease: Annotated[str, typer.Option(help="When a ticket is handed out again: 90s, 8h.")] = "1d",
+    lease: Annotated[
+        str,
+        typer.Option(
+            help="When an unanswered ticket is handed out again: 90s, 8h; auto adapts to how long "
+            "answers take."
+        ),
+    ] = "auto",
     pause_after: Annotated[
         int | None, typer.Option(help="Pause an arm after so many failures in a row.")
     ] = None,
@@ -86,7 +92,7 @@ def create(
         budget=budget,
         until=until,
         seed=seed,
-        lease=seconds_of(lease),
+        lease=lease_of(lease),
         pause_after=pause_after,
         ordered=not unordered,
         items=read_items(*listed),
@@ -114,7 +120,10 @@ def ask(
 
     with open_study(place, name) as study:
         seconds = None if lease is None else seconds_of(lease)
-        tickets = study.ask(n, worker=worker, lease=seconds)
+        try:
+            tickets = study.ask(n, worker=worker, lease=seconds)
+        except AllOutError:
+            tickets = []
         if as_json:
             print_json(Tickets(tuple(tickets), study.is_stopped).to_dict())
         elif as_csv:
@@ -134,13 +143,9 @@ def why_nothing(status: Status) -> str:
     """Why no ticket was given, in one line."""
     if status.stopped:
         return f"nothing to measure: the study has stopped ({status.reason})"
-    if status.budget is not None and status.pulls + status.pending >= status.budget:
-        return "nothing to measure now: the rest of the budget is pending"
-    if status.paused:
-        return f"nothing to measure now: {len(status.paused)} arms are paused"
-    if status.waiting:
-        return f"nothing to measure now: {waiting_line(status.waiting)}"
-    return "nothing to measure now: wait for what is pending"
+    if status.paused and len(status.paused) == status.arms:
+        return "nothing to measure now: every arm is paused"
+    return "nothing to measure now: all that is left of the budget is handed out"
 
 
 @app.command()
@@ -201,10 +206,18 @@ def tell(
 def _tell_file(
     study: Study, path: str, skip_blank: bool, worker: str | None, key: str | None, again: bool
 ) -> Receipt:
-    from standout.study.csv_files import fingerprint, read_results
+    from standout.study.csv_files import (
+        export_statuses,
+        fingerprint,
+        left_out_words,
+        read_results,
+    )
 
     text, label = read_text(path)
     rows = read_results(text, label, skip_blank=skip_blank)
+    left_out = left_out_words(export_statuses(text, label))
+    if left_out is not None:
+        typer.echo(f"{label}: {left_out}", err=True)
     is_once = key is None and not again and any(isinstance(row.key, str) for row in rows)
     try:
         receipt = study.tell_many(
@@ -245,6 +258,20 @@ def fail(
     """Give a ticket back; its pull is handed out again."""
     with open_study(place, name) as study:
         study.fail(ticket, reason, worker=worker)
+
+
+@app.command()
+def release(
+    place: Place,
+    tickets: Annotated[list[int], typer.Argument(help="The tickets to release.")],
+    name: Name = None,
+) -> None:
+    """End the leases of tickets now: the next worker that asks gets their pulls.
+
+    Use it when a worker is gone and its lease is long. An answer that comes later still counts.
+    """
+    with open_study(place, name) as study:
+        study.release(tickets)
 
 
 @app.command()

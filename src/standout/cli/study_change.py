@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from standout.cli.console import print_json
-from standout.cli.options import Json, Name, Place, Worker, expanded, open_study, seconds_of
+from standout.cli.options import Json, Name, Place, Worker, expanded, lease_of, open_study
 from standout.errors import StudyError
 from standout.text import moment, printable
 
@@ -67,7 +67,7 @@ def set_settings(
         typer.Option(metavar="N", help="Pause an arm after so many failures in a row, or none."),
     ] = None,
     lease: Annotated[
-        str | None, typer.Option(help="When a ticket is handed out again: 90s, 8h.")
+        str | None, typer.Option(help="When a ticket is handed out again: 90s, 8h, or auto.")
     ] = None,
     reason: Reason = "",
     *,
@@ -85,8 +85,9 @@ def set_settings(
     given["budget"] = None if budget is None else _whole("--budget", budget)
     given["pause_after"] = None if pause_after is None else _whole("--pause-after", pause_after)
     given["until"] = until
-    given["lease"] = None if lease is None else seconds_of(lease)
     values = {name: value for name, value in given.items() if value is not None}
+    if lease is not None:
+        values["lease"] = lease_of(lease)
     if not values:
         raise StudyError("say what to set: --budget, --tolerance, --batch, --until, ...")
     wanted: Any = {name: None if value == _NONE else value for name, value in values.items()}

@@ -34,7 +34,7 @@ def backup(
       standout study backup beans.db copies/beans-monday.db
       standout study backup env:PLACE monday.db --force --json
     """
-    from standout.study.storage.copying import backup as copy
+    from standout.study.copying import backup as copy
 
     with _progress(as_json) as show:
         done = copy(typed_place(place), file, force=force, progress=show)
@@ -57,7 +57,7 @@ def restore(
       standout study restore copies/beans-monday.db beans.db
       standout study restore monday.db env:PLACE
     """
-    from standout.study.storage.copying import restore as copy
+    from standout.study.copying import restore as copy
 
     with _progress(as_json) as show:
         done = copy(file, typed_place(place), force=force, progress=show)

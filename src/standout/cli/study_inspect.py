@@ -218,14 +218,10 @@ def list_studies(
 
 
 def _list_one(place: str) -> list[tuple[str, StudyRow]]:
-    from standout.study.storage.catalogue import list_studies as read_list
-    from standout.study.storage.database import Storage
+    from standout.study.listing import list_studies as read_list
 
-    storage = Storage(place)
-    with storage.read() as connection:
-        rows = read_list(connection)
-    storage.close()
-    return [(storage.shown, row) for row in rows]
+    shown, rows = read_list(place)
+    return [(shown, row) for row in rows]
 
 
 def _studies_in(path: Path) -> list[tuple[str, StudyRow]]:

@@ -57,7 +57,7 @@ def create(
     """
     from standout.study.storage import old_tokens as tokens
     from standout.study.token_links import code_of, drawn, link_of
-    from standout.study.transaction import worker_of
+    from standout.study.names import worker_of
 
     storage = _storage(place, create=True)
     token, text = tokens.create(storage, role, study, label, by=worker_of(worker))
@@ -121,7 +121,7 @@ def revoke(
     asked for. `standout token create PATH --role owner` makes another.
     """
     from standout.study.storage import old_tokens as tokens
-    from standout.study.transaction import worker_of
+    from standout.study.names import worker_of
 
     storage = _storage(place)
     token, left = tokens.revoke(storage, number, by=worker_of(worker))

@@ -8,12 +8,12 @@ import secrets
 import socket
 import threading
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from standout.client.batches import counted_from, parts, rows_of, ticket_number, whole_receipt
 from standout.client.transport import Transport
-from standout.errors import StudyError, UncertainError
+from standout.errors import AllOutError, StudyError, UncertainError
 from standout.results import (
     Chances,
     Change,
@@ -44,6 +44,14 @@ class _Hand:
         """The tickets of an answer."""
         self.tickets.update(ticket.id for ticket in found.tickets)
         return list(found.tickets)
+
+
+class _Found(NamedTuple):
+    """The tickets of an answer, and how long to wait where all that may be asked for is out."""
+
+    tickets: list[Ticket]
+    is_all_out: bool
+    wait: float
 
 
 class RemoteStudy(StudyInterface):
@@ -88,19 +96,24 @@ class RemoteStudy(StudyInterface):
 
     def _tell_and_ask(self, wanted: Wanted) -> tuple[Receipt, list[Ticket]]:
         count = None if wanted.n is None else _count(wanted.n)
-        known = None if wanted.known is None else list(wanted.known)
-        asking = _given(lease=wanted.lease, items=wanted.items or None, known=known)
         hand, rewards = self._hand(wanted.worker), wanted.rewards
+        if not rewards:
+            return Receipt(), [] if count is None else self._ask_for(wanted).tickets
         with hand.lock:
-            if rewards:
-                more = _given(ask=count, **asking)
-                *before, last = self._tell_in_parts(more, rewards, hand, wanted.key)
-                return whole_receipt(last, before), hand.take(last)
-            if count is None:
-                return Receipt(), []
-            return Receipt(), self._ask({"n": count, "worker": hand.who, **asking}, hand)
+            more = _given(ask=count, **_asking(wanted))
+            *before, last = self._tell_in_parts(more, rewards, hand, wanted.key)
+            return whole_receipt(last, before), hand.take(last)
 
-    def _ask(self, body: dict[str, Any], hand: _Hand) -> list[Ticket]:
+    def _ask(self, wanted: Wanted) -> list[Ticket]:
+        found, is_all_out, wait = self._ask_for(wanted)
+        if is_all_out:
+            raise AllOutError.after(wait)
+        return found
+
+    def _ask_for(self, wanted: Wanted) -> _Found:
+        """The tickets that the server gives."""
+        hand = self._hand(wanted.worker)
+        body = {"n": _count(wanted.n), "worker": hand.who, **_asking(wanted)}
         is_first = True
 
         def send() -> Any:
@@ -110,7 +123,10 @@ class RemoteStudy(StudyInterface):
             is_first = False
             return self._transport.once("POST", f"{self._path}/ask", sent)
 
-        return hand.take(Tickets.from_dict(self._transport.patiently(send)))
+        with hand.lock:
+            found = Tickets.from_dict(self._transport.patiently(send))
+            is_all_out = not found.tickets and not found.stopped
+            return _Found(hand.take(found), is_all_out, found.wait)
 
     def _tell_in_parts(
         self, last: dict[str, Any], pairs: list[tuple[Key, float]], hand: _Hand, key: str | None
@@ -224,6 +240,11 @@ def _count(n: int | None) -> int:
     if count < 1:
         raise StudyError(f"ask for a whole number of at least 1 ticket, not {n}")
     return count
+
+
+def _asking(wanted: Wanted) -> dict[str, Any]:
+    known = None if wanted.known is None else list(wanted.known)
+    return _given(lease=wanted.lease, items=wanted.items or None, known=known)
 
 
 def _given(**values: Any) -> dict[str, Any]:

@@ -22,8 +22,8 @@ from standout.report.words import answer
 from standout.results import Chances, Forecast, Interval, StudyView
 from standout.results.interval import by_side
 from standout.study import Study
-from standout.study.log.reward_table import RewardTable
-from standout.study.snapshot import Snapshot, read_snapshot
+from standout.study.report_data import ReportData, read_report_data
+from standout.study.reward_table import RewardTable
 from standout.text import iso
 
 PAPER = (
@@ -39,7 +39,7 @@ CITATIONS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Facts(Snapshot):
+class Facts(ReportData):
     """A study at one moment, with what was found in its log."""
 
     deviations: Floats
@@ -140,7 +140,7 @@ def gather(study: Study, *, seed: int = 0, files: str | None = None) -> Facts:
 
     `files` is the folder in which the pictures of items are (`standout serve --files`).
     """
-    now = read_snapshot(study)
+    now = read_report_data(study)
     seen, log = now.seen, now.log
     findings = [
         *statistical_findings(log, seen.names, seen.problem.noise),

@@ -62,10 +62,15 @@ class Receipt(Result):
 
 @dataclass(frozen=True)
 class Tickets(Result):
-    """Pulls to measure, none when there is nothing to do now."""
+    """Pulls to measure.
+
+    None means that the study has stopped or, if it has not, that all which the budget allows is
+    handed out; then the first lease ends in `wait` seconds.
+    """
 
     tickets: tuple[Ticket, ...]
     stopped: bool
+    wait: float = 0.0
 
 
 @dataclass

@@ -7,7 +7,7 @@ from standout.results import Receipt as Receipt
 from standout.results import Status as Status
 from standout.results import Ticket as Ticket
 from standout.results import Verification as Verification
-from standout.study.log.history import History as History
-from standout.study.storage.copying import backup as backup
-from standout.study.storage.copying import restore as restore
+from standout.study.copying import backup as backup
+from standout.study.copying import restore as restore
+from standout.study.events.history import History as History
 from standout.study.study import Study as Study

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from standout.errors import StudyError
@@ -134,10 +135,15 @@ def read_page(text: str, label: str) -> dict[str, Any]:
 
 
 def read_results(text: str, label: str, *, skip_blank: bool = False) -> list[Result]:
-    """Columns `reward` and `ticket`, `arm` or both; with both, the ticket must be of that arm."""
+    """Columns `reward` and `ticket`, `arm` or both; with both, the ticket must be of that arm.
+
+    Of an export, the rewards that its study counted.
+    """
     lines = csv_records(text, label, StudyError)
     _, header = next(lines, (1, []))
     names = [field.strip().lower() for field in header]
+    if is_export(names):
+        return _read_export(lines, names, label)
     reward = next((names.index(name) for name in REWARD_NAMES if name in names), None)
     ticket = names.index("ticket") if "ticket" in names else None
     arm = next((names.index(name) for name in ARM_NAMES if name in names), None)
@@ -162,6 +168,65 @@ def read_results(text: str, label: str, *, skip_blank: bool = False) -> list[Res
         )
         found.append(Result(key, value, line))
     return found
+
+
+EXPORT_COLUMNS = ("seq", "status", "turn")
+"""The columns by which an export of a study is known."""
+COUNTED = "counted"
+
+
+def is_export(names: Collection[str]) -> bool:
+    """Whether a table with these columns is what `study export` wrote."""
+    return all(name in names for name in EXPORT_COLUMNS)
+
+
+def left_out_words(statuses: Iterable[str]) -> str | None:
+    """What the rows of an export that do not count are; None if all rows count."""
+    counts = Counter(status for status in statuses if status != COUNTED)
+    words = {
+        "waiting": "waiting for slower answers to earlier pulls",
+        "void": "void",
+        "surplus": "beyond the budget",
+        "out": "still out",
+    }
+    parts = [f"{counts[status]:,} {word}" for status, word in words.items() if counts[status]]
+    if not parts:
+        return None
+    return f"left out what the study does not count: {', '.join(parts)}"
+
+
+def _read_export(
+    lines: Iterator[tuple[int, list[str]]], names: list[str], label: str
+) -> list[Result]:
+    """The counted rewards of an export by their arms, in the order in which they were counted.
+
+    Tickets are those of the study that was exported, and mean nothing elsewhere.
+    """
+    status, turn, arm = (names.index(name) for name in ("status", "turn", "arm"))
+    reward = names.index("reward")
+    found = []
+    for line, fields in lines:
+        if len(fields) != len(names):
+            raise StudyError(
+                f"{label}, line {line}: {len(fields)} fields, but the header has {len(names)}"
+            )
+        if fields[status] == COUNTED:
+            where = f"{label}, line {line}"
+            value = _number(fields[reward].strip(), f"{where}: reward")
+            place = _number(fields[turn].strip(), f"{where}: turn")
+            found.append((place, Result(unguarded(fields[arm]), value, line)))
+    return [result for _, result in sorted(found, key=lambda pair: pair[0])]
+
+
+def export_statuses(text: str, label: str) -> list[str]:
+    """The column `status` of an export; empty for any other file."""
+    lines = csv_records(text, label, StudyError)
+    _, header = next(lines, (1, []))
+    names = [field.strip().lower() for field in header]
+    if not is_export(names):
+        return []
+    column = names.index("status")
+    return [fields[column] for _, fields in lines if len(fields) > column]
 
 
 def _number(text: str, where: str) -> float:

@@ -9,9 +9,8 @@ import numpy as np
 from standout.core.forecast import SECONDS, Forecaster, pool_of
 from standout.core.state import copy_state
 from standout.results import Ending, Forecast
-from standout.study.storage.database import Connection
-from standout.study.storage.log import reward_log
-from standout.study.storage.stored_study import StoredStudy
+from standout.study.events.ledger import RewardStatus
+from standout.study.events.state import StudyState
 
 RECENT = 20_000
 """Rewards that stand for what is to come."""
@@ -24,20 +23,18 @@ class StudyForecaster:
     arm's. An arm that happens to lie on the threshold takes for ever: no forecast then.
     """
 
-    def __init__(self, connection: Connection, stored: StoredStudy) -> None:
-        progress = stored.progress
-        self.is_stopped = progress.is_stopped
+    def __init__(self, study: StudyState) -> None:
+        self.is_stopped = study.is_stopped
         self._forecaster: Forecaster | None = None
-        if Forecaster.is_early(progress.state):
+        if Forecaster.is_early(study.state):
             return
-        rows = reward_log.latest(connection, stored.key, progress.totals.log - RECENT)
-        rows = [row for row in rows if row[0] not in progress.voided]
-        state = copy_state(progress.state)
-        arms = np.array([row[1] for row in rows], dtype=np.int64)
-        values = np.array([row[2] for row in rows], dtype=np.float64)
-        budget = progress.budget
-        room = math.inf if budget is None else budget - progress.totals.pulls
-        self._forecaster = Forecaster(progress.spec, state, pool_of(state, arms, values), room)
+        ledger = study.ledger
+        rows = np.flatnonzero(ledger.status[: ledger.size] == RewardStatus.COUNTED)[-RECENT:]
+        arms, values = ledger.arm[rows].astype(np.int64), ledger.value[rows]
+        state = copy_state(study.state)
+        budget = study.budget
+        room = math.inf if budget is None else budget - study.totals.pulls
+        self._forecaster = Forecaster(study.spec, state, pool_of(state, arms, values), room)
 
     def pulls_left(self) -> int | None:
         """Pulls left, roughly; None when it cannot be told (yet)."""

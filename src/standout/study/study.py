@@ -1,22 +1,31 @@
-"""A live study: ask what to measure, tell what came out, from anywhere, at any time."""
+"""A live study: ask what to measure, report what came out, from anywhere, at any time."""
 
 from __future__ import annotations
 
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
+from standout.core.kinds import Verdict
 from standout.core.method import Method
 from standout.core.methods import DEFAULT_METHOD
 from standout.core.problem import Problem
+from standout.core.run import check_arms
 from standout.core.undecidable import doubt
-from standout.errors import StandoutError, StorageError, StudyError, shown
+from standout.errors import (
+    AllOutError,
+    StandoutError,
+    StorageError,
+    StudyError,
+    UnavailableError,
+    UncertainError,
+    shown,
+)
 from standout.results import (
     Chances,
     Change,
@@ -29,45 +38,28 @@ from standout.results import (
     Ticket,
     Trace,
 )
-from standout.study import arguments, tickets
-from standout.study.changing import Hand, change_settings, place_of, read_changes, void
-from standout.study.inbox.lock import Inbox
-from standout.study.inbox.requests import Answer, Request
-from standout.study.inbox.shared_transactions import SharedTransactions
-from standout.study.look import LookDueError
-from standout.study.rating.page import Parts
-from standout.study.rewards import make_items
-from standout.study.settings import DAY
+from standout.study import arguments, queries
+from standout.study.events import history, requests
+from standout.study.events.definition import check_name, checked, digest_of_items
+from standout.study.events.event import Event
+from standout.study.events.handle import clean, create
+from standout.study.events.state import StudyState
+from standout.study.memory import Memory
+from standout.study.names import worker_of
+from standout.study.rating.page import Parts, check_items, check_page
 from standout.study.status import read_status
-from standout.study.storage import catalogue, open_tickets
-from standout.study.storage.database import PATIENCE, Connection, Storage
-from standout.study.storage.log.trace import read_trace
-from standout.study.storage.rating_items import read_items
-from standout.study.storage.statements import without_collector
-from standout.study.storage.stored_study import StoredStudy, readable
-from standout.study.tickets import MOST, read_failures, read_pending, ticket_id
-from standout.study.transaction import (
-    Mark,
-    Transaction,
-    behind_commit,
-    carry_out,
-    check_count,
-    insist,
-    worker_of,
-    writing,
-)
-from standout.study_interface import ByHand, StudyInterface, Wanted
+from standout.study.storage.items import put_items, read_items
+from standout.study.storage.store import PATIENCE, Session, Store, open_store
+from standout.study.transaction import Transaction, check_count
+from standout.study_interface import ByHand, StudyInterface, Wanted, new_key
 
 if TYPE_CHECKING:
     from standout.estimation.until import Until
     from standout.results import Ending, Forecast, Verification
     from standout.study.forecast import StudyForecaster
-    from standout.study.log.history import History
 
 Clock = Callable[[], float]
 T = TypeVar("T")
-PUT_OFF = 3
-"""So often a look at the chances is made before the transaction that it falls due in."""
 
 
 class Study(StudyInterface):
@@ -87,64 +79,62 @@ class Study(StudyInterface):
     """
 
     _noted: tuple[int, str | None] | None = None
-    _inbox: tuple[str, Inbox | None] | None = None
 
-    def __init__(self, storage: Storage, stored: StoredStudy, name: str) -> None:
+    def __init__(self, store: Store, key: int, name: str) -> None:
         self.name = name
-        self._storage = storage
-        self._stored = stored
-        self._shared = SharedTransactions(storage, stored)
-        storage.at_fork = stored.renew
+        self._store = store
+        self._key = key
+        self._memory = Memory(store, key)
+        self._reader: Session | None = None
 
     @property
     def _lock(self) -> threading.RLock:
         """One thread at a time."""
-        return self._stored.lock
+        return self._memory.lock
+
+    @property
+    def _state(self) -> StudyState:
+        return self._memory.state
 
     @property
     def arms(self) -> tuple[str, ...]:
         """The arms' names."""
-        return self._stored.progress.arms
+        return self._state.arms
 
     @property
     def problem(self) -> Problem:
         """What is asked."""
-        return self._stored.progress.problem
+        return self._state.problem
 
     @property
     def budget(self) -> int | None:
         """The largest number of pulls, if there is one."""
-        return self._stored.progress.budget
+        return self._state.budget
 
     @property
     def until(self) -> Until | None:
         """What the chances have to promise for the study to end, if that was asked."""
-        return self._stored.progress.until
+        return self._state.until
 
     @property
     def lease(self) -> float:
         """Seconds after which a ticket is handed out again, unless asked for otherwise."""
-        return self._stored.progress.settings.lease
+        return self._state.lease
 
     @property
     def ordered(self) -> bool:
         """Whether an arm's rewards are counted in the order of asking."""
-        return self._stored.progress.ordered
+        return self._state.is_ordered
 
     @property
     def method(self) -> Method:
         """How pulls are chosen."""
-        return self._stored.progress.method
-
-    @property
-    def remark(self) -> str | None:
-        """What is to be known about the study's file: that it may lack rewards, say."""
-        return self._storage.remark
+        return self._state.method
 
     @property
     def is_current(self) -> bool:
         """Whether the study's file is still the one that was opened."""
-        return self._storage.is_current
+        return self._store.is_current
 
     # Making and finding ----------------------------------------------------------
 
@@ -159,8 +149,8 @@ class Study(StudyInterface):
         name: str = "main",
         budget: int | None = None,
         until: str | Until | None = None,
-        seed: int | np.random.Generator = 0,
-        lease: float = DAY,
+        seed: int = 0,
+        lease: float | None = None,
         pause_after: int | None = None,
         ordered: bool = True,
         costs: Mapping[str, float] | None = None,
@@ -173,7 +163,8 @@ class Study(StudyInterface):
 
         It ends when all is certain, when `budget` pulls are told, or, with `until`, as soon as
         the chances promise that: `errors=0.5`, or `false-share=0.05,missed-share=0.05`.
-        A ticket is handed out again `lease` seconds after it was asked for;
+        A ticket is handed out again `lease` seconds after it was asked for; without one, that
+        adapts to how long answers take (a day at first);
         `pause_after` failures of an arm in a row pause it. An arm's rewards are
         counted in the order in which its pulls were handed out, and wait for
         each other if need be. With `ordered=False` they are counted as they
@@ -192,14 +183,19 @@ class Study(StudyInterface):
         >>> Study.create("peas.db", ["a", "b", "c"], Problem(noise="gaussian:0.1"), budget=50)
         Study('main' at '...peas.db')
         """
-        plan = catalogue.plan(
-            arms, problem, method, name, budget, lease, pause_after, ordered, seed, costs,
-            items, page, until,
+        check_name(name, "study")
+        kept = check_items(items, check_arms(arms))
+        definition = checked(
+            arms, problem, method, budget=budget, until=until, seed=seed, lease=lease,
+            pause_after=pause_after, ordered=ordered, costs=costs,
+            page=check_page(page, problem.noise), items_digest=digest_of_items(kept),
         )  # fmt: skip
-        storage = Storage(place, create=True, patience=patience, clock=clock)
-        with storage.closed_on_error(), storage.write() as connection:
-            stored = catalogue.create(connection, storage, plan)
-        return cls(storage, stored, name)
+        store = open_store(place, create=True, patience=patience, clock=clock)
+        with store.closed_on_error(), store.write() as session:
+            key = session.create_study(name)
+            session.append(key, [create(definition, session.now, worker=worker_of(None))])
+            put_items(session, key, kept)
+        return cls(store, key, name)
 
     @classmethod
     def open(
@@ -218,175 +214,112 @@ class Study(StudyInterface):
         >>> Study.open("beans.db").arms
         ('ash', 'elm', 'fir')
         """
-        storage = Storage(place, patience=patience, clock=clock)
-        with storage.closed_on_error(), storage.read() as connection:
-            stored, name = catalogue.find(connection, storage, name)
-        study = cls(storage, stored, name)
-        is_old = stored.fields != stored.layout.fields(stored.progress.state)
-        if is_old and not storage.is_read_only:
-            with study._writing() as (connection, _):
-                stored.renew_fields(connection)
+        store = open_store(place, patience=patience, clock=clock)
+        with store.closed_on_error(), store.read() as session:
+            key, name = session.find(name)
+            study = cls(store, key, name)
+            study._memory.sync(session)
         return study
 
+    # Asking and telling ----------------------------------------------------------
+
+    def _ask(self, wanted: Wanted) -> list[Ticket]:
+        request = requests.Ask(check_count(wanted.n or 1), wanted.lease, wanted.known)
+        who = worker_of(wanted.worker)
+        asked = self._change(lambda turn: turn.asked(request, who))
+        if asked.is_all_out:
+            raise self._all_out(asked)
+        return self._with_items(list(asked.tickets), wanted.items)
+
     def _tell_and_ask(self, wanted: Wanted) -> tuple[Receipt, list[Ticket]]:
-        count = 0 if wanted.n is None else check_count(wanted.n)
-        mark, who = Mark.of(wanted.key), worker_of(wanted.worker)
-        with without_collector(len(wanted.rewards) + count):
-            # Looked at before others have to wait for it.
-            told = make_items(wanted.rewards, self._stored.progress)
-            if not told and not count:
-                return Receipt(), []
-            request = Request(told, count, who, mark, wanted.lease, wanted.known)
-            answer = self._carry_out(request)
-        if not wanted.items:
-            return answer.receipt, answer.tickets
-        with behind_commit(mark.key if told else None):
-            shown = self.items({ticket.arm for ticket in answer.tickets})
-        return answer.receipt, [replace(each, item=shown.get(each.arm)) for each in answer.tickets]
+        who, key = worker_of(wanted.worker), wanted.key or new_key()
+        tell = requests.Tell(wanted.rewards)
+        request: requests.Tell | requests.TellAndAsk = tell
+        if wanted.n is not None:
+            ask = requests.Ask(check_count(wanted.n), wanted.lease, wanted.known)
+            request = requests.TellAndAsk(tell, ask)
+        if not wanted.rewards and wanted.n is None:
+            return Receipt(), []
+        answer = self._change(lambda turn: turn.tell(request, who, key), key)
+        tickets = list(answer.asked.tickets)
+        with behind_commit(key):
+            return answer.receipt, self._with_items(tickets, wanted.items)
 
-    def _carry_out(self, request: Request) -> Answer:
-        """Tell and ask: alone, or in one transaction with others who want to at this moment."""
+    def _with_items(self, tickets: list[Ticket], is_wanted: bool) -> list[Ticket]:
+        if not is_wanted or not tickets:
+            return tickets
+        shown = self.items({ticket.arm for ticket in tickets})
+        return [replace(each, item=shown.get(each.arm)) for each in tickets]
 
-        def attempt() -> Answer:
-            with self._lock:
-                return self._shared.carry_out(request, self._find_inbox())
-
-        return self._looking(attempt)
-
-    def _find_inbox(self) -> Inbox | None:
-        """Where processes of this user leave what they want done here; None if there can be none.
-
-        Whoever has a clock of its own goes alone: another's moments would be wrong.
-        """
-        storage = self._storage
-        if storage.clock is not None or storage.is_read_only:
-            return None
-        try:
-            identity = storage.identity(self._stored.key)
-        except StorageError:
-            return None  # It will be said by whoever writes.
-        if self._inbox is None or self._inbox[0] != identity:
-            self._close_inbox()
-            self._inbox = (identity, Inbox.of(identity))
-        return self._inbox[1]
-
-    def _close_inbox(self) -> None:
-        found, self._inbox = self._inbox, None
-        if found is not None and found[1] is not None:
-            found[1].close()
+    def _all_out(self, asked: requests.Asked) -> AllOutError:
+        wait = 0.0
+        if asked.free_at is not None:
+            with self._reading() as session:
+                wait = max(0.0, asked.free_at - session.now)
+        return AllOutError.after(wait)
 
     def in_one_transaction(
-        self,
-        requests: Sequence[Callable[[Transaction], T]],
-        size: int = 1,
-        tickets: Sequence[int] = (),
+        self, changes: Sequence[Callable[[Transaction], T]]
     ) -> list[T | StandoutError]:
         """Carry out several requests in one transaction: one wait for the disk for all.
 
         Each gives its result or, if something was wrong with it, the error; it
-        has then changed nothing. Each has a moment of its own. The largest
-        writes about `size` rows; they tell of `tickets`, as far as that is known.
+        has then changed nothing.
         """
 
-        def attempt() -> list[T | StandoutError]:
-            with self._writing(size, tickets) as (connection, now):
-                return carry_out(connection, self._stored, now, requests)
+        def attempt(turn: Transaction) -> list[T | StandoutError]:
+            done: list[T | StandoutError] = []
+            for change in changes:
+                try:
+                    done.append(change(turn))
+                except StorageError:
+                    raise
+                except StandoutError as error:
+                    done.append(error)
+            return done
 
-        return self._looking(attempt)
+        return self._change(attempt)
 
     def holder(self, ticket: Ticket | int) -> str | None:
-        """Who was given a ticket (or told it, once it is told); None if there is no such ticket.
+        """The worker that was given a ticket (or reported it); None if there is no such ticket.
 
         >>> study.holder(study.ask(worker="lab 3"))
         'lab 3'
         """
-        with self._reading() as (connection, now):
-            return Transaction(connection, self._stored, now).holder(ticket)
+        with self._reading():
+            return queries.holder(self._state, ticket)
 
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
-        def attempt() -> None:
-            with self._writing() as (connection, now):
-                one = Transaction(connection, self._stored, now)
-                one.fail(ticket, reason, worker=worker)
-
-        self._looking(attempt)
-
-    def status(self) -> Status:
-        created = self.created
-        with self._reading() as (connection, now):
-            return read_status(connection, self._stored, self.name, created, self.lease, now)
-
-    def identification(self) -> Identification:
-        with self._reading():
-            return self._stored.progress.identification()
-
-    def chances(self, *, false_share: float = 0.05, seed: int = 0) -> Chances:
-        from standout.estimation.estimate import estimate
-        from standout.estimation.evidence import evidence_of
-
-        with self._reading():
-            progress = self._stored.progress
-            evidence = evidence_of(progress.spec, progress.state)
-        # Others may use the study meanwhile.
-        return estimate(
-            progress.problem, evidence, progress.arms, false_share=false_share, seed=seed
-        )
-
-    # Leases and pauses -----------------------------------------------------------
+        self._change(lambda turn: turn.fail(ticket, reason, worker=worker))
 
     def renew(self, given: Iterable[Ticket | int], lease: float | None = None) -> None:
-        seconds = self.lease if lease is None else arguments.seconds("a lease", lease)
-        self._set_expiry(given, seconds)
+        seconds = None if lease is None else arguments.seconds("a lease", lease)
+        self._handle(requests.Lease(list(given), seconds))
 
     def release(self, given: Iterable[Ticket | int]) -> None:
-        self._set_expiry(given, 0.0)
-
-    def _set_expiry(self, given: Iterable[Ticket | int], seconds: float) -> None:
-        numbers = [ticket_id(ticket) for ticket in given]
-        if not numbers:
-            return
-        with self._writing() as (connection, now):
-            until = now + seconds
-            self._stored.first_due = min(self._stored.first_due, until)
-            open_tickets.set_expiry(connection, self._stored.key, numbers, until)
+        self._handle(requests.Lease(list(given), 0.0))
 
     def pause(self, arm: str, reason: str = "paused by hand", *, worker: str | None = None) -> None:
-        position, why, who = self._position(arm), tickets.clean(reason), worker_of(worker)
-        with self._writing() as (connection, now):
-            tickets.pause(connection, self._stored, position, why, who, now)
+        self._handle(requests.Pause(arm, clean(reason)), worker)
 
     def resume(self, arm: str, reason: str = "", *, worker: str | None = None) -> None:
-        position, why, who = self._position(arm), tickets.clean(reason), worker_of(worker)
-        with self._writing() as (connection, now):
-            tickets.resume(connection, self._stored, position, why, who, now)
+        self._handle(requests.Resume(arm, clean(reason)), worker)
 
     # Changing one's mind ---------------------------------------------------------
 
     def _set(self, values: Mapping[str, Any], hand: ByHand) -> Status:
-        def attempt(by: Hand) -> None:
-            with self._writing() as (connection, now):
-                change_settings(connection, self._stored, values, by, now)
-
-        return self._by_hand(attempt, hand)
+        reason = clean(hand.reason)
+        request = requests.Set(values, reason) if values else requests.Note(reason)
+        return self._by_hand(request, hand)
 
     def _void(
         self, place: int | None, ticket: Ticket | int | None, value: float | None, hand: ByHand
     ) -> Status:
-        checked = None if value is None else self.problem.noise.check_reward(value)
-        number = 0 if place is None else arguments.whole("place", place, 1, MOST)
+        return self._by_hand(requests.Void(place, ticket, value, clean(hand.reason)), hand)
 
-        def attempt(by: Hand) -> None:
-            with self._writing() as (connection, now):
-                found = number if ticket is None else place_of(connection, self._stored, ticket)
-                void(connection, self._stored, found, checked, by, now)
-
-        return self._by_hand(attempt, hand)
-
-    def _by_hand(self, attempt: Callable[[Hand], None], hand: ByHand) -> Status:
-        why, who = arguments.text("reason", hand.reason), worker_of(hand.worker)
-        mark = Mark.of(hand.key)
-        self._looking(lambda: insist(lambda mark: attempt(Hand(who, why, mark)), mark))
-        with behind_commit(mark.key):
+    def _by_hand(self, request: requests.Request, hand: ByHand) -> Status:
+        self._handle(request, hand.worker, hand.key)
+        with behind_commit(hand.key):
             return self.status()
 
     def delete(self, name: str, reason: str = "", *, worker: str | None = None) -> None:
@@ -394,50 +327,67 @@ class Study(StudyInterface):
             raise StudyError(
                 f"this study is called {self.name!r}, not {shown(name)}; nothing was deleted"
             )
-        who, why = worker_of(worker), tickets.clean(arguments.text("reason", reason))
+        who, why = worker_of(worker), clean(arguments.text("reason", reason))
         with self._lock:
             try:
-                with self._storage.write(is_small=False) as connection:
-                    moment = self._stored.sync(connection, lock=True)
-                    now = self._storage.clock() if self._storage.clock else moment
-                    catalogue.delete(connection, self._stored, name, who, why, now)
+                with self._store.write() as session:
+                    session.lock(self._key)
+                    state = self._memory.sync(session)
+                    session.delete_study(
+                        self._key, name, session.now, who, why,
+                        state.totals.pulls, state.number + 1, state.head,
+                    )  # fmt: skip
             finally:
-                self._stored.forget()
+                self._memory.forget()
 
     def changes(self) -> list[Change]:
-        with self._reading() as (connection, _):
-            return read_changes(connection, self._stored)
+        with self._reading():
+            return list(self._state.changes)
 
     # Looking ---------------------------------------------------------------------
 
     @property
     def page(self) -> dict[str, Any] | None:
         """How the rating page asks people, as given when the study was created."""
-        return self._row[0]
+        page = self._state.definition.page
+        return None if page is None else dict(page)
 
     @property
     def created(self) -> float:
         """When the study was created, in seconds since 1970."""
-        return self._row[1]
+        return self._memory.created
 
-    @cached_property
-    def _row(self) -> tuple[dict[str, Any] | None, float]:
-        """What never changes is read once."""
-        with self._reading() as (connection, _):
-            return catalogue.read_page(connection, self._stored.key)
+    def status(self) -> Status:
+        with self._reading() as session:
+            return read_status(self._state, self.name, self.created, session.now)
+
+    def identification(self) -> Identification:
+        with self._reading():
+            return self._state.identification()
+
+    def chances(self, *, false_share: float = 0.05, seed: int = 0) -> Chances:
+        from standout.estimation.estimate import estimate
+        from standout.estimation.evidence import evidence_of
+
+        with self._reading():
+            state = self._state
+            problem, arms = state.problem, state.arms
+            evidence = evidence_of(state.spec, state.state)
+        # Other threads may use the study meanwhile.
+        return estimate(problem, evidence, arms, false_share=false_share, seed=seed)
 
     def _note(self) -> str | None:
-        """Why what is left may never be decided, for who looks often.
+        """Why what is left may never be decided, for pages that ask often.
 
-        To look into it takes a while with many arms: so it is said again until
+        Finding out takes a while with many arms, so the note is kept until
         the pulls have grown by a fiftieth. Called inside a transaction.
         """
-        progress = self._stored.progress
-        if progress.is_stopped:
+        state = self._state
+        if state.is_stopped:
             return None
-        pulls = progress.totals.pulls
+        pulls = state.totals.pulls
         if self._noted is None or not self._noted[0] <= pulls < 1.02 * self._noted[0] + 1:
-            self._noted = (pulls, doubt(progress.spec, progress.state, progress.arms))
+            self._noted = (pulls, doubt(state.spec, state.state, state.arms))
         return self._noted[1]
 
     def items(self, arms: Iterable[str] | None = None) -> dict[str, Parts]:
@@ -449,11 +399,11 @@ class Study(StudyInterface):
         >>> study.items(["ash"])
         {}
         """
-        progress = self._stored.progress
-        positions = None if arms is None else [self._position(arm) for arm in arms]
-        with self._reading() as (connection, _):
-            found = read_items(connection, self._stored.key, positions)
-        return {progress.arms[place]: parts for place, parts in found.items()}
+        state = self._state
+        positions = None if arms is None else [queries.position_of(state, arm) for arm in arms]
+        with self._reading() as session:
+            found = read_items(session, self._key, positions)
+        return {state.arms[place]: parts for place, parts in found.items()}
 
     def trace(self) -> Trace:
         """The threshold's interval and the number of undecided arms over the pulls, as arrays.
@@ -463,8 +413,8 @@ class Study(StudyInterface):
         >>> len(study.trace())
         0
         """
-        with self._reading() as (connection, _), readable():
-            return read_trace(connection, self._stored.key)
+        with self._reading():
+            return queries.read_trace(self._state)
 
     def failures(self, limit: int = 100, before: int | None = None) -> list[Failure]:
         """Up to `limit` tickets that were given back, newest first, from before a `seq` on.
@@ -475,14 +425,14 @@ class Study(StudyInterface):
         """
         limit = arguments.whole("limit", limit, 1, arguments.MOST_TICKETS)
         if before is not None:
-            before = arguments.whole("before", before, 0, MOST)
-        with self._reading() as (connection, _), readable():
-            return read_failures(connection, self._stored, limit, before)
+            before = arguments.whole("before", before, 0, arguments.MOST_PULLS)
+        with self._reading():
+            return queries.failures_before(self._state, before, limit)
 
     @property
     def is_stopped(self) -> bool:
         """Whether the study had stopped when this handle last looked."""
-        return self._stored.progress.is_stopped
+        return self._state.is_stopped
 
     def pulse(self) -> Pulse:
         """The little that shows whether anything has changed, as cheap as can be.
@@ -493,15 +443,13 @@ class Study(StudyInterface):
         True
         """
         with self._reading():
-            progress = self._stored.progress
-            undecided = np.count_nonzero((progress.certified == 0) & (progress.state.verdict == 0))
-            return Pulse(
-                progress.totals.seq, progress.totals.pulls, int(undecided), progress.is_stopped
-            )
+            state = self._state
+            undecided = int(np.count_nonzero(queries.verdicts(state) == Verdict.UNDECIDED))
+            return Pulse(state.number, state.totals.pulls, undecided, state.is_stopped)
 
     def pending(self) -> list[Pending]:
-        with self._reading() as (connection, _), readable():
-            return read_pending(connection, self._stored)
+        with self._reading():
+            return queries.pending_tickets(self._state)
 
     def forecast(self) -> int | None:
         """How many pulls are left, roughly; None when that cannot be told (too early, no end).
@@ -525,13 +473,13 @@ class Study(StudyInterface):
         return self._forecaster().endings()
 
     def _forecaster(self) -> StudyForecaster:
-        """What to play on from; others may use the study meanwhile."""
+        """What to play on from; other threads may use the study meanwhile."""
         from standout.study.forecast import StudyForecaster
 
-        with self._reading() as (connection, _):
-            return StudyForecaster(connection, self._stored)
+        with self._reading():
+            return StudyForecaster(self._state)
 
-    def history(self) -> History:
+    def history(self) -> history.History:
         """Every reward ever told, in the order of telling; one array per column.
 
         >>> _ = study.tell(arm="fir", reward=1.0)
@@ -539,10 +487,8 @@ class Study(StudyInterface):
         >>> len(log), float(log["reward"][0])
         (1, 1.0)
         """
-        from standout.study.log.history import read_history
-
-        with self._reading() as (connection, _), readable():
-            return read_history(connection, self._stored)
+        with self._reading():
+            return history.history(self._state)
 
     def export(self, file: IO[Any], form: str = "csv", *, raw: bool = False) -> int:
         """Write the history as `csv`, `json` (text files) or `parquet` (a binary one); its length.
@@ -555,20 +501,26 @@ class Study(StudyInterface):
         >>> import io
         >>> file = io.StringIO()
         >>> study.export(file), file.getvalue().strip()
-        (0, 'seq,time,arm,reward,ticket,asked,worker,counted')
+        (0, 'seq,time,arm,reward,ticket,asked,worker,status')
         """
-        from standout.study.log.history import FORMS
-
-        if form not in FORMS:
-            raise StudyError(f"no format {shown(form)}; there are {', '.join(FORMS)}")
+        if form not in history.FORMS:
+            raise StudyError(f"no format {shown(form)}; there are {', '.join(history.FORMS)}")
         if form == "parquet":
-            history = self.history()
-            history.write_parquet(file)
-            return len(history)
-        with self._reading():  # One moment, and its length.
+            self.history().write_parquet(file)
+        else:
             for part in self.export_parts(form, raw=raw):
                 file.write(part)
-            return self._stored.progress.totals.log
+        return self._state.ledger.size
+
+    def export_parts(self, form: str = "csv", *, raw: bool = False) -> Iterator[str]:
+        """The history as it is now, as `csv` or `json`, in parts of some thousand rewards.
+
+        `raw`: as in `export`.
+        """
+        if form not in history.TEXTS:
+            raise StudyError(f"no format {shown(form)}; there are {', '.join(history.TEXTS)}")
+        with self._reading():
+            return history.TEXTS[form](self._state, raw)
 
     def verify(self, head: str | None = None) -> Verification:
         """Work everything out anew from the log, and compare with what is stored.
@@ -581,122 +533,139 @@ class Study(StudyInterface):
         >>> bool(study.verify()), study.verify().problems
         (True, ())
         """
-        from standout.study.log.verify import verify
+        from standout.study.events.verify import verify
 
         if head is not None:
             arguments.text("head", head)
-        with self._lock:
-            self._stored.forget()
-            with self._reading(is_long=True) as (connection, _):
-                found = verify(connection, self._stored, head)
-        if self.remark is None:
-            return found
-        return replace(found, problems=(*found.problems, self.remark))
-
-    def export_parts(self, form: str = "csv", *, raw: bool = False) -> Iterator[str]:
-        """The history as it is now, as `csv` or `json`, in parts of some thousand rewards.
-
-        `raw`: as in `export`.
-
-        Between two parts no transaction is open, so that a slow reader
-        keeps nobody waiting; the log only grows, and so they fit together.
-        """
-        from standout.study.log.history import TEXTS, without_void
-        from standout.study.storage.log.reward_log import read_part
-
-        if form not in TEXTS:
-            raise StudyError(f"no format {shown(form)}; there are {', '.join(TEXTS)}")
-        with self._reading():
-            last, voided = self._stored.progress.totals.log, self._stored.progress.voided
-
-        def batches() -> Iterator[list[Any]]:
-            done = 0
-            while done < last:
-                with self._reading() as (connection, _):
-                    rows = read_part(connection, self._stored.key, done, last)
-                done = rows[-1][0] if rows else last
-                yield rows
-
-        texts = TEXTS[form](without_void(batches(), voided), self.arms, raw)
-        part: str | None = ""
-        while part is not None:
-            yield part
-            with readable():
-                part = next(texts, None)
-
-    def _position(self, arm: str) -> int:
-        position = self._stored.progress.index.get(arguments.text("an arm", arm))
-        if position is None:
-            raise StudyError(f"no arm {shown(arm)} in this study")
-        return position
+        with self._lock, self._reading() as session:
+            found = verify(session.events(self._key, 0), head, self._state)
+            kept = digest_of_items(read_items(session, self._key))
+            guards = session.missing_guards()
+        problems = [*found.problems, *map("the database lacks its trigger {}".format, guards)]
+        if kept != self._state.definition.items_digest:
+            problems.append("what the rating page shows is not what the study was created with")
+        return replace(found, problems=tuple(problems))
 
     # Transactions ----------------------------------------------------------------
 
-    def _looking(self, attempt: Callable[[], T]) -> T:
-        """Carry out a transaction; a look at the chances that falls due in it is made outside.
+    def _handle(
+        self, request: requests.Request, worker: str | None = None, key: str | None = None
+    ) -> Any:
+        """Carry out one request in a transaction of its own."""
+        who = worker_of(worker)
+        return self._change(lambda turn: turn.handle(request, who, key), key)
 
-        With many arms a look takes a second, in which nobody else could write. So the transaction
-        is given up, the look made, and the transaction begun anew, which
-        finds the look made unless somebody else has written meanwhile. After some tries it
-        is made inside after all.
+    def _change(self, change: Callable[[Transaction], T], key: str | None = None) -> T:
+        """Carry out a change in one transaction, then the look at the chances that it made due.
+
+        A transaction that broke before its commit is tried once more. If the connection broke
+        during the commit, the events in the database tell whether it was done.
         """
-        progress = self._stored.progress
-        for _ in range(PUT_OFF):
+        with self._lock:
+            done: list[tuple[Transaction, T]] = []
             try:
-                with self._lock:
-                    progress.puts_off_looks = True
-                    try:
-                        return attempt()
-                    finally:
-                        progress.puts_off_looks = False
-            except LookDueError as due:
-                _ = due.look.excess
-                progress.looked = due.look
-                # What was given up is read again before others have to wait for it.
-                with self._reading():
-                    pass
-        return attempt()
+                self._attempt(change, done)
+            except UnavailableError as error:
+                if error.has_waited:
+                    raise
+                self._attempt(change, done)
+            except UncertainError as error:
+                self._settle(error, change, done, key)
+        turn, found = done[-1]
+        if turn.look_due:
+            self._look()
+        return found
 
-    def _writing(
-        self, size: int = 1, tickets: Sequence[int] = ()
-    ) -> AbstractContextManager[tuple[Connection, float]]:
-        return writing(self._storage, self._stored, size, tickets)
+    def _attempt(
+        self, change: Callable[[Transaction], T], done: list[tuple[Transaction, T]]
+    ) -> None:
+        """One transaction; what it came to is added to `done` before the commit."""
+        self._memory.rehearse()
+        events: list[Event] = []
+        try:
+            with self._store.write() as session:
+                session.lock(self._key)
+                turn = Transaction(session, self._key, self._memory.sync(session))
+                events = turn.events
+                done.append((turn, change(turn)))
+                if events:
+                    self._memory.write(session, events)
+        except BaseException as error:
+            # A request that was refused has changed nothing; anything else leaves doubt.
+            is_refused = isinstance(error, StandoutError) and not isinstance(error, StorageError)
+            if not is_refused or events:
+                self._memory.forget()
+            raise
+
+    def _settle(
+        self,
+        error: UncertainError,
+        change: Callable[[Transaction], T],
+        done: list[tuple[Transaction, T]],
+        key: str | None,
+    ) -> None:
+        """Find out whether a commit whose end is not known was done; try again if it was not."""
+        try:
+            if not self._are_written(done[-1][0]):
+                self._attempt(change, done)
+        except StorageError:
+            raise UncertainError(str(error), key) from None
+
+    def _are_written(self, turn: Transaction) -> bool:
+        if not turn.events:
+            return True
+        last = turn.events[-1]
+        with self._store.read() as session:
+            event = next(session.events(self._key, last.number, last.number), None)
+        return event is not None and event.digest == last.digest
+
+    def _look(self) -> None:
+        """Look at the chances, outside of any transaction, and end the study if they promise it.
+
+        A look that cannot be made is made when the next one is due.
+        """
+        look = self._state.look
+        if look is not None:
+            excess = look.excess()
+            with suppress(StorageError):
+                self._handle(requests.Look(look.number, excess))
 
     @contextmanager
-    def _reading(self, *, is_long: bool = False) -> Iterator[tuple[Connection, float]]:
+    def _reading(self) -> Iterator[Session]:
         """A transaction that sees the study at one moment; inside another one, that one.
 
         So several looks are of the same moment if they stand in one block.
         """
         with self._lock:
-            try:
-                with self._snapshot(is_long) as connection:
-                    now = self._stored.sync(connection, lock=False)
-                    yield connection, self._storage.clock() if self._storage.clock else now
-            except BaseException:
-                self._stored.forget()
-                raise
-
-    @contextmanager
-    def _snapshot(self, is_long: bool) -> Iterator[Connection]:
-        storage = self._storage
-        if storage.reader is not None:
-            yield storage.reader
-            return
-        with storage.read(is_long=is_long) as connection:
-            storage.reader = connection
-            try:
-                yield connection
-            finally:
-                storage.reader = None
+            if self._reader is not None:
+                yield self._reader
+                return
+            with self._store.read() as session:
+                self._memory.sync(session)
+                self._reader = session
+                try:
+                    yield session
+                finally:
+                    self._reader = None
 
     def close(self) -> None:
         with self._lock:
-            self._close_inbox()
-            self._storage.close()
+            self._store.close()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r} at {self._storage.shown!r})"
+        return f"{type(self).__name__}({self.name!r} at {self._store.shown!r})"
 
     def __reduce__(self) -> NoReturn:
         raise StudyError("a Study cannot be sent to another process; open it there by its place")
+
+
+@contextmanager
+def behind_commit(key: str | None = None) -> Iterator[None]:
+    """Read what belongs to a change that is done; it is done also if that cannot be read."""
+    try:
+        yield
+    except StorageError as error:
+        why = str(error).replace("; nothing was changed", "")
+        raise UncertainError(
+            f"it was done, but what came of it cannot be read: {why}", key
+        ) from None

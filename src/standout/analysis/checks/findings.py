@@ -18,7 +18,7 @@ from standout.analysis.checks.sources import BUSIEST, QUICK, STRETCH, look_at_so
 from standout.core.noise import Bernoulli, Bounded, Gaussian, GaussianUnknown, HeavyTailed, Noise
 from standout.core.typing import Ints
 from standout.results import Result
-from standout.study.log.reward_table import RewardTable
+from standout.study.reward_table import RewardTable
 from standout.text import count, listed, moment, plural, signed, span
 
 FINE, WARNING, NOTE, SKIPPED = "fine", "warning", "note", "skipped"

@@ -7,7 +7,7 @@ import numpy as np
 from standout.analysis.checks.findings import FINE, NOTE, WARNING, Finding
 from standout.analysis.checks.sources import link_of
 from standout.results import StudyView, Verification
-from standout.study.log.reward_table import RewardTable
+from standout.study.reward_table import RewardTable
 from standout.text import count, listed, plural, span
 
 MANY_FAILURES = 0.05

@@ -15,7 +15,6 @@ from standout.core.problem import Problem
 from standout.errors import NoStudyError, StudyError
 from standout.estimation.until import Until
 from standout.extras import require
-from standout.study.storage.catalogue import before_scales
 from standout.study.study import Study
 
 DASK_PATIENCE = 10.0
@@ -56,8 +55,7 @@ def _check_same(
 ) -> None:
     if study.arms != tuple(arms):
         raise StudyError(f"{study!r} has other arms than these; choose another place for these")
-    # One that was made before intervals were averaged goes on with its own.
-    if study.method not in (method, before_scales(method, study.problem)):
+    if study.method != method:
         raise StudyError(f"{study!r} uses {study.method.label()}, not {method.label()}")
     if study.budget != budget:
         raise StudyError(f"{study!r} has a budget of {study.budget}, not {budget}")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from standout.errors import (
+    AllOutError,
     StorageError,
     StudyError,
     UnavailableError,
@@ -155,7 +156,12 @@ class Worker:
     def _fill(self) -> None:
         free = self.jobs - len(self.futures)
         if free > 0:
-            asked = self._calmly(lambda: self.study.ask(free, worker=self.name, lease=self.lease))
+            try:
+                asked = self._calmly(
+                    lambda: self.study.ask(free, worker=self.name, lease=self.lease)
+                )
+            except AllOutError:
+                return
             for ticket in asked:
                 future = self.executor.submit(measure_once, self.measure, ticket.arm, ticket.id)
                 self.futures[future] = ticket

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from standout.results import Item, ItemList
-from standout.study.storage.rating_items import count_items, read_items
+from standout.study.storage.items import count_items, read_items
 from standout.study.study import Study
 
 LARGEST = 1_000_000
@@ -17,11 +17,11 @@ def list_items(study: Study, positions: Sequence[int], largest: int = LARGEST) -
 
     A position without an item, or beyond the last arm, is passed over.
     """
-    with study._reading() as (connection, _):
-        key = study._stored.key
-        total = count_items.number(connection, key)
-        wanted = [place for place in dict.fromkeys(positions) if place < len(study.arms)]
-        kept = read_items(connection, key, wanted) if total else {}
+    arms = study.arms
+    wanted = [place for place in dict.fromkeys(positions) if place < len(arms)]
+    with study._reading() as session:
+        total = count_items(session, study._key)
+        kept = read_items(session, study._key, wanted) if total else {}
     found: list[Item] = []
     size = 0
     there = [place for place in wanted if place in kept]
@@ -29,5 +29,5 @@ def list_items(study: Study, positions: Sequence[int], largest: int = LARGEST) -
         size += sum(map(len, kept[place].values()))
         if found and size > largest:
             break
-        found.append(Item(place, study.arms[place], **kept[place]))
+        found.append(Item(place, arms[place], **kept[place]))
     return ItemList(tuple(found), tuple(there[len(found) :]), total)

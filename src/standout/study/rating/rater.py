@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from standout.study.storage.log import reward_log
+import numpy as np
+
+from standout.study.events.ledger import RewardStatus
+from standout.study.queries import place_of
 from standout.study.study import Study
 
 
@@ -23,22 +26,23 @@ class Record:
 
 
 def told_when(study: Study, ticket: int) -> tuple[float, str] | None:
-    """How many seconds ago a ticket was told, and by whom; None if it was not."""
-    with study._reading() as (connection, now):
-        found = reward_log.told_by.first(connection, study._stored.key, ticket)
-    return None if found is None else (now - found[0], found[1])
+    """How many seconds ago a ticket was answered, and by whom; None if it was not."""
+    with study._reading() as session:
+        log, place = study._state.ledger, place_of(study._state, ticket)
+        if not place:
+            return None
+        return session.now - log.time.item(place - 1), log.workers[log.worker.item(place - 1)]
 
 
 def read_record(study: Study, worker: str) -> Record:
-    """Look it up; costs a look at the rater's own answers."""
+    """Look it up; looks through the whole log, some milliseconds per million rewards."""
     record = Record()
-    names = study.arms
-    with study._reading() as (connection, _):
-        key = study._stored.key
-        void = study._stored.progress.voided
-        for place, arm in reward_log.arms_told(connection, key, worker):
-            if place not in void:
-                record.add(names[arm])
-        skipped = reward_log.arms_given_back.column(connection, key, worker)
-        record.skipped.update(names[arm] for arm in skipped)
+    with study._reading():
+        state = study._state
+        log = state.ledger
+        code = log.codes.get(worker, -1)
+        mine = (log.worker[: log.size] == code) & (log.status[: log.size] != RewardStatus.VOID)
+        for arm in log.arm[np.flatnonzero(mine)].tolist():
+            record.add(state.arms[arm])
+        record.skipped.update(one.arm for one in state.failed if one.worker == worker)
     return record

@@ -14,6 +14,8 @@ from standout.study.events.event import Event, Kind
 Row = tuple[Any, ...]
 Snapshot = tuple[int, bytes, list[bytes]]
 """The number of the last event in it, the state, and the rewards in parts."""
+NEWEST = 2**62
+"""No event has a larger number."""
 BATCH, PART = 5_000, 2_000
 """Events that are read at once, and rows that are copied at once."""
 TABLES = tuple(
@@ -26,7 +28,7 @@ TABLES = tuple(
 _EVENT = "number, time, kind, worker, key, body, digest"
 _ADD_EVENT = f"INSERT INTO standout_events (study, {_EVENT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _EVENTS = (
-    f"SELECT {_EVENT} FROM standout_events WHERE study = ? AND number >= ? "
+    f"SELECT {_EVENT} FROM standout_events WHERE study = ? AND number BETWEEN ? AND ? "
     f"ORDER BY number LIMIT {BATCH}"
 )
 _EVENT_OF_KEY = f"SELECT {_EVENT} FROM standout_events WHERE study = ? AND key = ?"
@@ -233,11 +235,8 @@ class Session(ABC):
     def events(self, study: int, first: int = 0, last: int | None = None) -> Iterator[Event]:
         """The events from number `first` to `last` (to the newest if None), in order."""
         while True:
-            found = self.run(_EVENTS, (study, first))
-            for row in found:
-                if last is not None and row[0] > last:
-                    return
-                yield _event(row)
+            found = self.run(_EVENTS, (study, first, NEWEST if last is None else last))
+            yield from map(_event, found)
             if len(found) < BATCH:
                 return
             first = found[-1][0] + 1

@@ -1,4 +1,4 @@
-"""A study at one moment, with its whole log: what a report is made from."""
+"""A study at one moment, with its whole log: the data that a report is made from."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from standout.core.method import Method
 from standout.estimation.until import MOST_ARMS
 from standout.results import Chances, Change, StudyView, Trace, Verification
 from standout.study.forecast import StudyForecaster
-from standout.study.log.reward_table import RewardTable, read_reward_table
+from standout.study.reward_table import RewardTable, read_reward_table
 from standout.study.study import Study
 from standout.study.view import view
 
 
 @dataclass(frozen=True, eq=False)
-class Snapshot:
+class ReportData:
     """All of it belongs together: nothing was told between two of these."""
 
     seen: StudyView
@@ -32,17 +32,16 @@ class Snapshot:
     """What was changed by hand, oldest first."""
 
 
-def read_snapshot(study: Study) -> Snapshot:
+def read_report_data(study: Study) -> ReportData:
     """Read it in one transaction; takes seconds for a log of a million rewards.
 
-    Others may tell meanwhile. Whoever uses this very handle waits.
+    Other processes may write meanwhile. Other users of this handle wait.
     """
-    with study._reading(is_long=True) as (connection, _):
-        # First: it reads anew what this process thinks it knows.
+    with study._reading():
         verified = study.verify()
         seen = view(study)
         is_open = bool(seen.counts.pulls and seen.counts.undecided)
-        return Snapshot(
+        return ReportData(
             seen=seen,
             method=study.method,
             log=read_reward_table(study),
@@ -50,6 +49,6 @@ def read_snapshot(study: Study) -> Snapshot:
             verified=verified,
             guess=study.identification().best_guess,
             chances=study.chances() if is_open and len(study.arms) <= MOST_ARMS else None,
-            forecaster=StudyForecaster(connection, study._stored),
+            forecaster=StudyForecaster(study._state),
             changes=tuple(study.changes()),
         )

@@ -1,0 +1,123 @@
+"""What can be read from the state of a study: tickets, failures, the trace, what comes next."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+
+import numpy as np
+
+from standout.core.state import copy_state
+from standout.core.typing import Codes
+from standout.errors import StudyError, shown
+from standout.results import Failure, Pending, Ticket, Trace, Waiting
+from standout.study import arguments
+from standout.study.events.handle import lost
+from standout.study.events.planner import LivePlans, take_pulls
+from standout.study.events.rewards import ticket_id
+from standout.study.events.state import StudyState
+from standout.study.events.tickets import Open
+
+
+def position_of(state: StudyState, arm: str) -> int:
+    """The position of an arm; raises `StudyError` if the study has no such arm."""
+    position = state.index.get(arguments.text("an arm", arm))
+    if position is None:
+        raise StudyError(f"no arm {shown(arm)} in this study")
+    return position
+
+
+def verdicts(state: StudyState) -> Codes:
+    """The verdict of each arm; what was certified once stays so."""
+    found: Codes = np.where(state.certified != 0, state.certified, state.state.verdict)
+    return found
+
+
+# Tickets -----------------------------------------------------------------------------
+
+
+def place_of(state: StudyState, ticket: Ticket | int) -> int:
+    """The place in the log of a ticket's reward; 0 if there is none."""
+    number = ticket_id(ticket)
+    return state.tickets.place.item(number - 1) if number <= state.tickets.size else 0
+
+
+def holder(state: StudyState, ticket: Ticket | int) -> str | None:
+    """The worker that was given a ticket or reported it; None if it is not out and not reported."""
+    number = ticket_id(ticket)
+    opened = state.tickets.open.get(number)
+    if opened is not None:
+        return opened.worker
+    place = place_of(state, number)
+    return state.ledger.workers[state.ledger.worker.item(place - 1)] if place else None
+
+
+def held_by(state: StudyState, worker: str, now: float) -> list[Ticket]:
+    """The tickets that a worker has, oldest first."""
+    return [] if state.is_stopped else lost(state, worker, (), now)
+
+
+def pending_tickets(state: StudyState) -> list[Pending]:
+    """The tickets that are out, oldest first."""
+    return [_pending(state, number, one) for number, one in sorted(state.tickets.open.items())]
+
+
+def _pending(state: StudyState, number: int, opened: Open) -> Pending:
+    row = number - 1
+    arm, asked = state.arms[state.tickets.arm.item(row)], state.tickets.asked.item(row)
+    return Pending(number, arm, opened.worker, asked, opened.expires)
+
+
+def overdue_arms(state: StudyState, now: float) -> list[int]:
+    """The arms of the tickets whose leases have run out, the longest overdue first."""
+    open_tickets = state.tickets.open.items()
+    found = sorted((one.expires, number) for number, one in open_tickets if one.expires <= now)
+    return [state.tickets.arm.item(number - 1) for _, number in found]
+
+
+def waiting(state: StudyState, now: float) -> tuple[Waiting, ...]:
+    """The rewards that wait, by arm, and the ticket that each arm waits for; most first."""
+    found = []
+    for arm in np.flatnonzero(state.held).tolist():
+        slot = state.lines.first_out(state.lines.line_of(arm))
+        if slot is None:
+            continue
+        ticket = state.tickets.slots[slot]
+        opened = state.tickets.open[ticket]
+        found.append(
+            Waiting(
+                state.arms[arm], int(state.held[arm]), ticket, opened.worker, opened.expires <= now
+            )
+        )
+    return tuple(sorted(found, key=lambda one: -one.rewards))
+
+
+def failures_before(state: StudyState, before: int | None, limit: int) -> list[Failure]:
+    """The newest failures, or those before a number, newest first."""
+    last = len(state.failed) if before is None else max(0, min(before - 1, len(state.failed)))
+    return state.failed[max(0, last - limit) : last][::-1]
+
+
+# Rewards -----------------------------------------------------------------------------
+
+
+def read_trace(state: StudyState) -> Trace:
+    """The threshold's interval and the number of undecided arms over the pulls."""
+    rows = np.array(state.trace, dtype=np.float64).reshape(len(state.trace), 7)
+    pulls, time, lower, upper, lower_low, upper_low, undecided = rows.T.copy()
+    return Trace(
+        pulls.astype(np.int64), time, lower, upper, lower_low, upper_low,
+        undecided.astype(np.int64),
+    )  # fmt: skip
+
+
+def planned_arms(state: StudyState, count: int) -> list[int]:
+    """The arms that the next `count` pulls would be of, if they were asked for now."""
+    if count < 1:
+        return []
+    twin = copy.copy(state)
+    twin.state = copy_state(state.state)
+    twin.pending, twin.held = state.pending.copy(), state.held.copy()
+    twin.totals = replace(state.totals)
+    twin.rounds = copy.deepcopy(state.rounds)
+    return [arm for arm, _ in take_pulls(twin, count, LivePlans(twin))]

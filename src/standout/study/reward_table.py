@@ -1,0 +1,70 @@
+"""The log of rewards as plain numbers, for looking at all of it at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from standout.core.typing import Floats, Ints
+from standout.study.events.ledger import RewardStatus
+from standout.study.events.tickets import TicketStatus
+from standout.study.study import Study
+
+LOST = (TicketStatus.EXPIRED, TicketStatus.CANCELLED, TicketStatus.FAILED)
+"""What becomes of tickets that bring no reward."""
+
+
+@dataclass(frozen=True)
+class RewardTable:
+    """Every counted reward, in the order of telling; one entry per reward in each array.
+
+    `arm` is a position among the study's arms, `worker` one in `workers`, `time` in seconds
+    since 1970.
+    `ticket` is 0 and `delay` (seconds from asking to telling) NaN for a reward
+    told without asking. `closed` counts the tickets that brought no reward, by
+    what became of them: `expired`, `cancelled` (another ticket was first) or `failed`.
+    """
+
+    arm: Ints
+    reward: Floats
+    worker: Ints
+    time: Floats
+    ticket: Ints
+    delay: Floats
+    workers: tuple[str, ...]
+    surplus: int
+    closed: dict[str, int]
+    is_ordered: bool
+    lease: float
+    file: str | None
+    """Name of the study's file, without its folder; None for a PostgreSQL database."""
+
+    def __len__(self) -> int:
+        return len(self.arm)
+
+
+def read_reward_table(study: Study) -> RewardTable:
+    """Read the whole log."""
+    with study._reading():
+        state = study._state
+        log, tickets = state.ledger, state.tickets
+        rows = np.flatnonzero(log.status[: log.size] == RewardStatus.COUNTED)
+        ticket = log.ticket[rows]
+        asked = np.where(ticket > 0, tickets.asked[np.maximum(ticket, 1) - 1], np.nan)
+        surplus = np.count_nonzero(log.status[: log.size] == RewardStatus.SURPLUS)
+        by_status = np.bincount(tickets.status[: tickets.size], minlength=len(TicketStatus))
+        return RewardTable(
+            arm=log.arm[rows].astype(np.int64),
+            reward=log.value[rows],
+            worker=log.worker[rows].astype(np.int64),
+            time=log.time[rows],
+            ticket=ticket,
+            delay=log.time[rows] - asked,
+            workers=tuple(log.workers),
+            surplus=int(surplus),
+            closed={status.name.lower(): int(by_status[status]) for status in LOST},
+            is_ordered=state.is_ordered,
+            lease=state.lease,
+            file=study.file,
+        )
