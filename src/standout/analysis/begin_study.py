@@ -59,7 +59,7 @@ def begin_study(
             study.close()
             raise
     names, values = np.array(rewards.arms, dtype=object)[rewards.codes], rewards.values
-    for start in range(len(study.history()), len(values), AT_ONCE):
+    for start in range(study.rewards, len(values), AT_ONCE):
         part = slice(start, start + AT_ONCE)
         pairs = zip(names[part].tolist(), values[part].tolist(), strict=True)
         study.tell_many(list(pairs), worker=WORKER)
@@ -70,12 +70,13 @@ def _begins_alike(study: Study, rewards: Rewards, problem: Problem) -> bool:
     """Whether a study holds the beginning of this table, and nothing else."""
     if study.arms != rewards.arms or study.problem != problem:
         return False
-    log = study.history()
-    told = len(log)
+    log, told = study.history(), study.rewards
     if told >= rewards.total or set(log["worker"]) - {WORKER}:
         return False
     names = np.array(rewards.arms, dtype=object)[rewards.codes[:told]]
-    return bool((names == log["arm"]).all() and (rewards.values[:told] == log["reward"]).all())
+    return bool(
+        (names == log["arm"][:told]).all() and (rewards.values[:told] == log["reward"][:told]).all()
+    )
 
 
 def _single(data: Rewards | Sums, problem: Problem) -> Rewards:

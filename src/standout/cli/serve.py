@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -198,13 +199,11 @@ def _serve(
 
 def _check_tokens(place: str, settings: Settings) -> tuple[int, int]:
     """How many tokens can be used, and were ever made; refuses to serve the world without."""
-    from standout.study.storage.database import Storage
-    from standout.study.storage.old_tokens import count_tokens
+    from standout.study.storage.store import open_store
+    from standout.study.storage.tokens import count_tokens
 
-    storage = Storage(place, create=True)
-    with storage.read() as connection:
-        live, made = count_tokens(connection)
-    storage.close()
+    with closing(open_store(place, create=True)) as store, store.read() as session:
+        live, made = count_tokens(session)
     if not live and not settings.is_loopback:
         raise StudyError(
             f"{settings.host} can be reached from elsewhere, and no token is there: make one "

@@ -24,9 +24,9 @@ from standout.cli.options import (
     Until,
     Worker,
     expanded,
+    lease_of,
     open_study,
     read_text,
-    lease_of,
     seconds_of,
     typed_place,
 )

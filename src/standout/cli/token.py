@@ -13,7 +13,7 @@ from standout.extras import require
 from standout.text import moment, printable
 
 if TYPE_CHECKING:
-    from standout.study.storage.database import Storage
+    from standout.study.storage.store import Store
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -22,10 +22,10 @@ app = typer.Typer(
 )
 
 
-def _storage(place: str, *, create: bool = False) -> Storage:
-    from standout.study.storage.database import Storage
+def _store(place: str, *, create: bool = False) -> Store:
+    from standout.study.storage.store import open_store
 
-    return Storage(typed_place(place), create=create)
+    return open_store(typed_place(place), create=create)
 
 
 @app.command()
@@ -55,11 +55,11 @@ def create(
     The link that carries it, and a QR code of that link to scan from the
     screen, come on standard error.
     """
-    from standout.study.storage import old_tokens as tokens
-    from standout.study.token_links import code_of, drawn, link_of
     from standout.study.names import worker_of
+    from standout.study.storage import tokens
+    from standout.study.token_links import code_of, drawn, link_of
 
-    storage = _storage(place, create=True)
+    storage = _store(place, create=True)
     token, text = tokens.create(storage, role, study, label, by=worker_of(worker))
     storage.close()
     if as_json:
@@ -80,9 +80,9 @@ def create(
 @app.command("list")
 def list_tokens(place: Place, as_json: Json = False) -> None:
     """The tokens, without their secrets: when and by whom they were made and revoked."""
-    from standout.study.storage.old_tokens import read_all
+    from standout.study.storage.tokens import read_all
 
-    storage = _storage(place)
+    storage = _store(place)
     with storage.read() as connection:
         found = [kept.token for kept in read_all(connection)]
     storage.close()
@@ -120,10 +120,10 @@ def revoke(
     Revoking the last one lets nobody in: where a token was ever made, one is
     asked for. `standout token create PATH --role owner` makes another.
     """
-    from standout.study.storage import old_tokens as tokens
     from standout.study.names import worker_of
+    from standout.study.storage import tokens
 
-    storage = _storage(place)
+    storage = _store(place)
     token, left = tokens.revoke(storage, number, by=worker_of(worker))
     storage.close()
     typer.echo(f"revoked the {token.role}'s token {token.id}")

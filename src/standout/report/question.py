@@ -10,7 +10,7 @@ from standout.core.noise import Bernoulli, Bounded, GaussianUnknown, HeavyTailed
 from standout.core.problem import MAD_SCALE, Problem, Side
 from standout.estimation.until import Until
 from standout.report.facts import Facts
-from standout.study.changing import NOTE
+from standout.study.events.changing import NOTE
 from standout.text import count, moment, printable
 
 INTERVALS = {

@@ -21,7 +21,8 @@ from standout.study.events import snapshot
 from standout.study.events.event import Event
 from standout.study.events.fold import begin, fold
 from standout.study.events.state import StudyState
-from standout.study.storage.store import Session, Store
+from standout.study.storage.session import Session
+from standout.study.storage.store import Store
 
 SNAPSHOT_EVENTS = 1_000
 """Events after which a new snapshot is written; opening a study folds at most about so many."""

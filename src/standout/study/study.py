@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
@@ -49,8 +50,9 @@ from standout.study.names import worker_of
 from standout.study.rating.page import Parts, check_items, check_page
 from standout.study.status import read_status
 from standout.study.storage.items import put_items, read_items
-from standout.study.storage.store import PATIENCE, Session, Store, open_store
-from standout.study.transaction import Transaction, check_count
+from standout.study.storage.session import Session
+from standout.study.storage.store import PATIENCE, Store, open_store
+from standout.study.transaction import Transaction, behind_commit, check_count
 from standout.study_interface import ByHand, StudyInterface, Wanted, new_key
 
 if TYPE_CHECKING:
@@ -130,6 +132,11 @@ class Study(StudyInterface):
     def method(self) -> Method:
         """How pulls are chosen."""
         return self._state.method
+
+    @property
+    def file(self) -> str | None:
+        """The name of the study's file, without its folder; None in PostgreSQL."""
+        return Path(self._store.shown).name if self._store.is_sqlite else None
 
     @property
     def is_current(self) -> bool:
@@ -335,7 +342,7 @@ class Study(StudyInterface):
                     state = self._memory.sync(session)
                     session.delete_study(
                         self._key, name, session.now, who, why,
-                        state.totals.pulls, state.number + 1, state.head,
+                        state.totals.pulls, state.number + 1, state.head.hex(),
                     )  # fmt: skip
             finally:
                 self._memory.forget()
@@ -430,6 +437,11 @@ class Study(StudyInterface):
             return queries.failures_before(self._state, before, limit)
 
     @property
+    def rewards(self) -> int:
+        """How many rewards are in the log, counted or not."""
+        return self._state.ledger.size
+
+    @property
     def is_stopped(self) -> bool:
         """Whether the study had stopped when this handle last looked."""
         return self._state.is_stopped
@@ -510,7 +522,7 @@ class Study(StudyInterface):
         else:
             for part in self.export_parts(form, raw=raw):
                 file.write(part)
-        return self._state.ledger.size
+        return self.rewards
 
     def export_parts(self, form: str = "csv", *, raw: bool = False) -> Iterator[str]:
         """The history as it is now, as `csv` or `json`, in parts of some thousand rewards.
@@ -657,15 +669,3 @@ class Study(StudyInterface):
 
     def __reduce__(self) -> NoReturn:
         raise StudyError("a Study cannot be sent to another process; open it there by its place")
-
-
-@contextmanager
-def behind_commit(key: str | None = None) -> Iterator[None]:
-    """Read what belongs to a change that is done; it is done also if that cannot be read."""
-    try:
-        yield
-    except StorageError as error:
-        why = str(error).replace("; nothing was changed", "")
-        raise UncertainError(
-            f"it was done, but what came of it cannot be read: {why}", key
-        ) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import ip_address
 from urllib.parse import quote, urlsplit
 
-from standout.study.storage.old_tokens import Role, Token
+from standout.study.storage.tokens import Role, Token
 
 HERE = "http://127.0.0.1:8000"
 """Where `standout serve` is unless it is told otherwise."""

@@ -7,8 +7,10 @@ does not disturb the others.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
+from standout.errors import StorageError, UncertainError
 from standout.results import Receipt, Ticket
 from standout.study import arguments, queries
 from standout.study.events import requests
@@ -17,7 +19,7 @@ from standout.study.events.handle import handle, repeat
 from standout.study.events.requests import Answer
 from standout.study.events.state import StudyState
 from standout.study.names import worker_of
-from standout.study.storage.store import Session
+from standout.study.storage.session import Session
 from standout.study_interface import Key
 
 MOMENT = 1e-6
@@ -145,3 +147,15 @@ class Transaction:
 def check_count(n: int) -> int:
     """`n` if so many tickets may be asked for; raises `StudyError` otherwise."""
     return arguments.whole("the number of tickets", n, 1, arguments.MOST_TICKETS)
+
+
+@contextmanager
+def behind_commit(key: str | None = None) -> Iterator[None]:
+    """Read what belongs to a change that is done; it is done also if that cannot be read."""
+    try:
+        yield
+    except StorageError as error:
+        why = str(error).replace("; nothing was changed", "")
+        raise UncertainError(
+            f"it was done, but what came of it cannot be read: {why}", key
+        ) from None

@@ -98,12 +98,12 @@ def _read_output(process: subprocess.Popen[bytes], timeout: float | None) -> tup
             if is_over and not ready:
                 break
             for key, _ in ready:
-                pipe: Any = key.fileobj
+                source: Any = key.fileobj
                 part = os.read(key.fd, CHUNK)
                 late += len(part) * is_over
                 if not part:
-                    selector.unregister(pipe)
-                kept[pipe] = _keep(kept[pipe] + part, is_end=pipe is process.stderr)
+                    selector.unregister(source)
+                kept[source] = _keep(kept[source] + part, is_end=source is process.stderr)
     process.wait(None if timeout is None else max(0.0, end - time.monotonic()))
     out, err = kept.values()
     return out, err

@@ -1,1 +1,0 @@
-"""The tables that are only added to: rewards, failures, steps and trace."""
