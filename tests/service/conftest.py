@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from standout.service.app import create_app
 from standout.service.settings import Settings
 from standout.study.storage.database import Storage
-from standout.study.storage.old_tokens import create
+from standout.study.storage.tokens import create
 from tests.study.conftest import Clock, clock, folder, place, server
 
 __all__ = ["Clock", "clock", "folder", "place", "server"]

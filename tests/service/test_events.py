@@ -15,7 +15,7 @@ import pytest
 
 from standout.study import Study
 from standout.study.storage.database import Storage
-from standout.study.storage.old_tokens import revoke, split
+from standout.study.storage.tokens import revoke, split
 from tests.patience import HANGS, until
 from tests.service.conftest import ARMS, new_token
 from tests.service.live import serving

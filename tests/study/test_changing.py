@@ -32,8 +32,8 @@ from standout.study.log.chain import Kind, Step
 from standout.study.progress import Progress
 from standout.study.settings import Settings
 from standout.study.storage.database import Storage
-from standout.study.storage.old_tokens import create as create_token
-from standout.study.storage.old_tokens import read_all
+from standout.study.storage.tokens import create as create_token
+from standout.study.storage.tokens import read_all
 from standout.study_interface import ByHand
 from tests.study.cli import standout
 from tests.study.conftest import Clock

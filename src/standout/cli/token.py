@@ -22,6 +22,9 @@ app = typer.Typer(
 )
 
 
+DAY = 86_400.0
+
+
 def _store(place: str, *, create: bool = False) -> Store:
     from standout.study.storage.store import open_store
 
@@ -40,6 +43,10 @@ def create(
     ],
     study: Annotated[str | None, typer.Option(metavar="NAME", help="Only for this study.")] = None,
     label: Annotated[str, typer.Option(help="For whom or what it is.")] = "",
+    days: Annotated[
+        float | None,
+        typer.Option(help="After how many days it ends; without, it holds until it is revoked."),
+    ] = None,
     worker: Worker = None,
     url: Annotated[
         str, typer.Option(metavar="URL", help="Where people reach the service, for the link.")
@@ -59,9 +66,10 @@ def create(
     from standout.study.storage import tokens
     from standout.study.token_links import code_of, drawn, link_of
 
-    storage = _store(place, create=True)
-    token, text = tokens.create(storage, role, study, label, by=worker_of(worker))
-    storage.close()
+    store = _store(place, create=True)
+    lasts = None if days is None else DAY * days
+    token, text = tokens.create(store, role, study, label, by=worker_of(worker), lasts=lasts)
+    store.close()
     if as_json:
         print_json({**token.to_dict(), "token": text, "link": link_of(token, text, url)})
         return
@@ -82,10 +90,10 @@ def list_tokens(place: Place, as_json: Json = False) -> None:
     """The tokens, without their secrets: when and by whom they were made and revoked."""
     from standout.study.storage.tokens import read_all
 
-    storage = _store(place)
-    with storage.read() as connection:
-        found = [kept.token for kept in read_all(connection)]
-    storage.close()
+    store = _store(place)
+    with store.read() as session:
+        found, now = [kept.token for kept in read_all(session)], session.now
+    store.close()
     if as_json:
         print_json({"tokens": [token.to_dict() for token in found]})
         return
@@ -99,6 +107,8 @@ def list_tokens(place: Place, as_json: Json = False) -> None:
         ]
         if token.revoked is not None:
             parts.append(_done("revoked", token.revoked, token.revoked_by))
+        elif token.expires is not None:
+            parts.append(f"{'ends' if now < token.expires else 'ended'} {moment(token.expires)}")
         parts += [printable(token.label, 60)] * bool(token.label)
         typer.echo("  ".join(parts))
     if not found:
@@ -123,9 +133,9 @@ def revoke(
     from standout.study.names import worker_of
     from standout.study.storage import tokens
 
-    storage = _store(place)
-    token, left = tokens.revoke(storage, number, by=worker_of(worker))
-    storage.close()
+    store = _store(place)
+    token, left = tokens.revoke(store, number, by=worker_of(worker))
+    store.close()
     typer.echo(f"revoked the {token.role}'s token {token.id}")
     again = "`standout token create PATH --role owner` lets you in again"
     if not left:

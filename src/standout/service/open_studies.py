@@ -17,7 +17,7 @@ from standout.service.cache import Recent
 from standout.study import Study
 from standout.study.storage.catalogue import list_studies, study_names
 from standout.study.storage.database import Connection, Storage
-from standout.study.storage.old_tokens import Kept, Token, create, read_all, revoke
+from standout.study.storage.tokens import Kept, Token, create, read_all, revoke
 
 log = logging.getLogger("standout.service")
 

@@ -19,7 +19,7 @@ from standout.service.schemas import Body
 from standout.service.security.auth import Anyone, Identity, Owner, check
 from standout.service.service import Service, ServiceOf
 from standout.study.rating.picture_files import PREFIX, read_picture, write_picture
-from standout.study.storage.old_tokens import Role
+from standout.study.storage.tokens import Role
 
 router = APIRouter(include_in_schema=False)
 

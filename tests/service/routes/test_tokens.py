@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi.testclient import TestClient
 
-from standout.study.storage.old_tokens import Role, Token
+from standout.study.storage.tokens import Role, Token
 from standout.study.token_links import code_of, drawn, link_of
 from tests.service.conftest import API, Connect, bearer, begin, new_token
 

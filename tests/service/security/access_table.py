@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 
 from standout.service.app import create_app
 from standout.service.settings import Settings
-from standout.study.storage.old_tokens import Role
+from standout.study.storage.tokens import Role
 from tests.service.conftest import BASE, bearer, new_token
 
 _PART = re.compile(r"\{(\w+)(?::\w+)?\}")

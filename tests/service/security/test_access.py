@@ -17,7 +17,7 @@ from fastapi.testclient import TestClient
 import standout as standout_package
 from standout.service.security.auth import FRESH
 from standout.study.storage.database import Storage
-from standout.study.storage.old_tokens import revoke, split
+from standout.study.storage.tokens import revoke, split
 from tests.patience import HANGS
 from tests.service.conftest import API, Connect, bearer, new_token
 from tests.service.live import serving

@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from standout.study.storage.database import Storage
-from standout.study.storage.old_tokens import revoke, split
+from standout.study.storage.tokens import revoke, split
 from tests.service.conftest import API, Connect, bearer, begin, new_token
 from tests.service.security.access_table import CALLERS, DOCS, refreshed, routes_of
 

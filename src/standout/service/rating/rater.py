@@ -17,7 +17,7 @@ from standout.service.security.login import keep_cookie
 from standout.service.service import Service
 from standout.service.settings import Settings
 from standout.study.rating.rater import Record, read_record
-from standout.study.storage.old_tokens import Role
+from standout.study.storage.tokens import Role
 from standout.study.transaction import Transaction
 
 YEAR = 365 * 86400

@@ -13,7 +13,7 @@ from standout.service.schemas import NewToken
 from standout.service.security.auth import Identity, Owner
 from standout.service.security.login import sign_in
 from standout.service.service import ServiceOf
-from standout.study.storage.old_tokens import NewTokenMade, Role, Token, TokenList
+from standout.study.storage.tokens import NewTokenMade, Role, Token, TokenList
 from standout.study.token_links import code_of, link_of
 
 router = APIRouter(prefix="/tokens", tags=["tokens"])

@@ -27,7 +27,7 @@ from standout.service.open_studies import OpenStudies
 from standout.service.queues import Queues
 from standout.service.security.limits import Buckets, check_rate
 from standout.service.settings import Settings
-from standout.study.storage.old_tokens import Kept, Role, split
+from standout.study.storage.tokens import Kept, Role, split
 
 TOKEN_COOKIE = "standout_token"
 FRESH = 0.5

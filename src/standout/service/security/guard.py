@@ -16,7 +16,7 @@ from standout.service.errors import ApiError, internal, of_http, translate
 from standout.service.security import headers as rules
 from standout.service.security.auth import Gate, Identity, headers_of, token_needed
 from standout.service.settings import Settings
-from standout.study.storage.old_tokens import Role
+from standout.study.storage.tokens import Role
 
 log = logging.getLogger("standout.service")
 access = logging.getLogger("standout.access")

@@ -32,13 +32,6 @@ def verify(
     head the events are shown to fit together, and what came of them to follow from
     them; who can write to the store could have written other events that do so too.
     """
-    return verify_and_fold(events, head, current)[0]
-
-
-def verify_and_fold(
-    events: Iterable[Event], head: str | None = None, current: StudyState | None = None
-) -> tuple[Verification, StudyState | None]:
-    """The same, with the state that the events give (as far as they could be folded)."""
     checks = _Checks()
     try:
         checks.fold_all(events)
@@ -51,17 +44,16 @@ def verify_and_fold(
         )
     state = checks.state
     if state is None:
-        return Verification(0, 0, tuple(checks.problems)), None
+        return Verification(0, 0, tuple(checks.problems))
     if current is not None and not checks.problems:
         checks.problems += differences(current, state)
-    found = Verification(
+    return Verification(
         state.ledger.size,
         state.tickets.size,
         tuple(checks.problems[:MOST_PROBLEMS]),
         state.number + 1,
         state.head.hex(),
     )
-    return found, state
 
 
 class _Checks:

@@ -152,16 +152,3 @@ def _refuse_left_log(path: Path) -> None:
             raise StorageError(
                 f"{log} of an earlier file is here, maybe with its newest rewards; move it away"
             )
-
-
-def check_length(path: Path, expected: int) -> None:
-    """Refuse a file of which the end is missing (unless its newest pages are in the log beside)."""
-    log = Path(f"{path}-wal")
-    if log.exists() and log.stat().st_size > 0:
-        return
-    size = path.stat().st_size
-    if size < expected:
-        raise StorageError(
-            f"{path} is cut short ({size:,} bytes of {expected:,}); nothing was changed. "
-            "Restore it from a copy"
-        )
