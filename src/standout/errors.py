@@ -151,9 +151,11 @@ class StudyExistsError(StudyError):
 
 
 class AllOutError(StudyError):
-    """All that is left of the budget is handed out; the study goes on when rewards come in.
+    """The study runs, and all that is useful to measure now is handed out.
 
-    `wait` is in how many seconds the first lease ends: then its pull can be asked for again.
+    That is so when the budget leaves no room for more, when every arm is paused, or when so many
+    rewards wait for slower ones that more would only wait, too. `wait` is in how many
+    seconds the first lease ends: then its pull can be asked for again. It is 0 if no pull is out.
     """
 
     code, status = "all_out", 409
@@ -164,10 +166,12 @@ class AllOutError(StudyError):
 
     @classmethod
     def after(cls, wait: float) -> AllOutError:
-        """The error of a caller who may ask again after `wait` seconds."""
+        """The error of a caller who may ask again after `wait` seconds, if there is a lease."""
+        if wait == 0.0:
+            return cls("there is nothing to measure now: every arm that could be is paused")
         return cls(
-            "every pull that the budget allows is handed out; the study goes on when a reward "
-            f"comes in, or when the first lease ends in {max(1, round(wait)):,} s",
+            "there is nothing to measure now: all that is useful is handed out; ask again when a "
+            f"reward has come in, or in {max(1, round(wait)):,} s, when the first lease ends",
             wait,
         )
 

@@ -106,9 +106,8 @@ class StudyInterface(ABC):
         """The pull to measure next; with `n` a list of up to so many.
 
         None (an empty list) means that the study has stopped, and nothing else; fewer
-        than `n` that the budget leaves no room for more. While a study runs there is
-        always something useful to measure, unless all that the budget allows is
-        handed out: then `AllOutError` says when to ask again.
+        than `n` that no more are useful now. If none is, although the study runs,
+        `AllOutError` says when to ask again.
         Parallel workers get different arms as far as that is useful. `worker`
         says who measures (machine and process unless given, over HTTP the thread, too),
         `lease` in how many seconds the ticket is handed out again (the study's
@@ -116,7 +115,7 @@ class StudyInterface(ABC):
         With `known`, the tickets that `worker` holds and that are not among
         these numbers come first: an answer that got lost is given again.
 
-        Raises `AllOutError` if every pull of the budget is out, `StudyError` for a number or a
+        Raises `AllOutError` if all that is useful is out, `StudyError` for a number or a
         lease that is out of range, and `StorageError` if the database cannot be used.
 
         >>> ticket = study.ask()

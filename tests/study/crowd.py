@@ -16,9 +16,10 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
+from standout.study.inbox import lock
+
 from standout import Problem
 from standout.study import Study
-from standout.study.inbox import lock
 
 ARMS = [f"arm {i}" for i in range(12)]
 # So narrow a gap that the study goes on until its budget ends.

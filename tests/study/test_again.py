@@ -97,7 +97,7 @@ def test_together_is_one_after_the_other(place: str) -> None:
         rewards = {name: rng.normal(MEANS[held[name][0].arm], SIGMA) for name in names}
         requests = [request(name, rewards[name]) for name in names]
         requests.insert(1, lambda turn: turn.tell_many([(10**6, 0.0)]))  # type: ignore[arg-type]
-        found = one.in_one_transaction(requests, 8)
+        found = one.in_one_transaction(requests)
         assert isinstance(found.pop(1), BatchError)
         for name, tickets in zip(names, found, strict=True):
             assert not isinstance(tickets, StandoutError)
@@ -116,7 +116,7 @@ def test_a_broken_request_undoes_them_all(place: str) -> None:
     tickets = study.ask(2)
     with pytest.raises(ZeroDivisionError):
         study.in_one_transaction(
-            [lambda turn: turn.tell_many([(tickets[0], 0.0)]), lambda _: 1 / 0], 2
+            [lambda turn: turn.tell_many([(tickets[0], 0.0)]), lambda _: 1 / 0]
         )
     assert study.status().pulls == 0
     study.tell(tickets[0], 1.0)
@@ -163,7 +163,7 @@ def test_export_in_parts_is_the_export(
     study = make(place)
     assert json.loads("".join(study.export_parts("json"))) == []
     study.tell_many([(arm, MEANS[arm]) for arm in ARMS * 7])
-    monkeypatch.setattr("standout.study.storage.log.reward_log.PART", 10)
+    monkeypatch.setattr("standout.study.events.history.PART", 10)
     whole = io.StringIO()
     study.export(whole, form)
     parts = study.export_parts(form)

@@ -8,6 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from standout.study.log.chain import Kind, Step
+from standout.study.progress import Progress
+from standout.study.storage.database import Storage
+from standout.study.storage.old_tokens import create as create_token
+from standout.study.storage.old_tokens import read_all
 
 from standout import Problem, Run
 from standout.core import method as method_of_runs
@@ -28,10 +33,7 @@ from standout.errors import (
 from standout.report.page import render_report
 from standout.results import StopReason
 from standout.study import Study
-from standout.study.log.chain import Kind, Step
-from standout.study.progress import Progress
 from standout.study.settings import Settings
-from standout.study.storage.database import Storage
 from standout.study.storage.tokens import create as create_token
 from standout.study.storage.tokens import read_all
 from standout.study_interface import ByHand

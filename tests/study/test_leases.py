@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from standout.errors import StudyError, TicketError
+from standout.errors import AllOutError, StudyError, TicketError
 from standout.study import Study, Ticket
 from tests.study.conftest import Clock
 from tests.study.test_conformance import ARMS, MEANS, SIGMA, finish, make
@@ -39,7 +39,8 @@ def test_late_reward_when_the_second_came_first(place: str, clock: Clock) -> Non
     clock.now += 101
     new = study.ask(5)
     assert [t.arm for t in new] == [t.arm for t in old]
-    assert study.ask(1) == []
+    with pytest.raises(AllOutError):
+        study.ask(1)
     study.tell_many([(t, MEANS[t.arm]) for t in new])
     # The budget is used up: the late rewards are kept, and counted nowhere.
     assert study.tell_many([(t, 0.0) for t in old]).surplus == 5
@@ -103,7 +104,9 @@ def test_all_arms_paused(place: str) -> None:
     study = make(place)
     for arm in ARMS:
         study.pause(arm)
-    assert study.ask(3) == []
+    with pytest.raises(AllOutError, match="is paused") as error:
+        study.ask(3)
+    assert error.value.wait == 0
     assert not study.status().stopped
     with pytest.raises(StudyError, match="no arm"):
         study.pause("palm")
@@ -254,10 +257,12 @@ def test_a_straggler_of_every_arm_makes_asking_wait(place: str, clock: Clock, to
     stragglers = study.ask(5)
     assert {t.arm for t in stragglers} == set(ARMS) or told
     asked = 0
-    while tickets := study.ask(3, lease=1e6):
-        asked += len(tickets)
-        assert asked < 500
-        study.tell_many([(t, MEANS[t.arm]) for t in tickets])
+    with pytest.raises(AllOutError) as error:
+        while tickets := study.ask(3, lease=1e6):
+            asked += len(tickets)
+            assert asked < 500
+            study.tell_many([(t, MEANS[t.arm]) for t in tickets])
+    assert error.value.wait == pytest.approx(100)
     status = study.status()
     assert (status.stopped, status.pending) == (False, 5)
     assert {one.ticket for one in status.waiting} <= {t.id for t in stragglers}

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from standout.study.storage.statements import Statement
 
 from standout import Problem
 from standout.errors import BatchError, ProblemError, RewardError
 from standout.study import Study, Ticket
-from standout.study.storage.statements import Statement
 from tests.study.conftest import Clock
 
 ARMS = [f"arm {i}" for i in range(6)]

@@ -15,14 +15,14 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
+from standout.study.storage.database import Storage
+from standout.study.storage.migrations import STEPS, migrate, stored_version
+from standout.study.storage.schema import TABLES
 
 from standout import Problem
 from standout.errors import NoStudyError, ProblemError, StandoutError, StorageError, StudyError
 from standout.study import Study
-from standout.study.storage.database import Storage
 from standout.study.storage.location import file_system, has_password, locate
-from standout.study.storage.migrations import STEPS, migrate, stored_version
-from standout.study.storage.schema import TABLES
 from tests.study.cli import standout
 from tests.study.postgres import PASSWORD, Server
 

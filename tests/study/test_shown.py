@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from standout.study.storage.log.trace import GROWTH
 
 from standout import Problem
 from standout.errors import ProblemError, StudyError
 from standout.study import Study
-from standout.study.storage.log.trace import GROWTH
 from tests.study.cli import standout
 from tests.study.test_conformance import ARMS, MEANS, SIGMA, finish, make
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from standout.study.snapshot import read_snapshot
+from standout.study.storage.database import Storage
 
 from standout.study import Study
 from standout.study import snapshot as module
-from standout.study.snapshot import read_snapshot
-from standout.study.storage.database import Storage
 from tests.study.test_conformance import ARMS, make
 
 

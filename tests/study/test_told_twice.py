@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from standout.study.log.chain import digest_request, read_places, write_places
 
 from standout.errors import (
     BatchError,
@@ -17,7 +18,6 @@ from standout.errors import (
 )
 from standout.study import Receipt, Study
 from standout.study.csv_files import fingerprint, read_results
-from standout.study.log.chain import digest_request, read_places, write_places
 from standout.study.transaction import Mark, insist
 from tests.study.cli import standout
 from tests.study.conftest import Clock

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from standout.study.look import Look
+from standout.study.progress import Progress
 
 from standout import Problem, ProblemError, StopReason, Study, StudyError, Until, identify
-from standout.study.look import Look
 from standout.study.measuring.campaign import make_or_find
-from standout.study.progress import Progress
 
 MEANS = {**{f"arm {i}": 0.02 * i for i in range(12)}, "yew": 0.6}
 PROBLEM = Problem(noise="gaussian:0.06", k=3)

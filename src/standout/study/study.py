@@ -231,7 +231,9 @@ class Study(StudyInterface):
     # Asking and telling ----------------------------------------------------------
 
     def _ask(self, wanted: Wanted) -> list[Ticket]:
-        request = requests.Ask(check_count(wanted.n or 1), wanted.lease, wanted.known)
+        request = requests.Ask(
+            check_count(1 if wanted.n is None else wanted.n), wanted.lease, wanted.known
+        )
         who = worker_of(wanted.worker)
         asked = self._change(lambda turn: turn.asked(request, who))
         if asked.is_all_out:
@@ -262,7 +264,7 @@ class Study(StudyInterface):
         wait = 0.0
         if asked.free_at is not None:
             with self._reading() as session:
-                wait = max(0.0, asked.free_at - session.now)
+                wait = max(1e-3, asked.free_at - session.now)
         return AllOutError.after(wait)
 
     def in_one_transaction(
@@ -513,7 +515,7 @@ class Study(StudyInterface):
         >>> import io
         >>> file = io.StringIO()
         >>> study.export(file), file.getvalue().strip()
-        (0, 'seq,time,arm,reward,ticket,asked,worker,status')
+        (0, 'seq,time,arm,reward,ticket,asked,worker,status,turn')
         """
         if form not in history.FORMS:
             raise StudyError(f"no format {shown(form)}; there are {', '.join(history.FORMS)}")
@@ -531,8 +533,7 @@ class Study(StudyInterface):
         """
         if form not in history.TEXTS:
             raise StudyError(f"no format {shown(form)}; there are {', '.join(history.TEXTS)}")
-        with self._reading():
-            return history.TEXTS[form](self._state, raw)
+        return history.TEXTS[form](self.history(), raw)
 
     def verify(self, head: str | None = None) -> Verification:
         """Work everything out anew from the log, and compare with what is stored.

@@ -117,9 +117,9 @@ class Walk(RuleBasedStateMachine):
         else:
             self.play.do(Tell(pairs, late))
         self.twin.tell(items, is_rater)
-        if n and not is_old and self.play.state.tickets.size >= first:
-            self._asked(n, self.lease, first)
-        elif n and not is_old and not self.play.state.is_stopped:
+        if (n and not is_old and self.play.state.tickets.size >= first) or (
+            n and not is_old and not self.play.state.is_stopped
+        ):
             self._asked(n, self.lease, first)
 
     def _told(self) -> list[tuple[int, float]]:

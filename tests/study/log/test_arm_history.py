@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from standout import Problem, Study
 from standout.study.log import arm_history as history_of_arm
 from standout.study.log.arm_history import MOMENTS_KEPT, MOST_REWARDS, arm_history, moments_of
 from standout.study.storage.log import reward_log
+
+from standout import Problem, Study
 from standout.study.view import view
 
 ARMS = ["ash", "elm", "fir", "oak"]

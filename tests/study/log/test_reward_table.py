@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from standout.study.log.reward_table import read_reward_table
 
 from standout.study import Study
-from standout.study.log.reward_table import read_reward_table
 from tests.study.conftest import Clock
 from tests.study.test_conformance import ARMS, make
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -14,7 +14,7 @@ from standout.study.csv_files import guarded, quoted
 from standout.study.events.ledger import RewardStatus
 from standout.study.events.state import StudyState
 
-COLUMNS = ("seq", "time", "arm", "reward", "ticket", "asked", "worker", "status")
+COLUMNS = ("seq", "time", "arm", "reward", "ticket", "asked", "worker", "status", "turn")
 STATUSES = tuple(status.name.lower() for status in RewardStatus)
 OUT = "out"
 """The status of a pull that is handed out and has no reward yet."""
@@ -29,8 +29,9 @@ class History:
     `time` and `asked` are seconds since 1970. `ticket` is 0 and `asked` NaN for a reward told
     without asking. `status` is `counted`, `waiting` (for an earlier pull of its arm; it is in the
     totals when that is in), `void` (by hand; `Study.changes` says by whom and why) or
-    `surplus` (in no total). Rows behind those, with a `seq` of 0 and no reward (NaN), are
-    the pulls that are `out`.
+    `surplus` (in no total). `turn` numbers the counted rewards in the order in which they
+    were counted; it is 0 for the others. Rows behind those, with a `seq` of 0 and no reward
+    (NaN), are the pulls that are `out`.
     """
 
     columns: dict[str, Any]
@@ -83,6 +84,7 @@ def codes_of(state: StudyState, first: int = 1, last: int | None = None) -> dict
         "asked": asked,
         "worker": part["worker"].astype(np.int64),
         "status": part["status"].copy(),
+        "turn": part["turn"].copy(),
     }
 
 
@@ -92,7 +94,7 @@ def out_of(state: StudyState) -> list[dict[str, Any]]:
         {
             "seq": 0, "time": None, "arm": state.arms[state.tickets.arm.item(number - 1)],
             "reward": None, "ticket": number, "asked": state.tickets.asked.item(number - 1),
-            "worker": one.worker, "status": OUT,
+            "worker": one.worker, "status": OUT, "turn": 0,
         }
         for number, one in state.tickets.open.items()
     ]  # fmt: skip
@@ -111,58 +113,45 @@ def history(state: StudyState) -> History:
     return History(columns)
 
 
-def parts_of(state: StudyState) -> Iterator[list[Sequence[Any]]]:
-    """The history's rows in order of `COLUMNS`, some at a time, as the ledger is now.
-
-    What is not known is None. They may be taken one by one while the study goes on: the ledger
-    only grows, and which rewards wait or are void is settled now.
-    """
-    last, out, status = state.ledger.size, out_of(state), state.ledger.status.copy()
-    workers, arms = state.ledger.workers, state.arms
-    for first in range(1, last + 1, PART):
-        found = codes_of(state, first, min(first + PART - 1, last))
-        found["status"] = status[first - 1 : first - 1 + len(found["seq"])]
-        yield [
-            (seq, time, arms[arm], reward, ticket or None, asked if ticket else None,
-             workers[worker], STATUSES[code])
-            for seq, time, arm, reward, ticket, asked, worker, code in zip(
-                *(found[name].tolist() for name in COLUMNS), strict=True
-            )
-        ]  # fmt: skip
-    if out:
-        yield [tuple(row[name] for name in COLUMNS) for row in out]
+def rows_of(found: History) -> Iterator[list[list[Any]]]:
+    """The history's rows in the order of `COLUMNS`, some at a time; what is not known is None."""
+    for first in range(0, len(found), PART):
+        part = {name: found[name][first : first + PART].tolist() for name in COLUMNS}
+        for name in ("time", "reward", "asked"):
+            part[name] = [None if value != value else value for value in part[name]]
+        part["ticket"] = [ticket or None for ticket in part["ticket"]]
+        yield [list(row) for row in zip(*part.values(), strict=True)]
 
 
-def csv_text(state: StudyState, raw: bool = False) -> Iterator[str]:
+def csv_text(found: History, raw: bool = False) -> Iterator[str]:
     """A line per reward under a header, part after part.
 
     A CSV is opened in spreadsheets, which run a name that begins with `=`: such
     names of arms and workers get a `'` in front, unless `raw`.
     """
-    write = quoted if raw else lambda text: quoted(guarded(text))
     names: dict[str, str] = {}
     yield ",".join(COLUMNS) + "\n"
-    for rows in parts_of(state):
+    for rows in rows_of(found):
         for row in rows:
-            for name in (row[2], row[6]):
+            for place in (2, 6):
+                name = row[place]
                 if name not in names:
-                    names[name] = write(name)
-        yield "".join(
-            f"{seq},{_number(time)},{names[arm]},{_number(reward)},{_number(ticket)},"
-            f"{_number(asked)},{names[worker]},{status}\n"
-            for seq, time, arm, reward, ticket, asked, worker, status in rows
-        )
+                    names[name] = quoted(name if raw else guarded(name))
+                row[place] = names[name]
+        yield "".join(",".join(map(_field, row)) + "\n" for row in rows)
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else repr(value)
+def _field(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else repr(value)
 
 
-def json_text(state: StudyState, raw: bool = False) -> Iterator[str]:
+def json_text(found: History, raw: bool = False) -> Iterator[str]:
     """One array with an object per reward, part after part; `raw` makes no difference."""
     yield "["
     before = "\n"
-    for rows in parts_of(state):
+    for rows in rows_of(found):
         texts = [json.dumps(dict(zip(COLUMNS, row, strict=True))) for row in rows]
         yield before + ",\n".join(texts)
         before = ",\n"

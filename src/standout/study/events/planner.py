@@ -21,11 +21,13 @@ import numpy as np
 from standout.core import engine
 from standout.core.many_rewards import observe_many
 from standout.core.state import CURSOR, ROUNDS, UNDECIDED, State, copy_state, means_of
-from standout.core.typing import Ints
+from standout.core.typing import Flags, Ints
 from standout.study.events.rounds import LiveRound
 from standout.study.events.state import StudyState
 from standout.study.events.tickets import NO_ARMS, Avoided
 
+WAITING = 64
+"""Rewards of an arm that may wait for a slower one before the arm is left alone."""
 CARRIED_FIELDS = ("quota",)
 """Where a rule stands in its schedule: planning ahead moves it on for good."""
 STEPS = 64
@@ -102,11 +104,25 @@ def _begin_now(state: StudyState) -> Plan:
     return begin(state, state.state, state.chance.of_round(state.totals.rounds + 1))
 
 
-def _without_paused(state: StudyState, arms: Ints, amounts: Ints) -> Plan:
-    if not state.paused:
+def _useful(state: StudyState, arms: Ints, amounts: Ints) -> Plan:
+    """A plan without the arms that are not useful to measure now."""
+    if not state.paused and not state.held.any():
         return arms, amounts
-    keep = ~np.isin(arms, list(state.paused))
+    keep = _is_useful(state)[arms]
     return arms[keep], amounts[keep]
+
+
+def _is_useful(state: StudyState) -> Flags:
+    """Per arm, whether one more pull may help: not paused, and few rewards wait for slower ones.
+
+    As many rewards as are counted may wait, `WAITING` at least.
+    """
+    held, pulls = state.held, state.state.pulls
+    if state.is_one_line:
+        held, pulls = np.full_like(held, held.sum()), np.full_like(pulls, pulls.sum())
+    useful: Flags = held < np.maximum(WAITING, pulls)
+    useful[list(state.paused)] = False
+    return useful
 
 
 class RecordedPlans:
@@ -157,7 +173,7 @@ class LivePlans:
             return None
         else:
             arms, amounts = _begin_now(state)
-        arms, amounts = _without_paused(state, arms, amounts)
+        arms, amounts = _useful(state, arms, amounts)
         if not len(arms):
             arms = least_owed(state, state.state.verdict == 0)
             amounts = np.ones(len(arms), dtype=np.int64)
@@ -175,7 +191,7 @@ class LivePlans:
         """
         rng = self.state.chance.of_round(self.state.totals.rounds + 1)
         plan = begin(self.state, copy_state(self.state.state), rng)
-        return len(_without_paused(self.state, *plan)[0]) > 0
+        return len(_useful(self.state, *plan)[0]) > 0
 
     def record(self, content: dict[str, Any]) -> None:
         """Put the plans, and how planning ahead has moved the rule on, into an event's content."""
@@ -187,9 +203,7 @@ class LivePlans:
 
 def least_owed(state: StudyState, wanted: Any) -> Ints:
     """The wanted arms that can be measured, those with the fewest pulls first."""
-    wanted = wanted & np.isfinite(state.state.costs)
-    wanted[list(state.paused)] = False
-    arms = np.flatnonzero(wanted)
+    arms = np.flatnonzero(wanted & np.isfinite(state.state.costs) & _is_useful(state))
     pulls = state.state.pulls[arms] + state.owed[arms]
     return arms[np.argsort(pulls, kind="stable")]
 
