@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from fastapi.testclient import TestClient
 
 from standout.service.app import create_app
 from standout.service.settings import Settings
-from standout.study.storage.database import Storage
+from standout.study.storage.store import open_store
 from standout.study.storage.tokens import create
 from tests.study.conftest import Clock, clock, folder, place, server
 
@@ -52,13 +53,10 @@ def client(connect: Connect, file: str) -> TestClient:
     return connect(file)
 
 
-def new_token(place: str, role: str, study: str | None = None) -> str:
+def new_token(place: str, role: str, study: str | None = None, lasts: float | None = None) -> str:
     """A token's text."""
-    storage = Storage(place, create=True)
-    try:
-        return create(storage, role, study)[1]
-    finally:
-        storage.close()
+    with closing(open_store(place, create=True)) as store:
+        return create(store, role, study, lasts=lasts)[1]
 
 
 def bearer(token: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from standout.study import Study
-from standout.study.storage.database import Storage
+from standout.study.storage.store import open_store
 from standout.study.storage.tokens import revoke, split
 from tests.patience import HANGS, until
 from tests.service.conftest import ARMS, new_token
@@ -104,7 +104,7 @@ def test_silence_is_broken_and_revoked_tokens_hear_no_more(folder: Path) -> None
         with listen(url, token) as stream:
             lines = [stream.readline() for _ in range(8)]
             assert b": still here\n" in lines
-            storage = Storage(place)
+            storage = open_store(place)
             parts = split(token)
             assert parts is not None
             revoke(storage, parts[0])

@@ -6,26 +6,34 @@ dashboard never keeps a worker waiting.
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from typing import NamedTuple
 
 from standout.errors import NoStudyError, UnavailableError
 from standout.results import StudyList
 from standout.service.cache import Recent
 from standout.study import Study
-from standout.study.storage.catalogue import list_studies, study_names
-from standout.study.storage.database import Connection, Storage
+from standout.study.listing import row_of
+from standout.study.storage.logins import Login, begin_login, end_login, read_logins
+from standout.study.storage.session import Session
+from standout.study.storage.store import Store, open_store
 from standout.study.storage.tokens import Kept, Token, create, read_all, revoke
-
-log = logging.getLogger("standout.service")
 
 PATIENCE = 20.0
 """Seconds that a request waits for a lock or a database: less than a client waits for us."""
 PING_PATIENCE, CLOSING = 5.0, 0.5
 MOST_OPEN = 16
 """Studies kept open; the one not used for longest makes room."""
+
+
+class Keys(NamedTuple):
+    """All that opens the service, as the store had it at the moment `now`."""
+
+    tokens: list[Kept]
+    logins: dict[str, Login]
+    now: float
 
 
 class Pair:
@@ -56,15 +64,13 @@ class OpenStudies:
         self._pairs = Recent[str, Pair](MOST_OPEN)
         self._catalogue = threading.Lock()
         self._pulse = threading.Lock()
-        self._pinged: Storage | None = None
-        self._storage = Storage(place, create=True, patience=PATIENCE)
-        if self._storage.remark is not None:
-            log.warning("%s", self._storage.remark)
+        self._pinged: Store | None = None
+        self._store = open_store(place, create=True, patience=PATIENCE)
 
     @property
     def shown(self) -> str:
         """The place, without a password."""
-        return self._storage.shown
+        return self._store.shown
 
     def _handle(self, name: str, purpose: str) -> Study:
         with self._lock:
@@ -76,7 +82,7 @@ class OpenStudies:
             return pair.get(purpose)
         except NoStudyError:
             self.forget(name)
-            if not self._storage.is_current:
+            if not self._store.is_current:
                 raise UnavailableError(f"{self.shown} is no longer there") from None
             raise
 
@@ -97,60 +103,74 @@ class OpenStudies:
         self._pairs.pop(name)
 
     @contextmanager
-    def _reading(self) -> Iterator[Connection]:
+    def _reading(self) -> Iterator[Session]:
         with self._catalogue:
-            if not self._storage.is_current:
+            if not self._store.is_current:
                 # Another file has been put in its place: from now on that is the store.
                 try:
-                    found = Storage(self.place, patience=PATIENCE)
+                    found = open_store(self.place, patience=PATIENCE)
                 except NoStudyError:
                     raise UnavailableError(f"{self.shown} is no longer there") from None
-                self._storage.close()
-                self._storage = found
-            with self._storage.read() as connection:
-                yield connection
+                self._store.close()
+                self._store = found
+            with self._store.read() as session:
+                yield session
 
     def ping(self) -> None:
         """See that the database answers, on a connection of its own; raises if it does not."""
         with self._pulse:
             if self._pinged is None or not self._pinged.is_current:
-                self._pinged = Storage(self.place, patience=PING_PATIENCE)
+                self._pinged = open_store(self.place, patience=PING_PATIENCE)
             self._pinged.ping()
 
     def page(self, limit: int, after: str | None, only: str | None) -> StudyList:
         """Up to `limit` studies behind the one called `after`; `only` this one if given."""
-        with self._reading() as connection:
-            names = study_names(connection)
-            if only is not None:
-                names = [pair for pair in names if pair[1] == only]
-            if after is not None:
-                places = [i for i, (_, name) in enumerate(names) if name == after]
-                names = names[places[0] + 1 :] if places else []
-            chosen = names[:limit]
-            rows = list_studies(connection, [key for key, _ in chosen]) if chosen else []
-        return StudyList(tuple(rows), chosen[-1][1] if len(names) > limit else None)
+        with self._reading() as session:
+            names = [name for _, name in session.names() if only in (None, name)]
+        if after is not None:
+            names = names[names.index(after) + 1 :] if after in names else []
+        rows = []
+        for name in names[:limit]:
+            with suppress(NoStudyError):  # Deleted just now.
+                rows.append(row_of(self.reader(name)))
+        return StudyList(tuple(rows), names[limit - 1] if len(names) > limit else None)
 
-    def tokens(self) -> list[Kept]:
+    def keys(self) -> Keys:
         """Every token of the place, revoked ones too, with the hashes of their secrets."""
-        with self._reading() as connection:
-            return read_all(connection)
+        with self._reading() as session:
+            return Keys(read_all(session), read_logins(session), session.now)
 
-    def make_token(self, role: str, study: str | None, label: str, by: str) -> tuple[Token, str]:
+    def make_token(
+        self, role: str, study: str | None, label: str, by: str, lasts: float | None = None
+    ) -> tuple[Token, str]:
         """Make a token of the place; its text is not kept."""
-        with closing(Storage(self.place, patience=PATIENCE)) as storage:
-            return create(storage, role, study, label, by=by)
+        with self._writing() as store:
+            return create(store, role, study, label, by=by, lasts=lasts)
 
     def revoke_token(self, number: str, by: str) -> None:
         """End a token of the place."""
-        with closing(Storage(self.place, patience=PATIENCE)) as storage:
-            revoke(storage, number, by=by)
+        with self._writing() as store:
+            revoke(store, number, by=by)
+
+    def begin_login(self, token: str, lasts: float) -> str:
+        """Begin a login with a token; the text for the cookie."""
+        with self._writing() as store:
+            return begin_login(store, token, lasts)[1]
+
+    def end_login(self, text: str) -> None:
+        """End a login."""
+        with self._writing() as store:
+            end_login(store, text)
+
+    def _writing(self) -> closing[Store]:
+        return closing(open_store(self.place, patience=PATIENCE))
 
     def close(self) -> None:
         """Close every study and connection; one that hangs is left to the end of the process."""
         self._pairs = Recent(MOST_OPEN)
-        for lock, storage in ((self._catalogue, self._storage), (self._pulse, self._pinged)):
-            if storage is not None and lock.acquire(timeout=CLOSING):
+        for lock, store in ((self._catalogue, self._store), (self._pulse, self._pinged)):
+            if store is not None and lock.acquire(timeout=CLOSING):
                 try:
-                    storage.close()
+                    store.close()
                 finally:
                     lock.release()

@@ -12,12 +12,13 @@ from pydantic import (
 )
 
 from standout.study.arguments import TEN_YEARS
+from standout.study.events import requests
 from standout.study.rating.page import PAGE_KEYS, PARTS
 from standout.study.storage.tokens import Role
 from standout.study.token_links import HERE
 
 if TYPE_CHECKING:
-    from standout.service.security.auth import Identity
+    pass
 
 BIGGEST = 2**63 - 1
 LONGEST_KEY = 200
@@ -137,9 +138,9 @@ class Asking(Body):
         "for whoever lost an answer.",
     )
 
-    def how(self, who: Identity) -> dict[str, Any]:
-        """What the study has to know of it, when `who` sends it."""
-        return {"worker": who.signs(self.worker), "lease": self.lease, "known": self.known}
+    def request(self, count: int) -> requests.Ask:
+        """So many tickets, as the study is asked for them."""
+        return requests.Ask(count, self.lease, self.known)
 
 
 class Ask(Asking):
@@ -268,6 +269,13 @@ class NewToken(Body):
     role: Role
     study: str | None = Field(default=None, max_length=1000)
     label: str = Field(default="", max_length=200)
+    lasts: Number | None = Field(
+        default=None,
+        gt=0,
+        le=TEN_YEARS,
+        description="Seconds for which it opens anything; until it is revoked if null.",
+        examples=[604800],
+    )
     origin: str = Field(
         default=HERE,
         max_length=300,

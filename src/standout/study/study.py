@@ -28,6 +28,7 @@ from standout.errors import (
     shown,
 )
 from standout.results import (
+    ArmHistory,
     Chances,
     Change,
     Failure,
@@ -424,6 +425,17 @@ class Study(StudyInterface):
         """
         with self._reading():
             return queries.read_trace(self._state)
+
+    def arm_history(self, position: int) -> ArmHistory:
+        """How one arm came to where it stands; `position` is its place in `arms`.
+
+        >>> study.arm_history(0).arm
+        'ash'
+        """
+        from standout.study.events.arm_history import arm_history
+
+        with self._reading():
+            return arm_history(self._state, position)
 
     def failures(self, limit: int = 100, before: int | None = None) -> list[Failure]:
         """Up to `limit` tickets that were given back, newest first, from before a `seq` on.

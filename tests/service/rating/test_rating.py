@@ -13,7 +13,7 @@ from standout.errors import ProblemError, RewardError
 from standout.service.rating.questions import check_answer, image_policy, question_of
 from standout.study import Study
 from standout.study.rating.scale import scale_of, value_at
-from standout.study.storage.database import Storage
+from standout.study.storage.store import Store
 from tests.service.conftest import ARMS, Connect, bearer, new_token
 
 COIN = Problem(noise="bernoulli", k=2)
@@ -60,13 +60,13 @@ def test_an_answer_is_one_transaction(
     client = connect(file)
     found = ask(client)
     written: list[bool] = []
-    write = Storage.write
+    write = Store.write
 
-    def counted(self: Storage, **options: Any) -> Any:
+    def counted(self: Store, **options: Any) -> Any:
         written.append(True)
         return write(self, **options)
 
-    monkeypatch.setattr(Storage, "write", counted)
+    monkeypatch.setattr(Store, "write", counted)
     for _ in range(3):
         found = tell(client, found["ticket"], 1).json()
         assert (found["state"], found["counted"]) == ("item", True)

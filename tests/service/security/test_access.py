@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 
 import standout as standout_package
 from standout.service.security.auth import FRESH
-from standout.study.storage.database import Storage
+from standout.study.storage.store import open_store
 from standout.study.storage.tokens import revoke, split
 from tests.patience import HANGS
 from tests.service.conftest import API, Connect, bearer, new_token
@@ -30,7 +30,7 @@ def end(place: str, token: str) -> None:
     """Revoke a token, given its text."""
     parts = split(token)
     assert parts is not None
-    storage = Storage(place)
+    storage = open_store(place)
     revoke(storage, parts[0])
     storage.close()
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from standout.study.storage.database import Storage
+from standout.study.storage.store import open_store
 from standout.study.storage.tokens import revoke, split
 from tests.service.conftest import API, Connect, bearer, begin, new_token
 from tests.service.security.access_table import CALLERS, DOCS, refreshed, routes_of
@@ -135,7 +135,7 @@ def test_a_revoked_token_ends(client: TestClient, file: str) -> None:
     gate = client.app.state.service.gate  # type: ignore[attr-defined]
     gate.forget()
     assert call(client, "/trees/view", None, token) == 200
-    storage = Storage(file)
+    storage = open_store(file)
     parts = split(token)
     assert parts is not None
     revoke(storage, parts[0])

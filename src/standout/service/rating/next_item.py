@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection, Container
 from typing import Any
 
 from standout.service.rating.questions import question_of
 from standout.service.rating.rater import Rater, may_hold_more
 from standout.service.settings import Settings
 from standout.study import Study, Ticket
+from standout.study.events.requests import Ask
 from standout.study.rating.rater import Record
 from standout.study.transaction import Transaction
-
-CHOICE = 4
-"""Tickets among which an item is looked for that the rater has neither answered nor skipped."""
-MOST_CHOICE = 50
 
 
 def choose(
@@ -27,11 +24,10 @@ def choose(
 ) -> tuple[str, Ticket | None]:
     """What the page comes to, and the ticket of an item.
 
-    It comes to `item`, `skipped` (only such are left), `done` (the rater has answered
-    all that is asked now), `wait` or `end`. The ticket is the one that the rater has, or a
+    It comes to `item`, `skipped` (there may be such left), `done` (the rater has answered
+    all that is there for it now), `wait` or `end`. The ticket is the one that the rater has, or a
     new one, for an arm that it has not answered: the guarantee takes answers to an item
-    as independent, and one person's are not. What the rater cannot take goes to
-    whoever asks next.
+    as independent, and one person's are not. Its pulls stay for others.
     """
     if study.is_stopped:
         return "end", None
@@ -41,21 +37,17 @@ def choose(
         return "wait", None
     lease = min(study.lease, settings.rater_lease)
     refused = skipped | record.answered.keys()
-    given = turn.ask(1, worker=rater.worker, lease=lease)
-    if given and given[0].arm in refused:
-        given += turn.ask(min(CHOICE + len(refused), MOST_CHOICE), worker=rater.worker, lease=lease)
-    chosen = next((ticket for ticket in given if ticket.arm not in refused), None)
-    turn.release([ticket for ticket in given if ticket is not chosen])
-    if chosen is not None:
-        return "item", chosen
-    return _why_none([ticket.arm for ticket in given], record.answered), None
+    asked = turn.asked(Ask(1, lease, avoid=refused), rater.worker)
+    if asked.tickets:
+        return "item", asked.tickets[0]
+    return _why_none(asked.avoided, record.answered), None
 
 
-def _why_none(arms: list[str], answered: Container[str]) -> str:
-    """Why a rater can take none of these arms."""
-    if not arms:
+def _why_none(avoided: Collection[str], answered: Container[str]) -> str:
+    """Why a rater gets nothing, if these arms came up."""
+    if not avoided:
         return "wait"
-    return "done" if all(arm in answered for arm in arms) else "skipped"
+    return "done" if all(arm in answered for arm in avoided) else "skipped"
 
 
 def show(study: Study, state: str, ticket: Ticket | None) -> dict[str, Any]:

@@ -120,7 +120,9 @@ async def answered(service: ServiceOf, rater: RaterOf, body: Answer) -> Response
 
     def tell(turn: Transaction, worker: str) -> bool:
         try:
-            return turn.tell_many([(body.ticket, body.value)], worker=worker).repeated == 0
+            return (
+                turn.tell_many([(body.ticket, body.value)], worker=worker, late="log").counted == 1
+            )
         except BatchError as error:
             if isinstance(error.__cause__, ToldError):
                 return False  # Answered before, with another button: the first answer holds.
@@ -137,7 +139,8 @@ async def skip(service: ServiceOf, rater: RaterOf, body: Skip) -> Response:
 
     def give_back(turn: Transaction, worker: str) -> bool:
         with suppress(ToldError):  # Answered in another window.
-            turn.fail(body.ticket, f"skipped: {reason}" if reason else "skipped", worker=worker)
+            why = f"skipped: {reason}" if reason else "skipped"
+            turn.fail(body.ticket, why, worker=worker, pauses=False)
         return False
 
     return await _act(service, rater, body, give_back)

@@ -11,23 +11,27 @@ from dataclasses import replace
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from standout.results import PendingList, Receipt, Tickets, Told
+from standout.results import PendingList, Tickets, Told
 from standout.service.answers import answer, sent
 from standout.service.schemas import Ask, Done, Fail, Pause, Release, Renew, Resume, Reward, Tell
 from standout.service.security.auth import Measurer, Reader
 from standout.service.service import Service, ServiceOf
 from standout.study import Study, Ticket
-from standout.study.transaction import Mark, Transaction, behind_commit
+from standout.study.events import requests
+from standout.study.events.requests import Asked
+from standout.study.study import behind_commit
+from standout.study.transaction import Transaction
+from standout.study_interface import new_key
 
 router = APIRouter(prefix="/studies/{name}", tags=["measuring"])
 
 
 async def _tickets(
-    service: Service, name: str, tickets: list[Ticket], with_items: bool
+    service: Service, name: str, tickets: tuple[Ticket, ...], with_items: bool
 ) -> tuple[Ticket, ...]:
     """The tickets, with what to show for their arms if that is wanted."""
     if not with_items or not tickets:
-        return tuple(tickets)
+        return tickets
     arms = {ticket.arm for ticket in tickets}
     with behind_commit():
         items = await service.queues.quick(lambda: service.studies.reader(name).items(arms))
@@ -36,15 +40,20 @@ async def _tickets(
 
 @router.post("/ask", responses=sent(Tickets, "Pulls to measure, or none."))
 async def ask(service: ServiceOf, who: Measurer, name: str, body: Ask) -> Response:
-    """Ask for pulls to measure."""
-    how = body.how(who)
+    """Ask for pulls to measure.
 
-    def request(study: Study, turn: Transaction) -> list[Ticket]:
-        return turn.ask(body.n, **how)
+    None and `stopped` false: all that there is to do is out, and the first lease ends
+    in `wait` seconds.
+    """
+    wanted, by = body.request(body.n), who.signs(body.worker)
 
-    study, given = await service.change(name, request)
-    listed = await _tickets(service, name, given, body.items)
-    return answer(Tickets(listed, study.is_stopped))
+    def request(study: Study, turn: Transaction) -> tuple[Asked, float]:
+        return turn.asked(wanted, by), turn.moment
+
+    study, (asked, now) = await service.change(name, request)
+    listed = await _tickets(service, name, asked.tickets, body.items)
+    wait = 0.0 if asked.free_at is None else max(0.0, asked.free_at - now)
+    return answer(Tickets(listed, study.is_stopped, wait))
 
 
 def _key(reward: Reward) -> Ticket | int | str:
@@ -56,15 +65,12 @@ def _key(reward: Reward) -> Ticket | int | str:
 @router.post("/tell", responses=sent(Told, "The rewards are on disk."))
 async def tell(service: ServiceOf, who: Measurer, name: str, body: Tell) -> Response:
     """Tell rewards, and ask for the next pulls in the same request if wanted."""
-    pairs = [(_key(reward), reward.reward) for reward in body.rewards]
-    how, mark = body.how(who), Mark.of(body.key)
-
-    def request(study: Study, turn: Transaction) -> tuple[Receipt, list[Ticket]]:
-        return turn.tell_and_ask(pairs, body.ask, mark=mark, **how)
-
-    study, (receipt, given) = await service.change(name, request)
-    listed = await _tickets(service, name, given, body.items)
-    return answer(Told(**vars(receipt), tickets=listed, stopped=study.is_stopped))
+    rewards = requests.Tell([(_key(reward), reward.reward) for reward in body.rewards])
+    wanted = requests.TellAndAsk(rewards, body.request(body.ask)) if body.ask else rewards
+    by, key = who.signs(body.worker), body.key or new_key()
+    study, told = await service.change(name, lambda _, turn: turn.tell(wanted, by, key))
+    listed = await _tickets(service, name, told.asked.tickets, body.items)
+    return answer(Told(**vars(told.receipt), tickets=listed, stopped=study.is_stopped))
 
 
 @router.post("/fail", responses=sent(Done))

@@ -27,8 +27,8 @@ def _is_theirs(who: Identity, token: Token) -> bool:
 @router.get("", responses=sent(TokenList, "All tokens that this owner has a say in."))
 async def list_tokens(service: ServiceOf, who: Owner) -> Response:
     """The tokens, without their secrets, oldest first."""
-    kept = await service.queues.look(service.studies.tokens)
-    found = (one.token for one in kept)
+    keys = await service.queues.look(service.studies.keys)
+    found = (one.token for one in keys.tokens)
     return answer(TokenList(tuple(token for token in found if _is_theirs(who, token))))
 
 
@@ -42,28 +42,29 @@ async def create_token(
     """
     if who.study is not None and body.study != who.study:
         raise ApiError(403, "this token is for another study: it makes tokens of its own only")
-    is_open = who.token is None and not await service.queues.look(service.studies.tokens)
-    if is_open and (body.role is not Role.OWNER or body.study is not None):
+    is_open = who.token is None and not (await service.queues.look(service.studies.keys)).tokens
+    is_whole = body.role is Role.OWNER and body.study is None and body.lasts is None
+    if is_open and not is_whole:
         raise StudyError(
             "from the first token on, one is asked for: make an owner's token for every study "
             "first, or nobody could look after this service from a page"
         )
     token, text = await service.queues.slow(
-        service.studies.make_token, str(body.role), body.study, body.label, who.name
+        service.studies.make_token, str(body.role), body.study, body.label, who.name, body.lasts
     )
     service.gate.forget()
     link = link_of(token, text, body.origin)
     made = answer(NewTokenMade(token, text, link, tuple(code_of(link) or ())), 201)
     if is_open:
-        sign_in(made, request, text)
+        await sign_in(made, request, service, token.id)
     return made
 
 
 @router.post("/{number}/revoke", responses=sent(Token, "It is good for nothing any more."))
 async def revoke_token(service: ServiceOf, who: Owner, number: str) -> Response:
     """End a token for good; not the one with which this is asked."""
-    kept = {one.token.id: one.token for one in await service.queues.look(service.studies.tokens)}
-    token = kept.get(number)
+    keys = await service.queues.look(service.studies.keys)
+    token = {one.token.id: one.token for one in keys.tokens}.get(number)
     if token is None or not _is_theirs(who, token):
         raise ApiError(404, "there is no such token")
     if who.token == number:

@@ -37,7 +37,6 @@ from standout.service.security.auth import LOOK, allow
 from standout.service.service import Service, ServiceOf
 from standout.study import Study
 from standout.study.csv_files import write_chances
-from standout.study.log.arm_history import PART, arm_history
 from standout.study.rating.item_list import list_items
 from standout.study.view import view as look_at
 
@@ -45,6 +44,8 @@ router = APIRouter(prefix="/studies/{name}", tags=["looking"], dependencies=[all
 
 FORECAST_SECONDS = 10.0
 """How long a forecast is good for, while the study goes on."""
+LONG_LOG = 20_000
+"""Rewards from which on one arm's history is kept for a while."""
 CHANCES_PAUSE = 4.0
 """Chances are good for so many times as long as they took: a fifth of a core at most."""
 
@@ -133,13 +134,13 @@ def _arm(service: Service, name: str, position: int) -> ArmHistory:
         raise ApiError(404, f"the study has {len(study.arms)} arms; positions begin with 0")
 
     def find() -> ArmHistory:
-        found, seen = arm_history(study, position), look_at(study)
+        found, seen = study.arm_history(position), look_at(study)
         shown = path_range(found, seen.thresholds, seen.problem.noise.support)
         return replace(found, scale=scale(*shown))
 
     def good_for(found: ArmHistory, took: float) -> float:
         # A long log is looked through for at most a tenth of the time, however many look on.
-        return 9 * took if study.pulse().pulls > PART else 0.0
+        return 9 * took if study.pulse().pulls > LONG_LOG else 0.0
 
     return kept_or_new(service.cache.arms, (name, position), study, find, good_for)
 

@@ -1,9 +1,9 @@
 """Who is asking, and whether they may.
 
-A token comes in the header `Authorization: Bearer ...` or, for pages, in a
-cookie that scripts cannot read. On the loopback address, as long as no token was
-ever made and none is required, whoever asks is the owner. Once one was made, the
-store stays closed, also when all are revoked.
+A token comes in the header `Authorization: Bearer ...`. A browser shows it once, to sign in, and
+has a login in its place: a cookie that scripts cannot read and that can be ended alone. On the
+loopback address, as long as no token was ever made and none is required, whoever asks is the
+owner. Once one was made, the store stays closed, also when all are revoked.
 """
 
 from __future__ import annotations
@@ -27,9 +27,12 @@ from standout.service.open_studies import OpenStudies
 from standout.service.queues import Queues
 from standout.service.security.limits import Buckets, check_rate
 from standout.service.settings import Settings
+from standout.study.storage.logins import Login, login_id
 from standout.study.storage.tokens import Kept, Role, split
 
-TOKEN_COOKIE = "standout_token"
+LOGIN_COOKIE = "standout_session"
+SAFE_LOGIN_COOKIE = f"__Host-{LOGIN_COOKIE}"
+"""The same by HTTPS: a browser takes it from no other host and sends it to no other."""
 FRESH = 0.5
 """Seconds until the tokens are read again. A stream looks again as often: a revoked token
 works for at most twice as long."""
@@ -88,6 +91,11 @@ def cookies_of(headers: dict[str, str]) -> dict[str, str]:
         return {}
 
 
+def login_of(cookies: dict[str, str]) -> str:
+    """The login among these cookies, empty if there is none."""
+    return cookies.get(SAFE_LOGIN_COOKIE) or cookies.get(LOGIN_COOKIE, "")
+
+
 def rater_cookie(who: Identity) -> str:
     """The cookie in which a browser keeps who rates with this token."""
     return f"standout_rater_{who.token or 'local'}"
@@ -99,6 +107,8 @@ class Gate:
     def __init__(self, settings: Settings, studies: OpenStudies, queues: Queues) -> None:
         self.settings, self._studies, self._queues = settings, studies, queues
         self._kept: dict[str, Kept] = {}
+        self._logins: dict[str, Login] = {}
+        self._behind = 0.0
         self._is_closed = False
         self._read_at = -FRESH
         self._reading: asyncio.Task[None] | None = None
@@ -122,15 +132,16 @@ class Gate:
     async def _read(self) -> None:
         begin = time.monotonic()
         try:
-            kept = await self._queues.quick(self._studies.tokens)
+            keys = await self._queues.quick(self._studies.keys)
         finally:
             if self._reading is asyncio.current_task():
                 self._reading = None
         if begin < self._read_at:
             return  # Somebody who asked later has been answered before.
-        self._kept = {found.token.id: found for found in kept}
+        self._kept = {kept.token.id: kept for kept in keys.tokens}
+        self._logins, self._behind = keys.logins, keys.now - begin
         # Revoked tokens count, too: revoking the last one must let nobody in.
-        self._is_closed = self._is_closed or bool(kept)
+        self._is_closed = self._is_closed or bool(keys.tokens)
         # As old as the question, not as the answer: a slow database makes nothing last longer.
         self._read_at = begin
 
@@ -146,9 +157,28 @@ class Gate:
             return None
         await self._refresh()
         kept = self._kept.get(parts[0])
-        if kept is None or not kept.is_of(parts[1]) or kept.token.revoked is not None:
+        return self._open(kept) if kept is not None and kept.is_of(parts[1]) else None
+
+    async def find_login(self, text: str) -> Identity | None:
+        """Whose login this is; None if it is nobody's, or has ended, or its token has."""
+        number = login_id(text)
+        if number is None:
             return None
-        return Identity(kept.token.role, kept.token.study, kept.token.id)
+        await self._refresh()
+        login = self._logins.get(number)
+        if login is None or login.expires <= self._now:
+            return None
+        kept = self._kept.get(login.token)
+        return None if kept is None else self._open(kept)
+
+    def _open(self, kept: Kept) -> Identity | None:
+        token = kept.token
+        return Identity(token.role, token.study, token.id) if token.is_usable(self._now) else None
+
+    @property
+    def _now(self) -> float:
+        """The store's time."""
+        return time.monotonic() + self._behind
 
     async def identify(self, headers: dict[str, str]) -> Identity | None:
         """Who sends a request with these headers; None when a token is needed and none is there.
@@ -162,7 +192,7 @@ class Gate:
             if found is None:
                 raise unauthorized("this token is not valid here, or was revoked")
         else:
-            found = await self.find(cookies.get(TOKEN_COOKIE, ""))
+            found = await self.find_login(login_of(cookies))
         if found is None and await self._is_open(headers):
             found = Identity(Role.OWNER)
         return found if found is None else self._with_rater(found, cookies)

@@ -1,4 +1,4 @@
-"""Logging in with a token, for pages: the browser keeps it where scripts cannot read it."""
+"""Logging in with a token, for pages: the browser keeps a login where no script reads it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from starlette.responses import RedirectResponse, Response
 
 from standout.service.answers import answer
 from standout.service.errors import ApiError
-from standout.service.security.auth import TOKEN_COOKIE, Identity
+from standout.service.security.auth import LOGIN_COOKIE, SAFE_LOGIN_COOKIE, Identity, login_of
 from standout.service.security.limits import check_rate
-from standout.service.service import ServiceOf
+from standout.service.service import Service, ServiceOf
 
 router = APIRouter(include_in_schema=False)
 
@@ -51,32 +51,38 @@ def keep_cookie(response: Response, request: Request, name: str, value: str, sec
     )
 
 
-def sign_in(response: Response, request: Request, token: str) -> None:
-    """Leave a token with the browser, so that it comes with every request."""
-    keep_cookie(response, request, TOKEN_COOKIE, token, _WEEKS)
+async def sign_in(response: Response, request: Request, service: Service, token: str) -> Response:
+    """Begin a login for the token of this id, and leave it with the browser."""
+    text = await service.queues.quick(service.studies.begin_login, token, _WEEKS)
+    service.gate.forget()
+    name = SAFE_LOGIN_COOKIE if request.url.scheme == "https" else LOGIN_COOKIE
+    keep_cookie(response, request, name, text, _WEEKS)
+    return response
 
 
 @router.post("/login")
 async def login(request: Request, service: ServiceOf) -> Response:
-    """Take a token (`token`, as JSON or from a form; `next` is where to go) into a cookie."""
+    """Take a token (`token`, as JSON or from a form; `next` is where to go) for a login."""
     caller = request.client.host if request.client else "-"
     check_rate((service.gate.logins, caller))
     fields, is_form = await _fields(request)
     found: Identity | None = await service.gate.find(fields.get("token", "").strip())
-    if found is None:
+    if found is None or found.token is None:
         raise ApiError(401, "this token is not valid here, or was revoked")
     response: Response = answer({"role": str(found.role), "study": found.study})
     if is_form:
         response = RedirectResponse(_here(fields.get("next", "/")), status_code=303)
-    sign_in(response, request, fields["token"].strip())
-    return response
+    return await sign_in(response, request, service, found.token)
 
 
 @router.post("/logout")
-async def logout(request: Request) -> Response:
-    """Forget the token."""
+async def logout(request: Request, service: ServiceOf) -> Response:
+    """End the login."""
+    await service.queues.quick(service.studies.end_login, login_of(request.cookies))
+    service.gate.forget()
     response: Response = answer({"done": True})
     if "form" in request.headers.get("content-type", ""):
         response = RedirectResponse("/", status_code=303)
-    response.delete_cookie(TOKEN_COOKIE, httponly=True, samesite="strict")
+    for name, is_safe in ((LOGIN_COOKIE, False), (SAFE_LOGIN_COOKIE, True)):
+        response.delete_cookie(name, httponly=True, samesite="strict", secure=is_safe)
     return response

@@ -217,11 +217,12 @@ def _asked(hand: _Hand, content: dict[str, Any]) -> Asked:
     if state.is_stopped or not content["n"]:
         return Asked(tuple(found))
     first = state.tickets.size + 1
-    hand.happens(Kind.ASKED, content)
+    outcome = hand.happens(Kind.ASKED, content)
     found += [ticket_of(state, number) for number in range(first, state.tickets.size + 1)]
     if found or state.is_stopped:
         return Asked(tuple(found))
-    return Asked((), is_all_out=True, free_at=state.tickets.first_end())
+    avoided = tuple(state.arms[arm] for arm in sorted(outcome.met))
+    return Asked((), is_all_out=True, free_at=state.tickets.first_end(), avoided=avoided)
 
 
 def _tell_and_ask(hand: _Hand, request: requests.TellAndAsk) -> tuple[list[Event], Answer]:

@@ -122,12 +122,14 @@ Request = Tell | Ask | TellAndAsk | Fail | Lease | Pause | Resume | Set | Void |
 class Asked:
     """The tickets; with none while the study runs, all there is to do is out (`is_all_out`).
 
-    Then `free_at` is when the first lease ends, None if no ticket is out.
+    Then `free_at` is when the first lease ends, None if no ticket is out. `avoided` are the arms
+    that came up and were to be avoided.
     """
 
     tickets: tuple[Ticket, ...] = ()
     is_all_out: bool = False
     free_at: float | None = None
+    avoided: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
