@@ -19,8 +19,7 @@ from standout.service.service import Service, ServiceOf
 from standout.study import Study, Ticket
 from standout.study.events import requests
 from standout.study.events.requests import Asked
-from standout.study.study import behind_commit
-from standout.study.transaction import Transaction
+from standout.study.transaction import Transaction, behind_commit
 from standout.study_interface import new_key
 
 router = APIRouter(prefix="/studies/{name}", tags=["measuring"])

@@ -18,7 +18,7 @@ from standout.service.schemas import NewStudy, PageBody
 from standout.service.security.auth import Looker, Owner, Reader
 from standout.service.service import ServiceOf
 from standout.study import Study
-from standout.study.study import behind_commit
+from standout.study.transaction import behind_commit
 
 router = APIRouter(tags=["studies"])
 
