@@ -37,8 +37,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     begin, report = time.monotonic(), Report()
     try:
         with open_database(options.database, folder) as database:
-            sleeps = options.events is None
-            torturer = Torturer(database, folder, options.seed, sleeps=sleeps)
+            torturer = Torturer(
+                database,
+                folder,
+                options.seed,
+                sleeps=options.events is None,
+                serves=not options.direct,
+            )
             report = torturer.report
             _end_on_signals(torturer)
             try:
@@ -67,6 +72,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--keep", type=Path, metavar="FOLDER", help="copy journals and database here after a fault"
     )
+    parser.add_argument("--direct", action="store_true", help="no servers")
     parser.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
     return parser.parse_args(arguments)
 

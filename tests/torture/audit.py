@@ -68,8 +68,9 @@ Stored = tuple[float, str, int]
 
 
 def _rows(history: Any) -> list[Stored]:
-    columns = (history[name].tolist() for name in ("reward", "arm", "ticket"))
-    return list(zip(*columns, strict=True))
+    """The rewards of a history; behind them are pulls that are out."""
+    columns = (history[name].tolist() for name in ("reward", "arm", "ticket", "seq"))
+    return [row[:3] for row in zip(*columns, strict=True) if row[3]]
 
 
 def check_rows(
@@ -127,8 +128,8 @@ def _check_changes(study: Study, journals: Journals, found: Audit) -> None:
             found.lost += 1
             found.faults.append(f"lost: the change {reason!r} of {name!r} was acknowledged")
     void = {sent[reason].void for reason in made if reason in sent} - {None}
-    columns = zip(history["reward"].tolist(), history["counted"].tolist(), strict=True)
-    idle = {value for value, is_counted in columns if not is_counted}
+    columns = zip(history["reward"].tolist(), history["status"].tolist(), strict=True)
+    idle = {value for value, how in columns if how in ("void", "surplus")}
     if void - idle:
         found.faults.append(f"{name!r}: {void - idle} are void and counted")
     if len(idle) != len(void) + status.surplus:
@@ -145,7 +146,7 @@ def _verify(study: Study, found: Audit, memory: Memory) -> None:
     memory.heads[name] = result.head
     status = study.status()
     history = study.history()
-    if status.pulls != int(history["counted"].sum()):
+    if status.pulls != sum(how in ("counted", "waiting") for how in history["status"]):
         found.faults.append(f"{name!r}: {status.pulls} pulls, but others are in the log")
     now = dict.fromkeys(status.outliers, "outlier") | dict.fromkeys(status.normal, "normal")
     for arm, verdict in memory.verdicts.get(name, {}).items():

@@ -23,6 +23,10 @@ KINDS = (
 )  # fmt: skip
 
 
+DIRECT = tuple(kind for kind in KINDS if "http" not in kind and kind != "slow")
+"""Those that need no server."""
+
+
 @dataclass(frozen=True)
 class Near:
     """What a worker finds around it; `far` is the place behind a bad line, if it has one."""
@@ -39,10 +43,12 @@ class Near:
     """The number of a second worker, for one that forks."""
 
 
-def warm_up(place: str) -> None:
+def warm_up(place: str, *, serves: bool) -> None:
     """Compile and import all that a child needs, so that it begins at once."""
     import standout.cli.main
-    import standout.service.server  # noqa: F401
+
+    if serves:
+        import standout.service.server  # noqa: F401
     from standout.study.warm import warm_up as compile_all
 
     compile_all()

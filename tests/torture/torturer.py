@@ -30,6 +30,7 @@ STALLED = 600.0
 """Seconds without one acknowledged reward after which something is taken to hang."""
 FULL = ("disk is full", "disk I/O error", "File too large", "No space left")
 """What databases say of a full disk."""
+RESTORED = "restored under load"
 _LINE, _RESTORER, _FIRST = 0, 1, 2
 SERVERS = 2
 """Servers of the same studies, each at a port of its own; the network is bad before the first."""
@@ -63,10 +64,14 @@ def free_port() -> int:
 
 
 class Torturer:
-    """One run; everything that is chosen at random comes from `seed`; `sleeps` may last long."""
+    """One run; everything that is chosen at random comes from `seed`; whether
+    sleeps may last long, and whether there are servers."""
 
-    def __init__(self, database: Database, folder: Path, seed: int, *, sleeps: bool) -> None:
-        self.database, self.folder, self.seed, self.sleeps = database, folder, seed, sleeps
+    def __init__(
+        self, database: Database, folder: Path, seed: int, *, sleeps: bool, serves: bool
+    ) -> None:
+        self.database, self.folder, self.seed = database, folder, seed
+        self.sleeps, self.serves = sleeps, serves
         self.rng = random.Random(f"torture {seed}")
         self.report, self.memory, self.slots = Report(), Memory(), Slots(CROWD)
         self.names: list[str] = []
@@ -88,7 +93,7 @@ class Torturer:
         for name in STUDIES:
             self.begin(name)
         self.begin("budget 0")
-        tasks.warm_up(self.database.place)
+        tasks.warm_up(self.database.place, serves=self.serves)
         events = 0
         try:
             self.start_line()
@@ -149,7 +154,7 @@ class Torturer:
     def spawn(self, slot: int) -> Child:
         """The next worker; every kind has its turn, in an order that is drawn anew each time."""
         if not self.queue:
-            self.queue = list(tasks.KINDS)
+            self.queue = list(tasks.KINDS if self.serves else tasks.DIRECT)
             self.rng.shuffle(self.queue)
         kind, number = self.queue.pop(), self.next_number()
         near = tasks.Near(
@@ -168,7 +173,7 @@ class Torturer:
         if self.is_interrupted:
             raise KeyboardInterrupt
         self.wake()
-        for which, server in enumerate(self.running):
+        for which, server in enumerate(self.running if self.serves else []):
             if server is None or not server.is_alive:
                 if server is not None:
                     self.look_at(server)
@@ -194,6 +199,9 @@ class Torturer:
             return  # Told to end before it had begun.
         if "Traceback" not in text and any(word in text for word in FULL):
             self.report.counts["gave up on a full disk"] += 1
+            return
+        if child.kind.startswith("run") and self.report.counts[RESTORED] and "ticket" in text:
+            self.report.counts["ended by a restored backup"] += 1
             return
         # To begin while the database is away is refused at once; a service manager tries again.
         last = text.strip().rpartition("\n")[2]
@@ -278,7 +286,7 @@ class Torturer:
         child = start("restorer", self._restore, self.said("restorer"))
         if child.wait() != 0:
             self.report.faults.append(f"restore: {self.said('restorer').read_text()[-4000:]}")
-        return "restored under load" if child.code == 0 else None
+        return RESTORED if child.code == 0 else None
 
     def _restore(self) -> None:
         journal, file = Journal(self.folder, _RESTORER), self.folder / "restored.db"

@@ -92,5 +92,6 @@ def stored_in(place: str, names: list[str]) -> Counter[float]:
     found: Counter[float] = Counter()
     for name in names:
         with Study.open(place, name) as study:
-            found.update(study.history()["reward"].tolist())
+            history = study.history()
+            found.update(history["reward"][history["seq"] > 0].tolist())
     return found

@@ -75,6 +75,19 @@ class Worker:
             time.sleep(self.rng.uniform(0.0, 0.1))
             return None
 
+    def surely(self, call: Callable[[], Any], since: float, kind: type[Exception]) -> Any:
+        """The same for what has to be possible or to raise an error of a `kind`.
+
+        Unless what it is about has gone with a restored backup `since` it was asked for.
+        """
+        try:
+            return self.calmly(call)
+        except StudyError as error:
+            if isinstance(error, kind):
+                raise
+            self.journal.fault(f"{type(error).__name__}: {error}", since)
+            return None
+
     @contextmanager
     def full(self) -> Iterator[None]:
         if self.disk is None:
@@ -245,7 +258,9 @@ class Worker:
         found, key = self.tell(pairs)
         if found is None:
             return
-        again = self.calmly(lambda: self.study.tell_many(pairs, worker=self.name, key=key))
+        again = self.surely(
+            lambda: self.study.tell_many(pairs, worker=self.name, key=key), since, KeyError
+        )
         if again is not None and not (again.again or again.repeated == 1):
             self.journal.fault(f"what was told twice counted again: {again}", since)
         self.contradict(self.pairs(tickets), self.new_key(), ToldError, since)
@@ -315,7 +330,9 @@ class Worker:
         [(what, reward)] = pairs
         given = {"arm": what} if isinstance(what, str) else {"ticket": what}
         with suppress(kind):
-            call = self.calmly(lambda: self.study.tell(**given, reward=reward, key=key))
+            call = self.surely(
+                lambda: self.study.tell(**given, reward=reward, key=key), since, kind
+            )
             if call is not None:
                 self.journal.fault(f"no {kind.__name__} for {pairs}, but {call}", since)
 

@@ -120,7 +120,7 @@ class Store(ABC):
                 self._roll_back()
                 raise
         except self._driver_error as error:
-            raise self._as_ours(error, writes) from None
+            raise self._as_ours(error) from None
         except Exception:
             raise
         except BaseException:
@@ -129,13 +129,13 @@ class Store(ABC):
         finally:
             self._is_committing = False
 
-    def _as_ours(self, error: Exception, writes: bool) -> StorageError:
+    def _as_ours(self, error: Exception) -> StorageError:
         found = self._explain(error)
         is_uncertain = self._is_committing and self._is_broken(error)
         self._drop()
         if is_uncertain:
             return UncertainError(f"{found}{_DONE_OR_NOT}")
-        if writes and "nothing was" not in str(found).lower():
+        if "nothing was" not in str(found):
             found.args = (f"{found}; nothing was changed",)
         return found
 
