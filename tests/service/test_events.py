@@ -144,3 +144,14 @@ def test_one_poller_however_many_listen(folder: Path, monkeypatch: pytest.Monkey
         until(is_quiet, "it looks although nobody listens any more")
         with listen(url, name="none") as missing:
             assert missing.status == 404
+
+
+def test_one_token_does_not_take_all_streams(folder: Path) -> None:
+    place = str(folder / "x.db")
+    make(place).close()
+    one, other = new_token(place, "viewer"), new_token(place, "viewer")
+    with serving(place, streams_per_token=3) as url, ExitStack() as stack:
+        for _ in range(3):
+            next(changes(stack.enter_context(listen(url, one))))
+        assert stack.enter_context(listen(url, one)).status == 429
+        assert stack.enter_context(listen(url, other)).status == 200

@@ -131,4 +131,5 @@ class Caches:
         self.images: Recent[str, Sources] = Recent(MOST_STUDIES)
         self.arms = Recent[tuple[str, int], Kept[ArmHistory]](MOST_STUDIES)
         self.raters = Recent[tuple[str, str], Record](MOST_RATERS)
+        self.shown = Recent[tuple[str, int], str](MOST_RATERS)
         self.rater_turns = WeakValueDictionary[tuple[str, str], asyncio.Lock]()

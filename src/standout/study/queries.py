@@ -52,6 +52,14 @@ def holder(state: StudyState, ticket: Ticket | int) -> str | None:
     return state.ledger.workers[state.ledger.worker.item(place - 1)] if place else None
 
 
+def arm_of(state: StudyState, ticket: Ticket | int) -> str | None:
+    """The arm of a ticket; None if there is no such ticket."""
+    number = ticket_id(ticket)
+    if not 1 <= number <= state.tickets.size:
+        return None
+    return state.arms[state.tickets.arm.item(number - 1)]
+
+
 def held_by(state: StudyState, worker: str, now: float) -> list[Ticket]:
     """The tickets that a worker has, oldest first."""
     return [] if state.is_stopped else lost(state, worker, (), now)

@@ -129,6 +129,10 @@ class Transaction:
         """The worker that was given a ticket, or reported it; None if there is no such ticket."""
         return queries.holder(self.state, ticket)
 
+    def arm_of(self, ticket: Ticket | int) -> str | None:
+        """The arm of a ticket, whatever became of it; None if there is no such ticket."""
+        return queries.arm_of(self.state, ticket)
+
     def held(self, worker: str) -> list[Ticket]:
         """The first ticket that a worker has and has not answered, if there is one."""
         return queries.held_by(self.state, worker, self.moment)[:1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from standout.service.rating.questions import check_answer, image_policy, questi
 from standout.study import Study
 from standout.study.rating.scale import scale_of, value_at
 from standout.study.storage.store import Store
-from tests.service.conftest import ARMS, Connect, bearer, new_token
+from tests.service.conftest import ARMS, Clock, Connect, bearer, new_token
 
 COIN = Problem(noise="bernoulli", k=2)
 B = {"label": "b", "value": 2}
@@ -48,7 +47,7 @@ def test_the_same_ticket_until_it_is_answered(connect: Connect, place: str) -> N
     for value in (1, 0):
         late = tell(client, first["ticket"], value).json()
         assert (late["counted"], late["ticket"]) == (False, second["ticket"])
-    assert study.history()["reward"].tolist() == [1.0]
+    assert study.history()["status"].tolist() == ["counted", "out"]
     assert ask(client)["answered"] == 1
     study.close()
 
@@ -328,21 +327,93 @@ def test_no_completion_before_an_answer(connect: Connect, file: str) -> None:
     assert (crowd.next(0)["state"], crowd.next(1)["completion"]) == ("end", None)
 
 
-def test_a_lease_for_raters_of_its_own(connect: Connect, file: str) -> None:
-    with Study.create(file, ARMS, COIN, name="trees", budget=3, lease=86400) as study:
-        client = connect(file, rater_lease=2.0)
-        token = new_token(file, "rater")
-        crowd = Crowd(client, token)
-        first = crowd.next(0)
+@pytest.fixture
+def timed(connect: Connect, file: str, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Crowd:
+    """A study with one arm to ask for at a time, whose raters have their leases by `clock`."""
+    page = {"completion": {"after": 2, "code": "C1"}}
+    Study.create(file, ARMS, COIN, name="trees", budget=3, lease=86400, page=page).close()
+    token = new_token(file, "rater")
+    open_study = Study.open
+    monkeypatch.setattr(
+        Study, "open", lambda *place, **how: open_study(*place, **{**how, "clock": clock})
+    )
+    return Crowd(connect(file, rater_lease=2.0, rater_tickets=50), token)
+
+
+def test_a_late_answer_to_a_pull_of_another_is_kept_and_not_counted(
+    timed: Crowd, file: str, clock: Clock
+) -> None:
+    first = timed.next(0)
+    with Study.open(file, "trees") as study:
         (out,) = study.pending()
-        assert out.expires - out.asked == pytest.approx(2.0)
-        found = study.ask(3)
-        while len(found) < 3:
-            time.sleep(0.1)
-            found += study.ask(3 - len(found))
-        # Late, but first: it counts.
-        answer = crowd.post(0, "answer", {"ticket": first["ticket"], "value": 1})
-        assert answer.json()["counted"] is True
+        assert out.expires - out.asked == 2.0
+        clock.now += 3
+        (taken, *_) = study.ask(3, worker="bench")
+        assert taken.arm == first["item"]["text"]
+        for _ in range(2):
+            late = timed.post(0, "answer", {"ticket": first["ticket"], "value": 1})
+            assert (late.status_code, late.json()["counted"]) == (200, False)
+        assert study.status().pulls == 0
+        assert study.history()["status"].tolist() == ["surplus", "out", "out", "out"]
+        assert study.tell(taken, 0.0).counted == 1
+        # It has given its answer for this arm.
+        clock.now += 86_400
+        assert timed.next(0)["answered"] == 1
+        assert study.verify().problems == ()
+
+
+def test_a_late_answer_to_a_pull_that_nobody_took_counts_once(
+    timed: Crowd, file: str, clock: Clock
+) -> None:
+    first = timed.next(0)
+    clock.now += 3
+    again = timed.next(0)
+    assert again["ticket"] != first["ticket"]
+    late = timed.post(0, "answer", {"ticket": again["ticket"], "value": 1}).json()
+    assert (late["counted"], late["answered"]) == (True, 1)
+    while late["state"] == "item":
+        assert late["item"]["text"] != again["item"]["text"]
+        late = timed.post(0, "answer", {"ticket": late["ticket"], "value": 1}).json()
+    with Study.open(file, "trees") as study:
+        told = [a for a, s in zip(*map(study.history().columns.get, ("arm", "status")), strict=True)
+                if s == "counted"]  # fmt: skip
+        assert len(told) == len(set(told))
+
+
+def test_skips_pause_no_arm(connect: Connect, file: str) -> None:
+    """However many, by however many; and none is taken for a broken instrument."""
+    with Study.create(file, ARMS, COIN, name="trees", pause_after=2) as study:
+        crowd = Crowd(connect(file), new_token(file, "rater"))
+        for number in range(6):
+            found = crowd.next(number)
+            while found["state"] == "item":
+                body = {"ticket": found["ticket"], "reason": "no"}
+                found = crowd.post(number, "skip", body).json()
+            assert found["state"] == "skipped"
+        assert study.status().paused == {}
+        assert sum(study.status().failures.values()) == 6 * len(ARMS)
+
+
+def test_a_page_that_closes_lets_its_item_go(timed: Crowd, file: str, clock: Clock) -> None:
+    first = timed.next(0)
+    timed.post(0, "leave", {"ticket": first["ticket"], "closes": True})
+    # Loaded again at once, it has the same item still.
+    assert timed.next(0)["ticket"] == first["ticket"]
+
+
+def test_raters_waste_no_tickets(connect: Connect, file: str, study: Study) -> None:
+    """Each item that is shown is one ticket, whatever the rater has answered before."""
+    crowd = Crowd(connect(file), new_token(file, "rater"))
+    answers = 0
+    for number in range(8):
+        found = crowd.next(number)
+        while found["state"] == "item" and answers < 30:
+            value = float(found["item"]["text"] == "yew")
+            found = crowd.post(number, "answer", {"ticket": found["ticket"], "value": value}).json()
+            answers += 1
+    with Study.open(file, "trees") as seen:
+        told = [t for t in seen.history()["ticket"].tolist() if t]
+        assert max(told) <= answers + 8
 
 
 def change(client: TestClient, ticket: int, value: float) -> Any:
@@ -365,10 +436,8 @@ def test_an_answer_is_changed_once_and_by_its_rater(
     assert (answer.json()["state"], answer.json()["answered"]) == ("item", 1)
     # What was meant stands in the place of what was pressed, and who did it is kept.
     log = study.history()
-    assert [(float(r), bool(c)) for r, c in zip(log["reward"], log["counted"], strict=True)] == [
-        (0.0, False),
-        (1.0, True),
-    ]
+    told = [pair for pair in zip(log["reward"], log["status"], strict=True) if pair[1] != "out"]
+    assert told == [(0.0, "void"), (1.0, "counted")]
     assert study.changes()[0].reason == "changed by the rater"
     assert study.verify()
     again = change(client, first, 0.0)

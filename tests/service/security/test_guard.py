@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 from standout.service.security.headers import POLICY
 from standout.service.security.limits import Buckets
 from standout.service.settings import Settings
+from tests.patience import until
 from tests.service.conftest import API, BASE, Connect, bearer, begin, new_token
 
 
@@ -208,18 +209,62 @@ def test_logging_in_keeps_the_token_from_scripts(connect: Connect, file: str) ->
     answer = client.post("/login", json={"token": token})
     assert answer.json() == {"role": "viewer", "study": None}
     cookie = answer.headers["set-cookie"]
-    for part in ("standout_token=", "HttpOnly", "SameSite=strict", "Path=/"):
+    for part in ("standout_session=", "HttpOnly", "SameSite=strict", "Path=/"):
         assert part in cookie
     assert "Secure" not in cookie
+    assert token not in cookie
+    assert token.rpartition("_")[2] not in cookie
     assert client.get(f"{API}/studies").status_code == 200
+    kept = dict(client.cookies)
     assert client.post("/logout", json={}).status_code == 200
     assert client.get(f"{API}/studies").status_code == 401
+    # The login itself has ended, not only this browser's memory of it.
+    client.cookies.update(kept)
+    assert client.get(f"{API}/studies").status_code == 401
+    client.cookies.clear()
+    assert client.get(f"{API}/studies", headers=bearer(token)).status_code == 200
     form = {"token": token, "next": "//evil.example"}
     answer = client.post("/login", data=form, follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     client.cookies.clear()
     codes = [client.post("/login", json={"token": "x"}).status_code for _ in range(30)]
     assert codes[-1] == 429
+
+
+def test_a_login_by_https_is_for_this_host_alone(connect: Connect, file: str) -> None:
+    client = connect(file, require_token=True, allow_hosts=("lab.example",))
+    token = new_token(file, "viewer")
+    client.base_url = "https://lab.example"  # type: ignore[assignment]
+    cookie = client.post("/login", json={"token": token}).headers["set-cookie"]
+    assert cookie.startswith("__Host-standout_session=login_")
+    assert {"Secure", "HttpOnly", "Path=/"} <= {part.strip() for part in cookie.split(";")}
+    assert "Domain" not in cookie
+    assert client.get(f"{API}/studies").status_code == 200
+
+
+def test_a_login_ends_with_its_token(connect: Connect, file: str) -> None:
+    client = connect(file, require_token=True)
+    owner, viewer = new_token(file, "owner"), new_token(file, "viewer")
+    assert client.post("/login", json={"token": viewer}).status_code == 200
+    assert client.get(f"{API}/studies").status_code == 200
+    number = viewer.split("_")[1]
+    revoked = client.post(f"{API}/tokens/{number}/revoke", json={}, headers=bearer(owner))
+    assert revoked.status_code == 200
+    assert client.get(f"{API}/studies").status_code == 401
+
+
+def test_a_token_with_an_end(connect: Connect, file: str) -> None:
+    client = connect(file, require_token=True)
+    owner = bearer(new_token(file, "owner"))
+    made = client.post(f"{API}/tokens", json={"role": "viewer", "lasts": 0.2}, headers=owner).json()
+    assert made["made"]["expires"] - made["made"]["created"] == pytest.approx(0.2)
+    until(
+        lambda: client.get(f"{API}/studies", headers=bearer(made["token"])).status_code == 401,
+        "the token does not end",
+    )
+    for wrong in (0, -1, 1e12, "1"):
+        body = {"role": "viewer", "lasts": wrong}
+        assert client.post(f"{API}/tokens", json=body, headers=owner).status_code == 422
 
 
 def test_open_only_here_and_only_without_tokens(connect: Connect, file: str) -> None:

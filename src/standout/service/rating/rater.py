@@ -16,6 +16,7 @@ from standout.service.security.auth import Answerer, Identity, rater_cookie
 from standout.service.security.login import keep_cookie
 from standout.service.service import Service
 from standout.service.settings import Settings
+from standout.study import Ticket
 from standout.study.rating.rater import Record, read_record
 from standout.study.storage.tokens import Role
 from standout.study.transaction import Transaction
@@ -83,6 +84,15 @@ class Rater:
         # A new browser has done nothing; but that the study exists has to be found out, too.
         handle = service.studies.reader(self.study)
         return Record() if self.who.rater is None else read_record(handle, self.worker)
+
+    def gets(self, service: Service, ticket: Ticket | None) -> None:
+        """Remember who was shown a ticket: once its pull goes to another, the study does not."""
+        if ticket is not None:
+            service.cache.shown[self.study, ticket.id] = self.worker
+
+    def had(self, service: Service, ticket: int) -> str | None:
+        """Who was shown a ticket that is out no more, as far as that is remembered."""
+        return service.cache.shown.get((self.study, ticket))
 
     def turn(self, service: Service) -> asyncio.Lock:
         """Of the requests of one rater one at a time: what it has done decides what it may do."""

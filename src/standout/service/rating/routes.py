@@ -17,6 +17,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from standout.errors import BatchError, NotYoursError, ToldError, TooLateError
+from standout.results import Receipt
 from standout.service.answers import answer
 from standout.service.rating import next_item
 from standout.service.rating.questions import check_answer
@@ -104,6 +105,7 @@ async def _following(service: Service, rater: Rater, body: Next) -> Response:
         return next_item.choose(study, turn, rater, record, service.settings, skipped)
 
     _, seen = await service.change(rater.study, call)
+    rater.gets(service, seen[1])
     return rater.keep(await _show(service, rater.study, seen, record.answers))
 
 
@@ -118,14 +120,12 @@ async def answered(service: ServiceOf, rater: RaterOf, body: Answer) -> Response
     def check_it() -> None:
         check_answer(service.studies.reader(rater.study), body.value)
 
-    def tell(turn: Transaction, worker: str) -> bool:
+    def tell(turn: Transaction, worker: str) -> Receipt:
         try:
-            return (
-                turn.tell_many([(body.ticket, body.value)], worker=worker, late="log").counted == 1
-            )
+            return turn.tell_many([(body.ticket, body.value)], worker=worker, late="log")
         except BatchError as error:
             if isinstance(error.__cause__, ToldError):
-                return False  # Answered before, with another button: the first answer holds.
+                return Receipt()  # Answered before, with another button: the first answer holds.
             raise (error.__cause__ or error) from None
 
     await service.queues.quick(check_it)
@@ -137,18 +137,19 @@ async def skip(service: ServiceOf, rater: RaterOf, body: Skip) -> Response:
     """Give an item back, and say what to show next."""
     reason = body.reason.strip()
 
-    def give_back(turn: Transaction, worker: str) -> bool:
+    def give_back(turn: Transaction, worker: str) -> Receipt:
         with suppress(ToldError):  # Answered in another window.
             why = f"skipped: {reason}" if reason else "skipped"
             turn.fail(body.ticket, why, worker=worker, pauses=False)
-        return False
+        return Receipt()
 
     return await _act(service, rater, body, give_back)
 
 
-async def _act(
-    service: Service, rater: Rater, body: Answer | Skip, act: Callable[[Transaction, str], bool]
-) -> Response:
+Act = Callable[[Transaction, str], Receipt]
+
+
+async def _act(service: Service, rater: Rater, body: Answer | Skip, act: Act) -> Response:
     """Do something with the rater's own ticket, and say what to show next: one transaction."""
     needs_consent = not rater.has_agreed and await service.queues.quick(
         _asks_for_consent, service, rater.study
@@ -156,31 +157,36 @@ async def _act(
     async with rater.turn(service):
         record = await rater.record(service)
 
-        def call(study: Study, turn: Transaction) -> tuple[bool, str | None, Seen]:
-            if turn.holder(body.ticket) != rater.worker:
+        def call(study: Study, turn: Transaction) -> tuple[Receipt, str, Seen]:
+            holder = turn.holder(body.ticket) or rater.had(service, body.ticket)
+            arm = turn.arm_of(body.ticket)
+            if holder != rater.worker or arm is None:
                 raise NotYoursError("this item was not given to you")
-            held = [ticket for ticket in turn.held(rater.worker) if ticket.id == body.ticket]
-            counted = act(turn, rater.worker)
-            arm = held[0].arm if held and (counted or isinstance(body, Skip)) else None
+            if isinstance(body, Answer) and arm in record.answered:
+                turn.release([body.ticket])  # Given twice: one answer is all that counts.
+                receipt = Receipt()
+            else:
+                receipt = act(turn, rater.worker)
             if needs_consent:
-                return counted, arm, ("consent", None)
+                return receipt, arm, ("consent", None)
             seen = deepcopy(record)
-            _note(seen, body, arm)
+            _note(seen, body, arm, receipt)
             skipped = set() if body.again else seen.skipped
             chosen = next_item.choose(study, turn, rater, seen, service.settings, skipped)
-            return counted, arm, chosen
+            return receipt, arm, chosen
 
-        _, (counted, arm, seen) = await service.change(rater.study, call)
-        _note(record, body, arm)  # Only now is it on disk.
+        _, (receipt, arm, seen) = await service.change(rater.study, call)
+        _note(record, body, arm, receipt)  # Only now is it on disk.
+        rater.gets(service, seen[1])
+        counted = receipt.counted == 1
         return await _show(service, rater.study, seen, record.answers, counted=counted)
 
 
-def _note(record: Record, body: Answer | Skip, arm: str | None) -> None:
-    if arm is None:
-        return
+def _note(record: Record, body: Answer | Skip, arm: str, receipt: Receipt) -> None:
+    """What the rater has done; an answer that came too late to count is its answer all the same."""
     if isinstance(body, Skip):
         record.skipped.add(arm)
-    else:
+    elif receipt.counted or receipt.surplus:
         record.add(arm)
 
 

@@ -42,6 +42,7 @@ export function ask({ title, text, fields = [], button, act }) {
 }
 
 const MOST_CHANGES = 100;
+const DAY = 86400;
 const REASON = { key: "reason", label: "Why?", required: true, maxlength: 2000, hint: "It is kept with the change, for whoever reads the history." };
 
 export class Controls {
@@ -170,10 +171,11 @@ export class Controls {
         one.label ? name(one.label) : make("span", { class: "muted", text: "no label" }),
         one.study === null ? "every study" : "this study",
         time(one.created),
+        one.expires === null ? "no end" : time(one.expires),
         one.revoked === null ? end : make("span", { class: "muted", text: `revoked ${time(one.revoked)}` }),
       ];
     });
-    find("tokens").replaceChildren(rows.length ? wide("Tokens", table(["Role", "For", "Opens", "Made", ""], rows)) : make("p", { class: "muted", text: "None yet." }));
+    find("tokens").replaceChildren(rows.length ? wide("Tokens", table(["Role", "For", "Opens", "Made", "Until", ""], rows)) : make("p", { class: "muted", text: "None yet." }));
   }
 
   #token() {
@@ -184,12 +186,13 @@ export class Controls {
       fields: [
         ...(this.session.token ? [{ key: "role", label: "For", options: roles }] : []),
         { key: "label", label: "Label", maxlength: 200, hint: "For whom or what it is." },
+        ...(this.session.token ? [{ key: "lasts", label: "Valid", options: [["", "until it is revoked"], [DAY, "for a day"], [7 * DAY, "for a week"], [30 * DAY, "for 30 days"], [365 * DAY, "for a year"]] }] : []),
       ],
       button: "Make it",
-      act: async ({ role, label }, dialog) => {
+      act: async ({ role, label, lasts }, dialog) => {
         const isFirst = !this.session.token;
         // The answer to the first signs in; what was asked between the two would be refused.
-        const made = await (isFirst ? alone : post)("/api/v1/tokens", { role: role ?? "owner", study: isFirst ? null : this.study, label, origin: location.origin });
+        const made = await (isFirst ? alone : post)("/api/v1/tokens", { role: role ?? "owner", study: isFirst ? null : this.study, label, lasts: lasts ? Number(lasts) : null, origin: location.origin });
         this.session.token = true;
         this.showTokens();
         dialog.dataset.stays = "yes";
