@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 from standout.core.methods import as_method
+from standout.errors import AllOutError
 from standout.study import Study, Ticket
 from tests.attack.cases import JOINT, MEAN_STD, PLAIN, SUBSETS
 from tests.attack.hands import family_of, pick_problem
@@ -83,7 +84,10 @@ class Walk:
     def ask(self) -> None:
         count = self.rng.choice([1, 3, 12, 40, 300])
         paused = set(self.study.status().paused)
-        tickets = self.study.ask(count, worker=self.rng.choice("abc"))
+        try:
+            tickets = self.study.ask(count, worker=self.rng.choice("abc"))
+        except AllOutError:
+            tickets = []
         assert not paused & {ticket.arm for ticket in tickets}, "a paused arm was handed out"
         self.held += tickets
         status = self.study.status()

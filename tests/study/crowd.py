@@ -16,10 +16,9 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-from standout.study.inbox import lock
-
 from standout import Problem
-from standout.study import Study
+from standout.errors import AllOutError
+from standout.study import Study, Ticket
 
 ARMS = [f"arm {i}" for i in range(12)]
 # So narrow a gap that the study goes on until its budget ends.
@@ -34,24 +33,33 @@ def say(pipe: int, *tickets: int) -> None:
     os.write(pipe, "".join(f"{ticket}\n" for ticket in tickets).encode())
 
 
+def ask(study: Study, count: int, seed: int) -> list[Ticket]:
+    """Tickets with a short lease; waits while all that is useful is out."""
+    while True:
+        try:
+            return study.ask(count, worker=str(seed), lease=0.05)
+        except AllOutError as error:
+            time.sleep(min(error.wait, 0.05))
+
+
 def work_single(place: str, pipe: int, seed: int) -> None:
     """Ask and tell one by one."""
     rng = random.Random(seed)
     study = Study.open(place)
     say(pipe, READY)
-    while tickets := study.ask(1, worker=str(seed), lease=0.05):
+    while tickets := ask(study, 1, seed):
         for ticket in tickets:
             study.tell(ticket, reward_of(ticket.id), worker=str(seed))
             say(pipe, ticket.id)
             if rng.random() < 0.05:
-                study.fail(study.ask(1, worker=str(seed), lease=0.05)[0], "clumsy")
+                study.fail(ask(study, 1, seed)[0], "clumsy")
 
 
 def work_batch(place: str, pipe: int, seed: int) -> None:
     """Ask for plates and tell them at once; a dead worker's pulls come back with its lease."""
     study = Study.open(place)
     say(pipe, READY)
-    while tickets := study.ask(40, worker=str(seed), lease=0.05):
+    while tickets := ask(study, 40, seed):
         study.tell_many([(t, reward_of(t.id)) for t in tickets], worker=str(seed))
         say(pipe, *(ticket.id for ticket in tickets))
 
@@ -61,9 +69,11 @@ def work_until_spent(place: str, pipe: int, seed: int) -> None:
     study = Study.open(place)
     rng = random.Random(seed)
     while not study.status().stopped:
-        tickets = study.ask(rng.choice((1, 1, 1, 3)), worker=str(seed))
-        if not tickets:
+        try:
+            tickets = study.ask(rng.choice((1, 1, 1, 3)), worker=str(seed))
+        except AllOutError:
             time.sleep(0.01)
+            continue
         for ticket in tickets:
             study.tell(ticket, reward_of(ticket.id), worker=str(seed))
             say(pipe, ticket.id)
@@ -89,7 +99,7 @@ def reward_of(ticket: int) -> float:
 
 
 class Child:
-    def __init__(self, place: str, kind: str, seed: int, *, is_alone: bool = False) -> None:
+    def __init__(self, place: str, kind: str, seed: int) -> None:
         self.said = b""
         self.reader, writer = os.pipe()
         self.pid = os.fork()
@@ -97,8 +107,6 @@ class Child:
             code = 1
             try:
                 os.close(self.reader)
-                if is_alone:
-                    lock.private_folder = lambda: None
                 WORK[kind](place, writer, seed)
                 code = 0
             except BaseException as error:
@@ -159,12 +167,9 @@ def kill_again_and_again(place: str, kind: str, kills: int, seed: int) -> dict[s
     return {"kills": 2 * kills, "acknowledged": len(acknowledged), "silent": silent}
 
 
-def spend_together(place: str, processes: int, *, is_mixed: bool) -> dict[str, int]:
-    """Several processes until the budget is spent; mixed: every other one has no inbox."""
-    children = [
-        Child(place, "spend", seed, is_alone=is_mixed and seed % 2 == 1)
-        for seed in range(processes)
-    ]
+def spend_together(place: str, processes: int) -> dict[str, int]:
+    """Several processes until the budget is spent."""
+    children = [Child(place, "spend", seed) for seed in range(processes)]
     acknowledged: Counter[int] = Counter()
     for child in children:
         status, tickets = child.end()
@@ -182,7 +187,6 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--budget", type=int)
-    parser.add_argument("--mixed", action="store_true")
     options = parser.parse_args()
     study = Study.create(options.place, ARMS, PROBLEM, "roai-lucb", budget=options.budget)
     study.tell_many([(t, reward_of(t.id)) for t in study.ask(len(ARMS))])
@@ -191,7 +195,7 @@ def main() -> None:
     if options.what == "kill":
         done = kill_again_and_again(options.place, options.kind, options.count, options.seed)
     else:
-        done = spend_together(options.place, options.count, is_mixed=options.mixed)
+        done = spend_together(options.place, options.count)
     print(json.dumps(done))
 
 

@@ -41,10 +41,9 @@ def test_killed_workers(place: str, kind: str) -> None:
     assert found["silent"] > 10
 
 
-@pytest.mark.parametrize("options", [(), ("--mixed",)])
-def test_eight_processes(place: str, options: tuple[str, ...]) -> None:
-    """They share transactions; mixed, every other one knows nothing of that."""
-    found = crowd("spend", place, "--count", 8, "--budget", 1500, *options)
+def test_eight_processes(place: str) -> None:
+    """Eight processes at one study until its budget is spent."""
+    found = crowd("spend", place, "--count", 8, "--budget", 1500)
     with Study.open(place) as study:
         status = study.status()
         assert (status.pulls, status.pending, status.reason) == (1500, 0, "budget")
@@ -55,9 +54,6 @@ def test_eight_processes(place: str, options: tuple[str, ...]) -> None:
 
 
 def test_killed_while_opening_or_closing(tmp_path: Path) -> None:
-    """A file that was left amid a change of its mode is not taken for a copy without its log.
-
-    Without the announcement of such a change, about one round in thirty was.
-    """
+    """A process that is killed while it opens or closes a file leaves it as good as it was."""
     found = crowd("kill", tmp_path / "study.db", "--kind", "open", "--count", 80)
     assert found == {"kills": 160, "acknowledged": 0, "silent": 160}

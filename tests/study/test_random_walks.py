@@ -5,15 +5,15 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
+from contextlib import suppress
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from standout.study.storage.statements import Statement
 
 from standout import Problem
-from standout.errors import BatchError, ProblemError, RewardError
+from standout.errors import AllOutError, BatchError, ProblemError, RewardError
 from standout.study import Study, Ticket
 from tests.study.conftest import Clock
 
@@ -71,7 +71,8 @@ class Walk:
         self.check()
 
     def ask(self) -> None:
-        self.held += self.study.ask(self.rng.choice([1, 1, 2, 7, 30]))
+        with suppress(AllOutError):
+            self.held += self.study.ask(self.rng.choice([1, 1, 2, 7, 30]))
 
     def take(self) -> Ticket | None:
         return self.held.pop(self.rng.randrange(len(self.held))) if self.held else None
@@ -159,36 +160,16 @@ class LineWalk(Walk):
 
     methods, noise = ["joint"], "gaussian:1"
 
-    def __init__(self, place: str, clock: Clock, seed: int) -> None:
-        super().__init__(place, clock, seed)
-        self.places: dict[int, int] = {}
-
-    def ask(self) -> None:
-        super().ask()
-        rows = self._rows("SELECT id, slot FROM standout_tickets WHERE id > 0")
-        self.places.update((number, slot) for number, slot, *_ in rows)
-
-    def _rows(self, statement: str) -> list[tuple[int, ...]]:
-        key = self.study._stored.key
-        with self.study._storage.read() as connection:
-            return Statement(f"{statement} AND study = ?")(connection, key)
-
     def check(self) -> None:
         super().check()
         if not self.ordered:
             return
-        out = self._rows("SELECT slot FROM standout_tickets WHERE status = 0")
-        waiting = {number for number, in self._rows(
-            "SELECT logged FROM standout_tickets WHERE status = 1"
-        )}  # fmt: skip
-        first = min((slot for (slot,) in out), default=10**9)
-        assert not waiting or out, "a reward waits for nothing"
-        history = self.study.history()
-        for place, ticket, counted in zip(
-            history["seq"], history["ticket"], history["counted"], strict=True
-        ):
-            if counted and ticket and int(place) not in waiting:
-                assert self.places[int(ticket)] < first, "a later pull was counted first"
+        tickets, history = self.study._state.tickets, self.study.history()
+        first = min((tickets.slot.item(n - 1) for n in tickets.open), default=10**9)
+        is_waiting = history["status"] == "waiting"
+        assert tickets.open or not is_waiting.any(), "a reward waits for nothing"
+        told = history["ticket"][(history["status"] == "counted") & (history["ticket"] > 0)]
+        assert (tickets.slot[told - 1] < first).all(), "a later pull was counted first"
 
 
 def test_arms_in_one_line(place: str, clock: Clock) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from standout.core import engine
 from standout.core.many_rewards import observe_many
 from standout.core.state import copy_state
-from standout.errors import StorageError
+from standout.errors import NoStudyError
 from standout.study.events import snapshot
 from standout.study.events.event import Event
 from standout.study.events.fold import begin, fold
@@ -96,7 +96,7 @@ class Memory:
         self.forget()
         created = next(session.events(self.key, 0, 0), None)
         if created is None:
-            raise StorageError(f"{self.store.shown}: the study has no events; restore a copy")
+            raise NoStudyError(f"{self.store.shown} no longer holds this study: it was deleted")
         self.created = created.time
         state = self._from_snapshot(session, created)
         if state is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
@@ -13,6 +14,7 @@ from standout.extras import require
 from standout.study.csv_files import guarded, quoted
 from standout.study.events.ledger import RewardStatus
 from standout.study.events.state import StudyState
+from standout.study.events.tickets import Open
 
 COLUMNS = ("seq", "time", "arm", "reward", "ticket", "asked", "worker", "status", "turn")
 STATUSES = tuple(status.name.lower() for status in RewardStatus)
@@ -30,17 +32,23 @@ class History:
     without asking. `status` is `counted`, `waiting` (for an earlier pull of its arm; it is in the
     totals when that is in), `void` (by hand; `Study.changes` says by whom and why) or
     `surplus` (in no total). `turn` numbers the counted rewards in the order in which they
-    were counted; it is 0 for the others. Rows behind those, with a `seq` of 0 and no reward
-    (NaN), are the pulls that are `out`.
+    were counted; it is 0 for the others. `out` has the same columns for the pulls that are handed
+    out and have no reward yet, with a `seq` of 0, no reward (NaN) and the status `out`; an export
+    ends with them.
     """
 
     columns: dict[str, Any]
+    out: dict[str, Any]
 
     def __len__(self) -> int:
         return len(self.columns["seq"])
 
     def __getitem__(self, column: str) -> Any:
         return self.columns[column]
+
+    def with_out(self) -> dict[str, Any]:
+        """The columns with the pulls that are out at their ends."""
+        return {name: np.concatenate([each, self.out[name]]) for name, each in self.columns.items()}
 
     def to_pandas(self) -> Any:
         """A pandas data frame."""
@@ -57,7 +65,7 @@ class History:
 
     def write_parquet(self, file: IO[Any]) -> None:
         """Write it to a binary file; needs the extra `parquet`."""
-        table = self.to_arrow()
+        table = History(self.with_out(), {}).to_arrow()
         import pyarrow.parquet
 
         pyarrow.parquet.write_table(table, file)
@@ -88,35 +96,33 @@ def codes_of(state: StudyState, first: int = 1, last: int | None = None) -> dict
     }
 
 
-def out_of(state: StudyState) -> list[dict[str, Any]]:
-    """The pulls that are out, in the order of their tickets, as rows of the history."""
-    return [
-        {
-            "seq": 0, "time": None, "arm": state.arms[state.tickets.arm.item(number - 1)],
-            "reward": None, "ticket": number, "asked": state.tickets.asked.item(number - 1),
-            "worker": one.worker, "status": OUT, "turn": 0,
-        }
-        for number, one in state.tickets.open.items()
-    ]  # fmt: skip
-
-
 def history(state: StudyState) -> History:
     """The whole ledger with names in place of numbers, and the pulls that are out."""
-    found, out = codes_of(state), out_of(state)
+    found = codes_of(state)
     names = {"arm": state.arms, "worker": state.ledger.workers, "status": STATUSES}
     for name, texts in names.items():
         found[name] = np.array([*texts, ""], dtype=object)[found[name]]
-    columns = {}
-    for name, values in found.items():
-        more = [np.nan if row[name] is None else row[name] for row in out]
-        columns[name] = np.concatenate([values, np.array(more, dtype=values.dtype)])
-    return History(columns)
+    kinds = {name: values.dtype for name, values in found.items()}
+    rows = [_out(state, number, one) for number, one in sorted(state.tickets.open.items())]
+    out = {name: np.array([row[name] for row in rows], dtype=kind) for name, kind in kinds.items()}
+    return History(found, out)
+
+
+def _out(state: StudyState, number: int, opened: Open) -> dict[str, Any]:
+    """A pull that is out, as a row of the history."""
+    row = number - 1
+    return {
+        "seq": 0, "time": math.nan, "arm": state.arms[state.tickets.arm.item(row)],
+        "reward": math.nan, "ticket": number, "asked": state.tickets.asked.item(row),
+        "worker": opened.worker, "status": OUT, "turn": 0,
+    }  # fmt: skip
 
 
 def rows_of(found: History) -> Iterator[list[list[Any]]]:
     """The history's rows in the order of `COLUMNS`, some at a time; what is not known is None."""
-    for first in range(0, len(found), PART):
-        part = {name: found[name][first : first + PART].tolist() for name in COLUMNS}
+    columns = found.with_out()
+    for first in range(0, len(columns["seq"]), PART):
+        part = {name: columns[name][first : first + PART].tolist() for name in COLUMNS}
         for name in ("time", "reward", "asked"):
             part[name] = [None if value != value else value for value in part[name]]
         part["ticket"] = [ticket or None for ticket in part["ticket"]]
