@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
-from standout.study.log.chain import digest_request, read_places, write_places
 
 from standout.errors import (
     BatchError,
@@ -18,7 +20,7 @@ from standout.errors import (
 )
 from standout.study import Receipt, Study
 from standout.study.csv_files import fingerprint, read_results
-from standout.study.transaction import Mark, insist
+from standout.study.storage.store import Store
 from tests.study.cli import standout
 from tests.study.conftest import Clock
 from tests.study.cut import cutting
@@ -169,15 +171,6 @@ def test_fingerprints() -> None:
     assert print_of("arm,reward\na,-0\n") == print_of("arm,reward\na,0\n")
 
 
-def test_requests_and_places() -> None:
-    assert digest_request([(1.0, 5, None)]) == digest_request([(1.0, 5, 3)])
-    assert digest_request([(1.0, None, 5)]) != digest_request([(1.0, 5, None)])
-    assert digest_request([(-0.0, 1, None)]) == digest_request([(0.0, 1, None)])
-    for places in ([], [7], [1, 2, 3], [3, 1, 2, 9, 10, 10, 4]):
-        assert read_places(write_places(places)) == places
-    assert write_places([1, 2, 3, 9, 5, 6]) == "1-3,9,5-6"
-
-
 # A PostgreSQL connection that breaks at COMMIT ---------------------------------------
 
 
@@ -189,10 +182,10 @@ def test_a_connection_that_breaks_after_the_commit(server: Server) -> None:
         for number in range(3):
             way.is_armed = True
             receipt = study.tell(arm="ash", reward=float(number))
-            assert (receipt.counted, receipt.again, way.cuts) == (1, True, number + 1)
+            assert (receipt.counted, receipt.again, way.cuts) == (1, False, number + 1)
         way.is_armed = True
         receipt, tickets = study.tell_and_ask([("elm", 1.0)], 2)
-        assert (receipt.counted, receipt.again, len(tickets)) == (1, True, 2)
+        assert (receipt.counted, receipt.again, len(tickets)) == (1, False, 2)
         # Many rewards go another way to the database.
         way.is_armed = True
         assert study.tell_many([(arm, 0.5) for arm in ARMS * 40]).counted == 200
@@ -227,26 +220,41 @@ def test_what_cannot_be_known_is_said_with_the_key(server: Server) -> None:
         assert study.status().pulls == 1
 
 
+@pytest.mark.parametrize("is_done", [True, False])
 @pytest.mark.parametrize("third", [None, UnavailableError("recovering"), UncertainError("broken")])
-def test_a_second_break_at_the_commit(third: Exception | None) -> None:
-    """The first try finds no connection, the second loses its own at the end."""
+def test_a_second_break_at_the_commit(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, third: StorageError | None, is_done: bool
+) -> None:
+    """The first try finds no connection, the second loses its own at the end of its commit."""
     errors = iter([UnavailableError("gone"), UncertainError("broken; may have been done"), third])
-    tried: list[bool] = []
+    whole = Store.write
 
-    def attempt(mark: Mark) -> str:
-        tried.append(mark.is_new)
-        if error := next(errors):
+    @contextmanager
+    def breaking(store: Store, **how: Any) -> Iterator[Any]:
+        error = next(errors, None)
+        if error is None or (is_done and isinstance(error, UncertainError)):
+            with whole(store, **how) as session:
+                yield session
+        elif isinstance(error, UncertainError):
+            with suppress(ZeroDivisionError), whole(store, **how) as session:
+                yield session
+                raise ZeroDivisionError
+        if error is not None:
             raise error
-        return "done"
 
-    if third is None:
-        assert insist(attempt, Mark.of(None)) == "done"
-    else:
-        with pytest.raises(UncertainError, match="may have been done") as caught:
-            insist(attempt, Mark.of("plate 12"))
-        assert caught.value.key == "plate 12"
-    # The third time round the key may have been used: it is looked up.
-    assert (tried[0], tried[2]) == (third is None, False)
+    with make(str(folder / "x.db")) as study:
+        study.status()
+        monkeypatch.setattr(Store, "write", breaking)
+        if third is None or is_done:
+            assert study.tell(arm="ash", reward=1.0, key="plate 12") == Receipt(counted=1)
+        else:
+            with pytest.raises(UncertainError, match="may have been done") as caught:
+                study.tell(arm="ash", reward=1.0, key="plate 12")
+            assert caught.value.key == "plate 12"
+        monkeypatch.undo()
+        assert study.tell(arm="ash", reward=1.0, key="plate 12").counted == 1
+        assert study.status().pulls == 1
+        assert study.verify().problems == ()
 
 
 def test_what_was_surely_not_done_says_so(server: Server) -> None:
@@ -262,6 +270,6 @@ def test_what_was_surely_not_done_says_so(server: Server) -> None:
             study.ask(1)
         server.run(end)
         assert study.tell(arm="ash", reward=1.0) == Receipt(counted=1)
-        with pytest.raises(StorageError, match="nothing was changed"), study._storage.write() as c:
-            c.execute("NONSENSE")
+        with pytest.raises(StorageError, match="nothing was changed"), study._store.write() as c:
+            c.run("NONSENSE")
         assert study.verify().problems == ()

@@ -19,6 +19,7 @@ MOST_FAILURES = 10**9
 MOST_TICKETS = 1_000_000
 """Of one call of ask; whoever needs more asks again."""
 MOST_BATCH = 10**9
+LONGEST_KEY = 200
 TEN_YEARS = 10 * 366 * 86400.0
 
 
@@ -67,6 +68,15 @@ def text(what: str, value: object) -> str:
     if not isinstance(value, str):
         raise StudyError(f"{what} must be a text, not {shown(value)}")
     return value
+
+
+def key_text(value: object) -> str:
+    """A key as given by a caller: a short text."""
+    if not isinstance(value, str) or not 1 <= len(value) <= LONGEST_KEY or not value.isprintable():
+        raise StudyError(
+            f"a key must be a text of 1 to {LONGEST_KEY} printable characters, not {shown(value)}"
+        )
+    return encodable("a key", value)
 
 
 def encodable(what: str, value: str) -> str:

@@ -242,7 +242,7 @@ class Study(StudyInterface):
         return self._with_items(list(asked.tickets), wanted.items)
 
     def _tell_and_ask(self, wanted: Wanted) -> tuple[Receipt, list[Ticket]]:
-        who, key = worker_of(wanted.worker), wanted.key or new_key()
+        who, key = worker_of(wanted.worker), _key(wanted.key)
         tell = requests.Tell(wanted.rewards)
         request: requests.Tell | requests.TellAndAsk = tell
         if wanted.n is not None:
@@ -328,8 +328,9 @@ class Study(StudyInterface):
         return self._by_hand(requests.Void(place, ticket, value, clean(hand.reason)), hand)
 
     def _by_hand(self, request: requests.Request, hand: ByHand) -> Status:
-        self._handle(request, hand.worker, hand.key)
-        with behind_commit(hand.key):
+        key = None if hand.key is None else arguments.key_text(hand.key)
+        self._handle(request, hand.worker, key)
+        with behind_commit(key):
             return self.status()
 
     def delete(self, name: str, reason: str = "", *, worker: str | None = None) -> None:
@@ -589,17 +590,24 @@ class Study(StudyInterface):
         with self._lock:
             done: list[tuple[Transaction, T]] = []
             try:
-                self._attempt(change, done)
-            except UnavailableError as error:
-                if error.has_waited:
-                    raise
-                self._attempt(change, done)
+                self._attempt_twice(change, done)
             except UncertainError as error:
                 self._settle(error, change, done, key)
         turn, found = done[-1]
         if turn.look_due:
             self._look()
         return found
+
+    def _attempt_twice(
+        self, change: Callable[[Transaction], T], done: list[tuple[Transaction, T]]
+    ) -> None:
+        """A transaction; once more if the connection was gone before it changed anything."""
+        try:
+            self._attempt(change, done)
+        except UnavailableError as error:
+            if error.has_waited:
+                raise
+            self._attempt(change, done)
 
     def _attempt(
         self, change: Callable[[Transaction], T], done: list[tuple[Transaction, T]]
@@ -682,3 +690,8 @@ class Study(StudyInterface):
 
     def __reduce__(self) -> NoReturn:
         raise StudyError("a Study cannot be sent to another process; open it there by its place")
+
+
+def _key(given: str | None) -> str:
+    """The key of a call: as given, or one that is surely new."""
+    return new_key() if given is None else arguments.key_text(given)

@@ -84,7 +84,8 @@ class Transaction:
         late: requests.Late = "count",
     ) -> Receipt:
         """Count rewards, all or (with a `BatchError`) none."""
-        return self.tell(requests.Tell(list(rewards), late), worker_of(worker), key).receipt
+        checked = None if key is None else arguments.key_text(key)
+        return self.tell(requests.Tell(list(rewards), late), worker_of(worker), checked).receipt
 
     def tell_and_ask(
         self,
@@ -98,7 +99,8 @@ class Transaction:
     ) -> tuple[Receipt, list[Ticket]]:
         """Count rewards as `tell_many` does, then hand out up to `n` tickets as `ask` does."""
         request = requests.TellAndAsk(requests.Tell(list(rewards)), requests.Ask(n, lease, known))
-        answer = self.tell(request, worker_of(worker), key)
+        checked = None if key is None else arguments.key_text(key)
+        answer = self.tell(request, worker_of(worker), checked)
         return answer.receipt, list(answer.asked.tickets)
 
     def tell(

@@ -1,4 +1,4 @@
-"""A study at one moment: whatever is told meanwhile, all that is read fits together."""
+"""The data of a report: what is told meanwhile changes nothing of it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from standout.study.snapshot import read_snapshot
-from standout.study.storage.database import Storage
 
 from standout.study import Study
-from standout.study import snapshot as module
+from standout.study import report_data as module
+from standout.study.report_data import read_report_data
+from standout.study.storage.store import Store
 from tests.study.test_conformance import ARMS, make
 
 
@@ -34,7 +34,7 @@ def test_others_may_tell_while_it_is_read(place: str, monkeypatch: pytest.Monkey
                 return found
 
             monkeypatch.setattr(module, name, late)
-        now = read_snapshot(study)
+        now = read_report_data(study)
         assert other.pulse().pulls == 160
         # What is read afterwards is of another moment again.
         assert study.pulse().pulls == 160
@@ -48,17 +48,17 @@ def test_it_is_one_transaction(place: str, monkeypatch: pytest.MonkeyPatch) -> N
     with make(place) as study:
         tell(study, 30)
         number = 0
-        read = Storage.read
+        read = Store.read
 
         @contextmanager
-        def counted(storage: Storage, **options: Any) -> Iterator[Any]:
+        def counted(storage: Store, **options: Any) -> Iterator[Any]:
             nonlocal number
             number += 1
             with read(storage, **options) as connection:
                 yield connection
 
-        monkeypatch.setattr(Storage, "read", counted)
-        read_snapshot(study)
+        monkeypatch.setattr(Store, "read", counted)
+        read_report_data(study)
         assert number == 1
         study.pulse()
         assert number == 2
@@ -75,7 +75,7 @@ def test_an_error_inside_leaves_the_study_usable(
 
         monkeypatch.setattr(module, "read_reward_table", fail)
         with pytest.raises(RuntimeError, match="on the way"):
-            read_snapshot(study)
+            read_report_data(study)
         monkeypatch.undo()
         tell(study, 10)
-        assert len(read_snapshot(study).log) == 40
+        assert len(read_report_data(study).log) == 40
