@@ -21,8 +21,8 @@ Content = dict[str, Any]
 @pytest.fixture(scope="module")
 def played() -> Play:
     """A study with some of each kind of event, at whose end there are verdicts."""
-    play = Play((*ARMS, "oak", "yew"), Problem(noise="gaussian:0.1", k=2), until="errors=0.001")
-    means = dict(zip(play.state.arms, (0.0, 0.1, 0.2, 0.3, 5.0), strict=True))
+    play = Play((*ARMS, "oak", "yew"), Problem(noise="gaussian:0.05", k=2), until="errors=1e-30")
+    means = dict(zip(play.state.arms, (0.0, 0.1, 0.2, 0.3, 3.0), strict=True))
     play.tell_many([(arm, mean) for arm, mean in means.items()])
     play.void(2, value=0.15, reason="read wrongly")
     play.fail(play.ask(4)[0], "dropped")
@@ -33,10 +33,10 @@ def played() -> Play:
     play.resume("elm", "yes")
     play.set({"tolerance": 0.05}, "near enough")
     play.note("a warm day")
-    for _ in range(200):
+    for number in range(400):
         tickets = play.ask(3)
         play.tell_many([(t, means[t.arm]) for t in reversed(tickets)], key=f"{tickets[0].id}")
-        if play.state.look is not None:
+        if play.state.look is not None and number < 1:
             play.look()
         if play.state.is_stopped:
             break
@@ -56,6 +56,13 @@ def sealed(events: list[Event]) -> list[Event]:
     return found
 
 
+def some(played: Play) -> list[int]:
+    """The numbers of the first event of each kind and of some others, and of the last."""
+    kinds = {event.kind: event.number for event in reversed(played.events)}
+    last = len(played.events) - 1
+    return sorted({*kinds.values(), last // 3, last // 2, last})
+
+
 def problem_of(events: list[Event]) -> str:
     found = verify(events)
     assert not found
@@ -72,7 +79,8 @@ def test_all_is_well(played: Play) -> None:
 
 @pytest.mark.parametrize("name", ["time", "worker", "key", "body", "kind"])
 def test_an_edited_event(played: Play, name: str) -> None:
-    for number, event in enumerate(played.events):
+    for number in some(played):
+        event = played.events[number]
         if name == "kind":
             other: Any = Kind.NOTED if event.kind != Kind.NOTED else Kind.TOLD
         else:
@@ -87,7 +95,7 @@ def test_an_edited_event(played: Play, name: str) -> None:
 
 def test_events_left_out_swapped_or_twice(played: Play) -> None:
     events = played.events
-    for number in range(1, len(events) - 1):
+    for number in some(played)[1:-1]:
         for other in (
             events[:number] + events[number + 1 :],
             [*events[:number], events[number + 1], events[number], *events[number + 2 :]],

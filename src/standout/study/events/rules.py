@@ -52,6 +52,8 @@ def _check_asked(state: StudyState, content: Content) -> None:
 
 
 def _check_told(state: StudyState, content: Content) -> None:
+    if not content["rewards"]:
+        raise StudyError("no rewards are told")
     for _, value in content["rewards"]:
         state.problem.noise.check_reward(value)
     check_tickets(state, content["rewards"])
