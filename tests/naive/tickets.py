@@ -120,7 +120,7 @@ class NaiveTickets:
         self._count()
 
     def _count(self) -> None:
-        """What stands before the first pull of its line that is out; all where there is no order."""
+        """What stands before the first pull of its line that is out; all if there is no order."""
         ready = [place for place, told in enumerate(self.log) if self._is_ready(told)]
         if self.is_ordered:
             ready.sort(key=lambda place: self.log[place].order)

@@ -23,7 +23,7 @@ def played() -> Play:
     """A study with some of each kind of event, at whose end there are verdicts."""
     play = Play((*ARMS, "oak", "yew"), Problem(noise="gaussian:0.05", k=2), until="errors=1e-30")
     means = dict(zip(play.state.arms, (0.0, 0.1, 0.2, 0.3, 3.0), strict=True))
-    play.tell_many([(arm, mean) for arm, mean in means.items()])
+    play.tell_many(list(means.items()))
     play.void(2, value=0.15, reason="read wrongly")
     play.fail(play.ask(4)[0], "dropped")
     play.lease([2, 3, 4], 1)

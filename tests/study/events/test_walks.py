@@ -57,7 +57,7 @@ class Walk(RuleBasedStateMachine):
     def _asked(self, n: int, lease: float, first: int) -> None:
         """The twin hands out what the study has handed out, from ticket `first` on."""
         state = self.play.state
-        again = [t for t in self.twin.overdue(self.play.now)[:n]]
+        again = self.twin.overdue(self.play.now)[:n]
         again = [t for t in again if self.twin.pull_of(t).arm not in self.twin.paused]
         fresh = state.tickets.arm[first - 1 + len(again) : state.tickets.size].tolist()
         self.twin.ask(n, self.play.now, self.play.now + lease, fresh)

@@ -18,7 +18,7 @@ def ask(state: StudyState, at: At, content: Mapping[str, Any], plan: Planner) ->
     Pulls that are handed out again are out all the while.
     """
     outcome, count = Outcome(), content["n"]
-    seconds = content["lease"] if "lease" in content else state.lease
+    seconds = content.get("lease") or state.lease
     opened = Open(at.time + seconds, at.worker, 0, at.number)
     avoid = Avoided(content["avoid"]) if "avoid" in content else NO_ARMS
     overdue = state.tickets.take_overdue(at.time, count, avoid)
@@ -36,7 +36,8 @@ def _take_back(
     state: StudyState, at: At, overdue: list[int], opened: Open, outcome: Outcome
 ) -> int:
     """Hand out again the pulls of tickets whose leases have run out; how many."""
-    again, over = [], []
+    again: list[int] = []
+    over: list[int] = []
     for number in overdue:
         is_paused = state.tickets.arm.item(number - 1) in state.paused
         (over if is_paused else again).append(number)
@@ -125,7 +126,7 @@ def pause_arm(state: StudyState, arm: int, why: str) -> bool:
 
 def lease(state: StudyState, at: At, content: Mapping[str, Any]) -> Outcome:
     """Let leases begin anew, or end."""
-    expires = at.time + (content["lease"] if "lease" in content else state.lease)
+    expires = at.time + content.get("lease", state.lease)
     for number in content["tickets"]:
         state.tickets.renew(number, expires)
     return Outcome()
