@@ -25,8 +25,8 @@ COIN = Problem(noise="bernoulli", k=2)
 def rewards(study: Study) -> list[tuple[str, float, str]]:
     """Arm, reward and worker of all that was told."""
     history = study.history()
-    columns = (history[key].tolist() for key in ("arm", "reward", "worker"))
-    return list(zip(*columns, strict=True))
+    columns = (history[key].tolist() for key in ("arm", "reward", "worker", "status"))
+    return [row[:3] for row in zip(*columns, strict=True) if row[3] != "out"]
 
 
 def item(page: Page) -> str:
@@ -340,7 +340,7 @@ def test_change_enlarge_complete_and_pilot(new_page: NewPage) -> None:
             press(page, "No")
             expect(page.locator("#undo")).to_have_count(0)
             expect(page.get_by_role("button", name="Skip")).to_be_visible()
-            assert [float(one) for one in study.history()["reward"]] == [1.0, 0.0]
+            assert [value for _, value, _ in rewards(study)] == [1.0, 0.0]
             assert study.status().pulls == 1
             press(page, "Yes")
             expect(page.get_by_role("heading", level=1)).to_have_text("You are done")
@@ -428,7 +428,7 @@ def test_a_campaign_on_phones(new_page: NewPage, watch: Watch) -> None:
         expect(rater.locator("#card")).to_contain_text("C7")
         expect(owner.locator("#figures")).to_contain_text("Pulls2")
         with here.open("drawings") as study:
-            assert sorted(study.history()["reward"].tolist()) == [0.0, 1.0]
+            assert sorted(value for _, value, _ in rewards(study)) == [0.0, 1.0]
         for page in (owner, rater):
             wide = page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
             assert wide <= 0
