@@ -4,45 +4,131 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import grimp
+from anyio import to_thread
+from fastapi.testclient import TestClient
 
 import standout
+from standout import Problem
+from standout.report.page import render_report
+from standout.service.app import create_app
+from standout.service.settings import Settings
+from standout.study import Study
 
 ROOT = Path(__file__).parents[1]
 SOURCE = Path(standout.__file__).parent
 TEXT = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
-
+MOST_MODULES = 35
+"""That one tell and ask over HTTP runs through."""
 
 WALKS = re.findall(r"```mermaid\n(.*?)```", TEXT.partition("## Three walks")[2], re.DOTALL)
+SIMULATED, TOLD, REPORTED = range(3)
+
+
+def arrows(walk: int) -> list[tuple[str, str]]:
+    """The arrows of a walk, as pairs of modules."""
+    lines = (re.findall(r"\b[a-z_0-9]+(?:/[a-z_0-9]+)+", line) for line in WALKS[walk].splitlines())
+    return [pair for names in lines for pair in pairwise(names)]
+
+
+class Calls:
+    """Which modules of ours call which, directly or through others' functions in between."""
+
+    def __init__(self) -> None:
+        self.pairs: set[tuple[str, str]] = set()
+        self.modules: set[str] = set()
+
+    def watch(self, frame: FrameType, event: str, _: object) -> None:
+        """For `sys.setprofile`."""
+        if event != "call" or (name := _module(frame)) is None:
+            return
+        self.modules.add(name)
+        above = frame.f_back
+        while above is not None and (caller := _module(above)) in (None, name):
+            above = above.f_back
+        if above is not None and caller is not None:
+            self.pairs.add((caller, name))
+
+
+def _module(frame: FrameType) -> str | None:
+    file = frame.f_code.co_filename
+    return file[len(str(SOURCE)) + 1 : -3] if file.startswith(str(SOURCE)) else None
+
+
+def watched(watch: Callable[..., None], act: Callable[[], Any]) -> Any:
+    sys.setprofile(watch)
+    try:
+        return act()
+    finally:
+        sys.setprofile(None)
+
+
+def told(folder: Path) -> Calls:
+    """What one tell and ask over HTTP calls, once all is warm."""
+    calls, place, url = Calls(), str(folder / "s.db"), "/api/v1/studies/trees"
+    Study.create(place, list("abcd"), Problem(noise="bernoulli", k=2), name="trees").close()
+    with TestClient(create_app(place, Settings()), base_url="http://127.0.0.1") as client:
+        assert client.portal is not None
+        given = client.post(f"{url}/ask", json={"n": 1}).json()["tickets"]
+        for is_watched in (False, True):
+            if is_watched:
+                # The loop's thread, and the one beside it in which the study is changed.
+                client.portal.call(sys.setprofile, calls.watch)
+                client.portal.call(to_thread.run_sync, lambda: sys.setprofile(calls.watch))
+            body = {"rewards": [{"ticket": given[0]["ticket"], "reward": 1}], "ask": 1}
+            answer = client.post(f"{url}/tell", json=body).json()
+            given = answer["tickets"]
+            assert (answer["counted"], len(given)) == (1, 1)
+        client.portal.call(sys.setprofile, None)
+        client.portal.call(to_thread.run_sync, lambda: sys.setprofile(None))
+    return calls
 
 
 def test_every_module_of_the_walks_is_there() -> None:
     assert len(WALKS) == 3
-    for walk in WALKS:
-        names = set(re.findall(r"\b[a-z_0-9]+(?:/[a-z_0-9]+)+", walk))
-        assert 5 <= len(names) <= 10
+    for walk in range(3):
+        names = {name for pair in arrows(walk) for name in pair}
+        assert 5 <= len(names) <= 14
         assert [name for name in names if not (SOURCE / f"{name}.py").is_file()] == []
 
 
-def test_every_step_of_the_walks_is_one_of_the_code() -> None:
-    """One end imports the other, if through others, or one module puts them together."""
-    graph = grimp.build_graph("standout")
-    importers = graph.find_modules_that_directly_import
-    for walk in WALKS:
-        for line in walk.splitlines():
-            names = re.findall(r"\b[a-z_0-9]+(?:/[a-z_0-9]+)+", line)
-            # A rule is found by its name, through the base of all rules.
-            names = [re.sub("core/rules/.*", "core/rules/base", name) for name in names]
-            modules = ["standout." + name.replace("/", ".") for name in names]
-            for one, other in pairwise(modules):
-                assert (
-                    graph.chain_exists(one, other)
-                    or graph.chain_exists(other, one)
-                    or importers(one) & importers(other)
-                ), line
+def test_a_tell_goes_the_way_that_is_drawn(tmp_path: Path) -> None:
+    calls = told(tmp_path)
+    assert len(calls.modules) <= MOST_MODULES, sorted(calls.modules)
+    assert f"{len(calls.modules)} modules of ours" in " ".join(TEXT.split())
+    looks = {
+        pair
+        for pair in arrows(TOLD)
+        if pair[0].startswith(("service/events", "service/routes/views"))
+    }
+    missing = set(arrows(TOLD)) - looks - calls.pairs
+    assert missing == set(), sorted(calls.pairs)
+
+
+def test_a_report_goes_the_way_that_is_drawn(tmp_path: Path) -> None:
+    calls = Calls()
+    with Study.create(tmp_path / "s.db", list("abcd"), Problem(noise="bernoulli", k=2)) as study:
+        study.tell_many([(arm, float(k % 2)) for k in range(20) for arm in study.arms])
+        watched(calls.watch, lambda: render_report(study))
+    drawn = {pair for pair in arrows(REPORTED) if not pair[0].startswith("cli/")}
+    assert drawn - calls.pairs == set()
+
+
+def test_a_simulation_imports_the_way_that_is_drawn() -> None:
+    """Its kernels are compiled: there are no calls to watch."""
+    chain_exists = grimp.build_graph("standout").chain_exists
+    for pair in arrows(SIMULATED):
+        # A rule is found by its name, through the base of all rules.
+        names = [re.sub("core/rules/.*", "core/rules/base", name) for name in pair]
+        one, other = ("standout." + name.replace("/", ".") for name in names)
+        assert chain_exists(one, other) or chain_exists(other, one), pair
 
 
 def test_every_file_that_is_named_is_there() -> None:

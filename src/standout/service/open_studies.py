@@ -158,7 +158,7 @@ class OpenStudies:
             return begin_login(store, token, lasts)[1]
 
     def end_login(self, text: str) -> None:
-        """End a login."""
+        """Let the text of a cookie open nothing from now on."""
         with self._writing() as store:
             end_login(store, text)
 

@@ -20,7 +20,6 @@ from standout.study import Study, Ticket
 from standout.study.events import requests
 from standout.study.events.requests import Asked
 from standout.study.transaction import Transaction, behind_commit
-from standout.study_interface import new_key
 
 router = APIRouter(prefix="/studies/{name}", tags=["measuring"])
 
@@ -66,8 +65,8 @@ async def tell(service: ServiceOf, who: Measurer, name: str, body: Tell) -> Resp
     """Tell rewards, and ask for the next pulls in the same request if wanted."""
     rewards = requests.Tell([(_key(reward), reward.reward) for reward in body.rewards])
     wanted = requests.TellAndAsk(rewards, body.request(body.ask)) if body.ask else rewards
-    by, key = who.signs(body.worker), body.key or new_key()
-    study, told = await service.change(name, lambda _, turn: turn.tell(wanted, by, key))
+    by = who.signs(body.worker)
+    study, told = await service.change(name, lambda _, turn: turn.tell(wanted, by, body.key))
     listed = await _tickets(service, name, told.asked.tickets, body.items)
     return answer(Told(**vars(told.receipt), tickets=listed, stopped=study.is_stopped))
 

@@ -105,7 +105,8 @@ class Gate:
     """Knows the tokens, as they were at most `FRESH` seconds ago."""
 
     def __init__(self, settings: Settings, studies: OpenStudies, queues: Queues) -> None:
-        self.settings, self._studies, self._queues = settings, studies, queues
+        self._studies, self._queues = studies, queues
+        self._may_be_open = settings.may_be_open
         self._kept: dict[str, Kept] = {}
         self._logins: dict[str, Login] = {}
         self._behind = 0.0
@@ -192,7 +193,8 @@ class Gate:
             if found is None:
                 raise unauthorized("this token is not valid here, or was revoked")
         else:
-            found = await self.find_login(login_of(cookies))
+            login = login_of(cookies)
+            found = await self.find_login(login) if login else None
         if found is None and await self._is_open(headers):
             found = Identity(Role.OWNER)
         return found if found is None else self._with_rater(found, cookies)
@@ -226,7 +228,7 @@ class Gate:
 
     async def _is_open(self, headers: dict[str, str]) -> bool:
         # What a proxy passes on comes from elsewhere, though its connection is local.
-        if not self.settings.may_be_open or "forwarded" in headers or "x-forwarded-for" in headers:
+        if not self._may_be_open or "forwarded" in headers or "x-forwarded-for" in headers:
             return False
         await self._refresh()
         return not self._is_closed

@@ -73,9 +73,8 @@ def check_origin(settings: Settings, method: str, headers: dict[str, str]) -> No
     """Refuse to change anything for a page of another site."""
     if method in SAFE_METHODS:
         return
-    foreign = ApiError(403, "requests from pages of other sites change nothing here")
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-        raise foreign
+        raise _foreign()
     origin = headers.get("origin")
     if origin is None:
         return
@@ -84,11 +83,15 @@ def check_origin(settings: Settings, method: str, headers: dict[str, str]) -> No
     ours = _host_of(headers.get("host", ""))
     usual = {"http": "80", "https": "443"}.get(parts.scheme)
     if usual is None or not theirs[0]:
-        raise foreign
+        raise _foreign()
     is_same = theirs[0] == ours[0] and (theirs[1] or usual) == (ours[1] or usual)
     # A proxy may call us by another name than its own.
     if not is_same and theirs[0] not in {name.lower() for name in settings.allow_hosts}:
-        raise foreign
+        raise _foreign()
+
+
+def _foreign() -> ApiError:
+    return ApiError(403, "requests from pages of other sites change nothing here")
 
 
 def check_content(path: str, method: str, headers: dict[str, str]) -> None:
