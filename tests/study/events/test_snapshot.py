@@ -40,7 +40,8 @@ def step(play: Play, rng: np.random.Generator) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_who_goes_on_from_snapshots_stands_where_others_do(method: str) -> None:
     rng = np.random.default_rng(5)
-    play = Play(ARMS, Problem(noise="gaussian:0.2", k=2), method, until="errors=0.001", lease=9.0)
+    noise = "bounded:-3,5" if method in ("rr", "wrr") else "gaussian:0.2"
+    play = Play(ARMS, Problem(noise=noise, k=2), method, until="errors=0.001", lease=9.0)
     for number in range(60):
         step(play, rng)
         if number % 7 == 3:
@@ -87,7 +88,8 @@ def test_what_is_no_snapshot_of_this_study(monkeypatch: pytest.MonkeyPatch) -> N
         with pytest.raises(ValueError):  # noqa: PT011
             unpack(definition, content, [found.part])
     for name in ("ENGINE", "FORM"):
-        with monkeypatch.context() as patch, pytest.raises(ValueError, match="another version"):
+        with monkeypatch.context() as patch:
             patch.setattr(snapshot, name, 99)
-            unpack(play.definition, found.state, [found.part])
+            with pytest.raises(ValueError, match="another version"):
+                unpack(play.definition, found.state, [found.part])
     assert differences(unpack(play.definition, found.state, [found.part]), play.state) == []
