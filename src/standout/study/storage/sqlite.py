@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import random
 import sqlite3
+import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -30,7 +31,10 @@ _FIRST_STEP, _LAST_STEP, _GROWTH = 0.0003, 0.003, 1.5
 a busy neighbour takes the lock many times over."""
 _LOG_PAGES = 4000
 """The log is worked in every 16 MB: most of its pages are then written once for many."""
-_HEADER, _MODES = 20, slice(18, 20)
+_HEADER, _MODES = 32, slice(18, 20)
+_MAGIC = b"SQLite format 3\0"
+_PAGES = ">H10xI"
+"""Bytes 16 to 31 of the header: the size of a page (1 for 65,536), and the number of pages."""
 Inode = tuple[int, int]
 
 
@@ -138,6 +142,8 @@ class SqliteStore(Store):
         if self._file is not None and before != self._file:
             raise self._moved("nothing was written")
         _close_inherited(before)
+        if before is not None and not self._has_log():
+            self._check_length()
         raw = sqlite3.connect(
             self._address(),
             uri=True,
@@ -181,6 +187,18 @@ class SqliteStore(Store):
                 return 2 in file.read(_HEADER)[_MODES]
         except OSError as error:
             raise StorageError(f"{self.path} cannot be read: {error.strerror}") from None
+
+    def _check_length(self) -> None:
+        """Refuse a file that is shorter than its header says; its log would have the rest."""
+        try:
+            with self.path.open("rb") as file:
+                header = file.read(_HEADER)
+        except OSError as error:
+            raise StorageError(f"{self.path} cannot be read: {error.strerror}") from None
+        size = self.path.stat().st_size
+        page, pages = struct.unpack(_PAGES, header[16:].ljust(16, b"\0"))
+        if header.startswith(_MAGIC) and size < (65_536 if page == 1 else page) * pages:
+            raise StorageError(f"{self.path} is cut short: restore it from a copy")
 
     def _has_log(self) -> bool:
         with suppress(OSError):
