@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Iterator
 
@@ -18,7 +19,7 @@ from standout.study.events.event import Kind, make_event
 from standout.study.storage.items import count_items, put_items, read_items
 from standout.study.storage.session import BATCH
 from standout.study.storage.store import Store, open_store
-from tests.study.storage.stores import add, chain, last, with_study
+from tests.study.storage.stores import add, chain, last, make, with_study
 
 
 @pytest.fixture
@@ -288,4 +289,23 @@ def test_the_clock_can_be_given(place: str) -> None:
         study = session.create_study("a")
         session.lock(study)
         assert session.now == 42.0
+    store.close()
+
+
+def test_a_signal_takes_effect_between_transactions(place: str) -> None:
+    """Wherever it comes: no transaction is left open, and nobody is kept from a turn."""
+    store = make(place, 10, patience=5)
+    main = threading.get_ident()
+
+    def work_until_interrupted(after: float) -> None:
+        threading.Timer(after, signal.pthread_kill, (main, signal.SIGINT)).start()
+        while True:
+            add(store)
+            store.ping()
+
+    for number in range(60):
+        before = last(store)
+        with pytest.raises(KeyboardInterrupt):
+            work_until_interrupted(number * 0.0002)
+        assert last(store) >= before
     store.close()

@@ -26,6 +26,8 @@ from standout.study.storage.session import Session
 
 PATIENCE = 60.0
 """Seconds to wait for others before giving up."""
+CLOSING = 5.0
+"""Seconds to wait for a thread that uses what is to be closed."""
 VERSION = 1
 """Of the tables."""
 _DONE_OR_NOT = (
@@ -99,16 +101,19 @@ class Store(ABC):
                 f"{self.shown} is read-only here: asking and telling need a file and a folder "
                 "that can be written to"
             )
-        with nullcontext() if is_long else put_off(), self._in_turn():
-            yield from self._transaction(writes=True, is_long=is_long)
+        yield from self._transaction(writes=True, is_long=is_long)
 
     @contextmanager
     def read(self, *, is_long: bool = False) -> Iterator[Session]:
-        """A transaction that sees one moment and changes nothing."""
-        with self._in_turn():
-            yield from self._transaction(writes=False, is_long=is_long)
+        """A transaction that sees one moment and changes nothing; Ctrl-C as for `write`."""
+        yield from self._transaction(writes=False, is_long=is_long)
 
     def _transaction(self, *, writes: bool, is_long: bool) -> Iterator[Session]:
+        # A signal's exception between taking a turn and the block would leave nobody a turn.
+        with nullcontext() if is_long else put_off(), self._in_turn():
+            yield from self._carry_out(writes=writes, is_long=is_long)
+
+    def _carry_out(self, *, writes: bool, is_long: bool) -> Iterator[Session]:
         try:
             try:
                 if self._raw is None:
@@ -210,10 +215,17 @@ class Store(ABC):
             session.run("SELECT 1")
 
     def close(self) -> None:
-        """Close the connection; the next use opens another. Waits for a thread that uses it."""
-        if self._pid == os.getpid() and self._owner != threading.get_ident():
-            with self._turn:
+        """Close the connection; the next use opens another.
+
+        Waits for a thread that uses it, for some seconds; then it is left to that.
+        """
+        if self._pid != os.getpid() or self._owner == threading.get_ident():
+            return
+        if self._turn.acquire(timeout=CLOSING):
+            try:
                 self._drop()
+            finally:
+                self._turn.release()
 
     def __del__(self) -> None:
         with suppress(Exception):
