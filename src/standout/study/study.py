@@ -198,7 +198,8 @@ class Study(StudyInterface):
             pause_after=pause_after, ordered=ordered, costs=costs,
             page=check_page(page, problem.noise), items_digest=digest_of_items(kept),
         )  # fmt: skip
-        store = open_store(place, create=True, patience=patience, clock=clock)
+        wait = arguments.seconds("patience", patience)
+        store = open_store(place, create=True, patience=wait, clock=clock)
         with store.closed_on_error(), store.write() as session:
             key = session.create_study(name)
             session.append(key, [create(definition, session.now, worker=worker_of(None))])
@@ -222,7 +223,8 @@ class Study(StudyInterface):
         >>> Study.open("beans.db").arms
         ('ash', 'elm', 'fir')
         """
-        store = open_store(place, patience=patience, clock=clock)
+        wait = arguments.seconds("patience", patience)
+        store = open_store(place, patience=wait, clock=clock)
         with store.closed_on_error(), store.read() as session:
             key, name = session.find(name)
             study = cls(store, key, name)

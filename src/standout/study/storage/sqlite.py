@@ -198,7 +198,9 @@ class SqliteStore(Store):
         size = self.path.stat().st_size
         page, pages = struct.unpack(_PAGES, header[16:].ljust(16, b"\0"))
         if header.startswith(_MAGIC) and size < (65_536 if page == 1 else page) * pages:
-            raise StorageError(f"{self.path} is cut short: restore it from a copy")
+            raise StorageError(
+                f"{self.path}: damaged or cut short (it ends too early); restore it from a copy"
+            )
 
     def _has_log(self) -> bool:
         with suppress(OSError):

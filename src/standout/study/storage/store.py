@@ -150,7 +150,7 @@ class Store(ABC):
         self._check_process()
         if self._owner == threading.get_ident():
             raise StudyError("a transaction is under way already in this thread; use that one")
-        if not self._turn.acquire(timeout=min(self.patience, threading.TIMEOUT_MAX / 2)):
+        if not self._turn.acquire(timeout=min(self.patience, threading.TIMEOUT_MAX)):
             raise UnavailableError(
                 f"{self.shown} was busy for {self.patience:g} s in another thread of this "
                 "process; nothing was changed; try again",

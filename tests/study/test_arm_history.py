@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from standout.study.log import arm_history as history_of_arm
-from standout.study.log.arm_history import MOMENTS_KEPT, MOST_REWARDS, arm_history, moments_of
-from standout.study.storage.log import reward_log
 
 from standout import Problem, Study
+from standout.study.events.arm_history import MOMENTS_KEPT, MOST_REWARDS, arm_history, moments_of
 from standout.study.view import view
 
 ARMS = ["ash", "elm", "fir", "oak"]
@@ -36,7 +33,7 @@ def test_it_ends_where_the_study_stands(
         study.tell_many(pairs, worker="ada")
         seen = view(study)
         for place, arm in enumerate(ARMS):
-            found = arm_history(study, place)
+            found = arm_history(study._state, place)
             assert found.arm == arm
             assert found.pulls[-1] == 90
             assert len(found.pulls) <= MOMENTS_KEPT
@@ -57,7 +54,7 @@ def test_who_measured_and_what_came_last(tmp_path: Path) -> None:
             study.tell(arm="elm", reward=float(number), worker="ada" if number % 3 else "ben")
         study.tell_many([("ash", 1.0)] * 10, worker="cy")
         study.tell(arm="elm", reward=99.0, worker="cy")  # Beyond the budget.
-        found = arm_history(study, 1)
+        found = arm_history(study._state, 1)
     assert [(one.worker, one.rewards) for one in found.workers] == [("ada", 20), ("ben", 10)]
     assert found.n_workers == 2
     assert found.workers[1].mean == pytest.approx(np.mean(range(0, 30, 3)))
@@ -67,10 +64,10 @@ def test_who_measured_and_what_came_last(tmp_path: Path) -> None:
 
 def test_an_arm_without_rewards(tmp_path: Path) -> None:
     with Study.create(tmp_path / "s.db", ARMS, Problem(noise="bernoulli", k=2)) as study:
-        found = arm_history(study, 0)
+        found = arm_history(study._state, 0)
         assert len(found.pulls) == len(found.lower) == len(found.workers) == len(found.latest) == 0
         with pytest.raises(IndexError):
-            arm_history(study, 4)
+            arm_history(study._state, 4)
 
 
 def test_moments_begin_and_end_where_they_should() -> None:
@@ -80,30 +77,3 @@ def test_moments_begin_and_end_where_they_should() -> None:
         assert found[-1] == pulls
         assert (np.diff(found) > 0).all()
         assert len(found) <= MOMENTS_KEPT
-
-
-def test_it_is_read_in_parts_that_fit_together(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each look is at so many places of the log at most; others may tell in between."""
-    rng = np.random.default_rng(4)
-    with Study.create(tmp_path / "s.db", ARMS, Problem(noise="gaussian:1", k=2)) as study:
-        pairs = [(ARMS[i], float(i)) for i in rng.integers(0, len(ARMS), 230)]
-        study.tell_many(pairs, worker="ada")
-        study.void(7, reason="a slip")
-        whole = [arm_history(study, place) for place in range(len(ARMS))]
-        looked: list[tuple[int, int]] = []
-        read = reward_log.of_arm
-
-        def of_arm(connection: Any, key: int, arm: int, after: int, last: int) -> list[Any]:
-            looked.append((after, last))
-            found = read(connection, key, arm, after, last)
-            return [row for row in found if after < row[0] <= last]
-
-        monkeypatch.setattr(reward_log, "of_arm", of_arm)
-        monkeypatch.setattr(history_of_arm, "PART", 50)
-        for place, expected in enumerate(whole):
-            looked.clear()
-            found = arm_history(study, place)
-            assert looked == [(0, 50), (50, 100), (100, 150), (150, 200), (200, 230)]
-            assert found.to_dict() == expected.to_dict()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from standout.study.log.reward_table import read_reward_table
 
 from standout.study import Study
+from standout.study.reward_table import read_reward_table
 from tests.study.conftest import Clock
 from tests.study.test_conformance import ARMS, make
 
@@ -30,8 +30,8 @@ def test_columns_are_those_of_the_history(place: str, clock: Clock) -> None:
         study.tell_many([(ARMS[k % 5], 0.5) for k in range(20)], worker="eve")
         history = study.history()
         log = read_reward_table(study)
-    counted = history["counted"]
-    assert log.surplus == np.count_nonzero(~counted) > 0
+    counted = history["status"] == "counted"
+    assert log.surplus == np.count_nonzero(history["status"] == "surplus") > 0
     assert [ARMS[i] for i in log.arm] == history["arm"][counted].tolist()
     np.testing.assert_array_equal(log.reward, history["reward"][counted])
     assert [log.workers[w] for w in log.worker] == history["worker"][counted].tolist()
