@@ -9,6 +9,7 @@ import typer
 
 from standout.cli import console
 from standout.cli.options import Json, Seed, check_seed, read_methods
+from standout.text import plural
 
 if TYPE_CHECKING:
     from standout.core.method import Method
@@ -97,7 +98,10 @@ def watch_one(
     task = live.add_task(f"{name}: starting", total=None)
 
     def on_slice(pulls: int, undecided: int) -> None:
-        live.update(task, description=f"{name}: {pulls:,} pulls, {undecided} arms undecided")
+        live.update(
+            task,
+            description=f"{name}: {plural(pulls, 'pull')}, {plural(undecided, 'undecided arm')}",
+        )
 
     return watch(family, problem, method, seed, on_slice=on_slice)
 

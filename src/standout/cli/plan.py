@@ -22,6 +22,7 @@ from standout.cli.options import (
     read_methods,
 )
 from standout.errors import MethodError, ProblemError
+from standout.text import plural
 
 if TYPE_CHECKING:
     from standout.analysis.forecast import Forecast
@@ -132,7 +133,7 @@ def plan(
         )
         return
     words = tables.problem_words(problem)
-    console.say(f"{drawn.name}: {drawn.n_arms} arms; {words}", style="bold")
+    console.say(f"{drawn.name}: {plural(drawn.n_arms, 'arm')}; {words}", style="bold")
     if family.is_random:
         console.say("Means are drawn anew in every run; what follows is of one draw.")
     for each in sides:

@@ -31,7 +31,7 @@ from standout.cli.options import (
     waiting_line,
 )
 from standout.errors import BatchError, KeyUsedError, StandoutError, StudyError
-from standout.text import printable
+from standout.text import agree, plural, printable
 
 if TYPE_CHECKING:
     from standout.results import Receipt, Status
@@ -93,7 +93,7 @@ def create(
         page=None if page is None else read_page(*read_text(page)),
         name=name,
     ) as study:
-        typer.echo(f"made {study!r}: {len(study.arms)} arms, {study.method.label()}")
+        typer.echo(f"made {study!r}: {plural(len(study.arms), 'arm')}, {study.method.label()}")
 
 
 @app.command()
@@ -137,7 +137,9 @@ def why_nothing(status: Status) -> str:
     if status.budget is not None and status.pulls + status.pending >= status.budget:
         return "nothing to measure now: the rest of the budget is pending"
     if status.paused:
-        return f"nothing to measure now: {len(status.paused)} arms are paused"
+        paused = len(status.paused)
+        are = agree(paused, "is", "are")
+        return f"nothing to measure now: {plural(paused, 'arm')} {are} paused"
     if status.waiting:
         return f"nothing to measure now: {waiting_line(status.waiting)}"
     return "nothing to measure now: wait for what is pending"
@@ -227,8 +229,8 @@ def _tell_file(
 def _told_before(label: str, count: int, moment: float | None) -> StandoutError:
     when = "" if moment is None else time.strftime(" on %Y-%m-%d at %H:%M", time.localtime(moment))
     return KeyUsedError(
-        f"{label}: these {count:,} rewards were told before{when}; nothing was changed. "
-        "If they were measured once more, add --again",
+        f"{label}: {plural(count, 'reward')} {agree(count, 'was', 'were')} told before{when}; "
+        "nothing was changed. If they were measured once more, add --again",
         moment,
         count,
     )

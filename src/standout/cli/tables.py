@@ -17,7 +17,7 @@ from standout.analysis.plan import SidePlan
 from standout.core.method import Method
 from standout.core.problem import Problem
 from standout.simulation import Instance, MethodResult, Simulation
-from standout.text import count
+from standout.text import count, plural
 
 HARDEST = 8
 TITLES = {
@@ -108,7 +108,7 @@ def question_line(simulation: Simulation) -> str:
     """What was simulated."""
     about = simulation.instance
     return (
-        f"{about['name']}: {about['n_arms']} arms, threshold {about['threshold']:.4g}, "
+        f"{about['name']}: {plural(about['n_arms'], 'arm')}, threshold {about['threshold']:.4g}, "
         f"gap {about['min_gap']:.4g}; {problem_words(simulation.problem)}"
     )
 
@@ -143,7 +143,7 @@ def errors_table(simulation: Simulation) -> Sheet:
     results = simulation.results
     rates = [result.error_rate for result in results]
     rows = [
-        [f"{count(mark)} pulls", *(f"{rate[place]:.3f}" for rate in rates)]
+        [plural(mark, "pull"), *(f"{rate[place]:.3f}" for rate in rates)]
         for place, mark in enumerate(results[0].checkpoints)
     ]
     return Sheet(["wrong after", *(result.method for result in results)], rows, left=())
@@ -189,7 +189,9 @@ def gaps_table(plan: SidePlan, instance: Instance) -> Sheet:
         for arm in order[:HARDEST]
     ]
     if rest := order[HARDEST:]:
-        rows.append([f"{len(rest)} others", *[""] * len(columns), _share(plan.shares[rest].sum())])
+        rows.append(
+            [f"{plural(len(rest), 'other')}", *[""] * len(columns), _share(plan.shares[rest].sum())]
+        )
     names = ("hardest arms", "mean", "to threshold", "to median", "to MAD", "gap", "share")
     return Sheet(names, rows, left=("hardest arms",))
 

@@ -100,7 +100,7 @@ class Facts(Snapshot):
             **by_side([Interval(one.lower, one.upper).to_dict() for one in seen.thresholds]),
             "median": seen.median,
             "best_guess": list(self.guess),
-            "chances": None if self.chances is None else self.chances.summary(),
+            "chances": None if self.chances is None else self.chances.leaders_dict(),
             "arms": [self._arm(i) for i in range(len(seen.names))],
             "trace": {
                 name: column.tolist()

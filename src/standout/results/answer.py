@@ -11,7 +11,8 @@ from standout.results.chances import Chances
 from standout.results.display import DisplayedArms, some
 from standout.results.interval import HasThresholds, Interval
 from standout.results.overlap import overlap_words
-from standout.results.serialisation import Ints, LowerEnds, Maybe, Maybes, Result, UpperEnds
+from standout.results.serialisation import Arms, Ints, LowerEnds, Maybe, Maybes, Result, UpperEnds
+from standout.text import plural, verdicts
 
 
 class StopReason(StrEnum):
@@ -115,10 +116,10 @@ class Identification(HasThresholds, DisplayedArms, Result):
     (('yew',), 0.6, 'every arm is decided')
     """
 
-    outliers: tuple[str, ...]
-    normal: tuple[str, ...]
-    undecided: tuple[str, ...]
-    best_guess: tuple[str, ...]
+    outliers: Arms
+    normal: Arms
+    undecided: Arms
+    best_guess: Arms
     threshold: Interval
     threshold_estimate: Maybe
     pulls: int
@@ -126,7 +127,7 @@ class Identification(HasThresholds, DisplayedArms, Result):
     reason: StopReason
     threshold_low: Interval | None = None
     note: str | None = None
-    arms: tuple[str, ...] = field(repr=False, default=())
+    arms: Arms = field(repr=False, default=())
     means: Maybes = field(repr=False, default_factory=_none)
     lower: LowerEnds = field(repr=False, default_factory=_none)
     upper: UpperEnds = field(repr=False, default_factory=_none)
@@ -139,18 +140,19 @@ class Identification(HasThresholds, DisplayedArms, Result):
 
     def __repr__(self) -> str:
         return (
-            f"<Identification: {len(self.outliers):,} outliers, {len(self.normal):,} normal, "
-            f"{len(self.undecided):,} undecided; {self.pulls:,} pulls; {self.reason}>"
+            "<Identification: "
+            f"{verdicts(len(self.outliers), len(self.normal), len(self.undecided))}; "
+            f"{plural(self.pulls, 'pull')}; {self.reason}>"
         )
 
     def summary(self) -> str:
         """The answer in a few lines of plain text."""
         lines = [
-            f"{len(self.outliers):,} outliers: {some(self.outliers)}",
+            f"{plural(len(self.outliers), 'outlier')}: {some(self.outliers)}",
             f"{len(self.normal):,} normal, {len(self.undecided):,} undecided",
             self.threshold_words(),
             *self.overlap_lines(),
-            f"{self.pulls:,} pulls; {self.reason.message}",
+            f"{plural(self.pulls, 'pull')}; {self.reason.message}",
         ]
         certain = set(self.outliers)
         guess = [arm for arm in self.best_guess if arm not in certain]

@@ -12,7 +12,7 @@ import numpy as np
 
 from standout.core.method import Method
 from standout.core.methods import DEFAULT_METHOD, as_method
-from standout.core.problem import Problem
+from standout.core.problem import Problem, ProblemLike, as_problem
 from standout.core.run import check_budget
 from standout.core.typing import Floats
 from standout.errors import ProblemError
@@ -20,6 +20,7 @@ from standout.results.display import Displayed
 from standout.simulation.instances import InstanceFamily, parse_instance
 from standout.simulation.runs import RunRecord, Share, budget_or_none, prepare
 from standout.simulation.workers import play_all
+from standout.text import plural
 
 Progress = Callable[[str, int, int], None]
 """Called with a method's label, its finished runs and all its runs."""
@@ -112,7 +113,7 @@ class Simulation(Displayed):
     def summary(self) -> str:
         """A line for each method: how often it stopped and was wrong, and its pulls."""
         return "\n".join(
-            f"{result.method}: {result.stopped:,} of {result.runs:,} runs stopped, "
+            f"{result.method}: {result.stopped:,} of {plural(result.runs, 'run')} stopped, "
             f"{result.wrong:,} wrong, {result.pulls.mean():,.0f} pulls on average"
             for result in self.results
         )
@@ -135,15 +136,15 @@ class Simulation(Displayed):
         """
         return import_module("standout.pictures.simulations").plot(self, ax)
 
-    def _repr_html_(self) -> str:
-        drawn: str = import_module("standout.pictures.simulations").html(self)
+    def _picture(self) -> str:
+        drawn: str = import_module("standout.pictures.simulations").drawing(self)
         return drawn
 
 
 def simulate(
     instance: str | InstanceFamily,
     methods: str | Method | Sequence[str | Method] = DEFAULT_METHOD,
-    problem: Problem | None = None,
+    problem: ProblemLike | None = None,
     *,
     runs: int = 100,
     seed: int = 0,
@@ -171,7 +172,7 @@ def simulate(
     [0, 0]
     """
     family = parse_instance(instance) if isinstance(instance, str) else instance
-    problem = problem or default_problem(family)
+    problem = default_problem(family) if problem is None else as_problem(problem)
     # A method named twice is played once: its records are kept by its label.
     chosen = list(dict.fromkeys(as_method(m) for m in _as_list(methods)))
     marks = check_checkpoints(checkpoints)
