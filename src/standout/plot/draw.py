@@ -20,7 +20,7 @@ SHAPES = {"outlier": "^", "undecided": "s", "normal": "o"}
 BAND = {"color": THRESHOLD.line.light, "alpha": 0.22, "lw": 0}
 NAME = 30
 """Characters of an arm's name."""
-MOST_BARS = 60
+MOST_BARS = 40
 
 
 def _axes(ax: Any, height: float, width: float = 7.5) -> Any:
@@ -224,7 +224,7 @@ def undecided(source: Any, *, problem: ProblemLike | None = None, ax: Any = None
 def pulls(source: Any, *, ax: Any = None) -> Any:
     """Draw how often each arm was pulled, the most pulled first.
 
-    Up to 60 arms have a bar and a name each; more are drawn as a curve, with the names of the
+    Up to 40 arms have a bar and a name each; more are drawn as a curve, with the names of the
     first ones.
 
     Args:

@@ -70,6 +70,10 @@ class Displayed:
 
         Raises:
             MissingExtraError: Neither library is installed.
+
+        Example:
+            >>> study.to_frame()["verdict"].tolist()
+            ['undecided', 'undecided', 'undecided']
         """
         return frame(self.columns(), library)
 
@@ -84,6 +88,10 @@ class Displayed:
 
         Raises:
             StandoutError: The file cannot be written.
+
+        Example:
+            >>> study.report("beans.html").name
+            'beans.html'
         """
         written: Path = import_module("standout.report.answer_page").write(self, Path(path))
         return written
@@ -116,6 +124,11 @@ class DisplayedArms(Displayed):
 
         Raises:
             MissingExtraError: matplotlib is not installed.
+
+        Example:
+            >>> _ = study.tell(arm="fir", reward=1.0)
+            >>> study.plot().get_xlabel()
+            'mean, with its interval'
         """
         return import_module("standout.plot").arms(self._drawn(), ax=ax)
 
