@@ -138,6 +138,24 @@ def _pulls_cells(result: MethodResult) -> list[str]:
     ]
 
 
+def probable_table(simulation: Simulation) -> Sheet:
+    """Runs that ended on an estimate: how often it was wrong, and wrong arms as expected."""
+    columns = ("method", "probable", "wrong", "expected wrong arms", "actual")
+    rows = []
+    for result in simulation.results:
+        expected, actual = result.wrong_arms()
+        rows.append(
+            [
+                result.method,
+                count(result.probable),
+                count(result.probable_wrong),
+                f"{expected:.3f}" if result.probable else "-",
+                f"{actual:.3f}" if result.probable else "-",
+            ]
+        )
+    return Sheet(columns, rows)
+
+
 def errors_table(simulation: Simulation) -> Sheet:
     """Share of runs whose best guess is wrong: a line per checkpoint, a column per method."""
     results = simulation.results
