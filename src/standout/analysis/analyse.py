@@ -233,7 +233,7 @@ def _answer(run: Run, data: Rewards | Sums, is_complete: bool) -> Identification
             note="the table is not complete, so that nothing in it is certain", endings=(),
         )  # fmt: skip
     if found.undecided and len(found.arms) <= MOST_ARMS:
-        found = replace(found, chances=chances(run))
+        found = found.with_chances(chances(run))
     return found
 
 

@@ -162,7 +162,7 @@ def _answer(run: Run, promise: Until | None, reason: StopReason | None) -> Ident
     if not found.undecided or len(run.arms) > MOST_ARMS:
         return replace(found, until=asked)
     share = FALSE_SHARE if promise is None else promise.flag_share
-    return replace(found, until=asked, chances=chances(run, false_share=share))
+    return replace(found, until=asked).with_chances(chances(run, false_share=share))
 
 
 def _pulls(

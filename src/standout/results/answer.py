@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -96,8 +96,9 @@ class Identification(HasThresholds, DisplayedArms, Result):
     """Which arms stand out, which do not, which are undecided, and how it was found.
 
     What stands in `outliers` and `normal` is certain at the problem's level;
-    `best_guess` are the outliers if one had to name them now, undecided arms
-    judged by their estimates. `threshold_low` is the low side's threshold when
+    `best_guess` are the outliers if one had to name them now: of the undecided arms those with a
+    chance above one half, or where there are no chances those with an estimate beyond the
+    threshold's. `threshold_low` is the low side's threshold when
     both sides are asked; `threshold` is then the high one. `note` says why the
     arms that are left cannot be decided, if that shows. `chances` are estimates for
     answers that are not all certain, worked out by `identify`; `until` is what they
@@ -144,6 +145,20 @@ class Identification(HasThresholds, DisplayedArms, Result):
             f"{verdicts(len(self.outliers), len(self.normal), len(self.undecided))}; "
             f"{plural(self.pulls, 'pull')}; {self.reason}>"
         )
+
+    def with_chances(self, chances: Chances) -> Identification:
+        """The same with chances, and a best guess that goes by them.
+
+        Args:
+            chances: Those of the same arms.
+
+        Returns:
+            An answer whose `best_guess` is what is certain to stand out, and of the undecided
+            arms those with a chance above one half.
+        """
+        guessed = set(chances.probable) & set(self.undecided) | set(self.outliers)
+        named = tuple(arm for arm in self.arms if arm in guessed)
+        return replace(self, chances=chances, best_guess=named)
 
     def summary(self) -> str:
         """The answer in a few lines of plain text."""
