@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from standout.analysis.forecast import Forecast
+from standout.analysis.forecast import Forecast, ProbableForecast
 from standout.analysis.limit import PlannedLimit
 from standout.analysis.plan import SidePlan
 from standout.core.method import Method
@@ -154,6 +154,18 @@ def probable_table(simulation: Simulation) -> Sheet:
             ]
         )
     return Sheet(columns, rows)
+
+
+def probable_words(found: ProbableForecast) -> str:
+    """Pulls to a probable answer, apart from those to a proof."""
+    if found.pulls_mean is None:
+        return "No simulated run had a probable answer before all was proved."
+    wrong = f"{found.wrong:,} of these {'was' if found.wrong == 1 else 'were'} wrong"
+    return (
+        f"A probable answer, which is an estimate and no proof, takes about "
+        f"{count(found.pulls_mean)} pulls ({found.method} --until {found.promise}): "
+        f"{found.ended:,} of {plural(found.runs, 'run')} ended on it, {wrong}."
+    )
 
 
 def errors_table(simulation: Simulation) -> Sheet:
