@@ -31,6 +31,25 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def _plots(stack: ExitStack) -> dict[str, Any]:
+    """What the examples of plots take for granted: a study with rewards, and an answer."""
+    import matplotlib as mpl
+    import numpy as np
+
+    from standout import Problem, Study, identify
+
+    mpl.use("Agg")
+    study = stack.enter_context(
+        Study.create("beans.db", ["ash", "elm", "fir"], Problem(noise="bernoulli", k=2))
+    )
+    for arm in ("ash", "elm", "fir", "fir", "ash", "elm"):
+        study.tell(arm, 1.0)
+    rng = np.random.default_rng(0)
+    found = identify(lambda arm: rng.normal(arm**4, 0.1), range(5), "gaussian:0.1")
+    stack.callback(__import__("matplotlib.pyplot").pyplot.close, "all")
+    return {"study": study, "found": found, "identify": identify, "np": np}
+
+
 @pytest.fixture(autouse=True)
 def example(
     request: pytest.FixtureRequest,
@@ -45,6 +64,8 @@ def example(
     monkeypatch.chdir(folder)
     with ExitStack() as stack:
         folder_name = request.node.path.parent.name
+        if folder_name == "plot":
+            doctest_namespace.update(_plots(stack))
         if request.node.path.parts[-2:] == ("core", "run.py"):
             import numpy as np
 

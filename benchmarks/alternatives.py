@@ -161,6 +161,12 @@ PLAYERS: dict[str, Player] = {
 }
 
 
+PROMISES = ("errors=0.5", "errors=0.2")
+"""Of probable answers, which are estimates ..."""
+MOST_PROBABLE = 100
+"""... and of which so many runs have to do."""
+
+
 def compare(runs: int, seed: int) -> None:
     truth = means()
     line = threshold(truth)
@@ -181,7 +187,24 @@ def compare(runs: int, seed: int) -> None:
         values = result.to_dict()
         name = f"standout ({result.method})"
         share = result.wrong / runs
-        print(f"{name:<30} {share:12.1%} {'':>12} {values['pulls_mean']:11,.0f}  yes")
+        print(f"{name:<30} {share:12.1%} {'':>12} {values['pulls_mean']:11,.0f}  proved")
+    for promise in PROMISES:
+        print_probable(family, problem, promise, min(runs, MOST_PROBABLE), seed)
+
+
+def print_probable(
+    family: FixedFamily, problem: Problem, promise: str, runs: int, seed: int
+) -> None:
+    """A line for runs that end on an estimate."""
+    method = "focus:goal=anytime"
+    (result,) = simulate(family, method, problem, runs=runs, seed=seed, until=promise).results
+    wrong = np.mean([record.wrong_arms > 0 for record in result.records])
+    arms = np.mean([record.wrong_arms for record in result.records])
+    expected, _ = result.wrong_arms()
+    print(
+        f"{f'standout --until {promise}':<30} {wrong:12.1%} {arms:12.2f} "
+        f"{result.pulls.mean():11,.0f}  no, {expected:.2f} wrong arms expected ({runs} runs)"
+    )
 
 
 def main() -> None:

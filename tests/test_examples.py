@@ -70,7 +70,7 @@ def test_examples_pass_strict_mypy(tmp_path: Path) -> None:
 
 
 PROMISES = """
-from typing import assert_type
+from typing import Any, assert_type
 
 import numpy as np
 
@@ -97,6 +97,6 @@ assert_type(there.status(), Status)
 assert_type(there.identification(), Identification)
 
 run = Run(problem, ["a", "b", "c"], "focus", np.random.default_rng(1))
-assert_type(run.ask(), str | None)
-assert_type(run.ask(3), list[str])
+assert_type(run.ask(), Any)
+assert_type(run.ask(3), list[Any])
 """

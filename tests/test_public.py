@@ -14,7 +14,16 @@ def test_every_public_name_can_be_had() -> None:
     assert len(set(standout.__all__)) == len(standout.__all__)
     for name in standout.__all__:
         assert getattr(standout, name) is not None
-        assert name in dir(standout)
+
+
+def test_dir_lists_what_a_user_needs_and_nothing_else() -> None:
+    listed = dir(standout)
+    assert {"identify", "analyse", "Study", "Problem", "plot", "errors", "StandoutError"} <= {
+        *listed
+    }
+    assert not {"importlib", "TYPE_CHECKING", "annotations", "core", "Any"} & {*listed}
+    assert len(listed) < 40
+    assert all(getattr(standout, name) is not None for name in listed)
 
 
 def test_the_list_is_complete() -> None:

@@ -36,7 +36,10 @@ from typing import Any
 from typer.testing import CliRunner
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "docs" / "start.md", *sorted((ROOT / "docs" / "tutorials").glob("*.md"))]
+PAGES = [
+    *(ROOT / "docs" / f"{name}.md" for name in ("start", "gallery")),
+    *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
+]
 BLOCK = re.compile(
     r"(?:^<!-- (?P<order>[^>]+) -->\n)?"
     r"^```(?P<kind>python|console|csv|json|text)\n(?P<code>.*?)^```\n"

@@ -9,6 +9,7 @@ from standout import errors
 from standout.errors import *  # noqa: F403  what these are is said there
 
 if TYPE_CHECKING:
+    from standout import plot as plot
     from standout.analysis.analyse import analyse as analyse
     from standout.client import Client as Client
     from standout.core.method import Method as Method
@@ -57,10 +58,14 @@ _HOMES = {
     "study": "Study",
 }
 _HOME_OF = {name: f"standout.{home}" for home, names in _HOMES.items() for name in names.split()}
+_NEEDED = ("StandoutError", "MeasureError", "UndecidableWarning", "errors", "plot")
+"""Listed by `dir` beside what stands in `_HOME_OF`; all other errors are in `errors`."""
 __all__ = errors.__all__ + list(_HOME_OF)
 
 
 def __getattr__(name: str) -> Any:
+    if name == "plot":
+        return importlib.import_module("standout.plot")
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module 'standout' has no attribute {name!r}")
@@ -68,4 +73,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*_HOME_OF, *_NEEDED, "__version__"])

@@ -248,7 +248,12 @@ class UndecidableWarning(UserWarning):
     """Some arm looks as if it could never be decided without a tolerance or a budget."""
 
 
-__all__ = [*(kind.__name__ for kind in all_kinds()), "UndecidableWarning"]  # noqa: PLE0604
+class ArmNameWarning(UserWarning):
+    """An arm's name had blanks at an end; they are left out."""
+
+
+_WARNINGS = ("ArmNameWarning", "UndecidableWarning")
+__all__ = [*(kind.__name__ for kind in all_kinds()), *_WARNINGS]  # noqa: PLE0604
 """What `standout` itself offers."""
 
 

@@ -10,6 +10,7 @@ from standout.errors import MissingExtraError
 EXTRAS = {
     "postgres": ("psycopg",),
     "serve": ("fastapi", "uvicorn", "httptools", "segno"),
+    "plot": ("matplotlib",),
     "paper": ("matplotlib",),
     "dask": ("distributed",),
     "parquet": ("pyarrow",),

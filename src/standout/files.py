@@ -56,13 +56,13 @@ def write_file(path: Path, content: str | bytes) -> Path:
 
 
 def csv_records(
-    text: str, label: str, kind: type[StandoutError]
+    text: str, label: str, kind: type[StandoutError], separator: str = ","
 ) -> Iterator[tuple[int, list[str]]]:
     """The records of a CSV that are not empty, each with the number of the line it starts on.
 
     Raises an error of `kind`, which names the line, for what is no CSV.
     """
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=separator)
     line = 1
     try:
         for fields in reader:

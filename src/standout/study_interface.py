@@ -24,6 +24,7 @@ from standout.results import (
     Status,
     Ticket,
 )
+from standout.results.display import DisplayedArms
 
 Key = Ticket | int | str
 """What a reward is of: a ticket, its number, or an arm by name."""
@@ -83,10 +84,29 @@ def new_key() -> str:
     return f"{time.time_ns() >> 16:012x}{chance}"
 
 
-class StudyInterface(ABC):
+class StudyInterface(DisplayedArms, ABC):
     """A study to ask, tell and look at; a method returns when what it did is on disk."""
 
     name: str
+
+    def summary(self) -> str:
+        """How the study stands, in a few lines of plain text.
+
+        >>> print(study.summary().splitlines()[0])
+        beans: 3 arms, 0 pulls, 0 pending
+        """
+        return self.status().summary()
+
+    def columns(self) -> dict[str, Any]:
+        """Per arm: its verdict, mean, interval and pulls.
+
+        >>> study.columns()["arm"]
+        ['ash', 'elm', 'fir']
+        """
+        return self.identification().columns()
+
+    def _drawn(self) -> Identification:
+        return self.identification()
 
     @overload
     def ask(self, n: None = None, **how: Unpack[Asking]) -> Ticket | None: ...

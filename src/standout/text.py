@@ -58,8 +58,40 @@ def listed(
 
 
 def plural(number: int, one: str, many: str = "") -> str:
-    """`1 arm`, `2 arms`."""
+    """A number with its noun in the right form.
+
+    >>> plural(1, "arm"), plural(2345, "arm"), plural(0, "study", "studies")
+    ('1 arm', '2,345 arms', '0 studies')
+    """
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def agree(number: int, one: str, many: str) -> str:
+    """The form of a word that goes with a number of things.
+
+    >>> agree(1, "is", "are"), agree(0, "is", "are")
+    ('is', 'are')
+    """
+    return one if number == 1 else many
+
+
+def verdicts(outliers: int, normal: int, undecided: int) -> str:
+    """How many arms have which verdict.
+
+    >>> verdicts(1, 4, 0)
+    '1 outlier, 4 normal, 0 undecided'
+    """
+    return f"{plural(outliers, 'outlier')}, {count(normal)} normal, {count(undecided)} undecided"
+
+
+def article(noun: str) -> str:
+    """A noun with its indefinite article.
+
+    >>> article("owner's token"), article("pull"), article("uniform pull")
+    ("an owner's token", 'a pull', 'a uniform pull')
+    """
+    is_vowel = noun[:1].lower() in tuple("aeiou") and not noun.lower().startswith(("uni", "use"))
+    return f"{'an' if is_vowel else 'a'} {noun}"
 
 
 def moment(seconds: float) -> str:

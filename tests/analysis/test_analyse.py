@@ -208,7 +208,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     pandas.DataFrame(some_rewards("gaussian:0.1", 60)).to_csv(path, index=False)
     words = ("analyse", path, "--noise", "gaussian:0.1", "--k", 2)
     shown = command(*words, "--to", place, "--report", page)
-    assert "1 outliers: yew" in shown.out
+    assert "1 outlier: yew" in shown.out
     assert "Nothing is missing" in shown.out
     assert "yew" in page.read_text(encoding="utf-8")
     assert command("study", "status", place, "--json").json["pulls"] == 300

@@ -12,7 +12,8 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from standout import Problem, analyse
+from standout import ArmNameWarning, Problem, analyse
+from standout.analysis.columns import Layout
 from standout.analysis.tables import Rewards, Sums, read_table
 from standout.errors import ProblemError
 
@@ -84,9 +85,9 @@ def test_the_same_from_everywhere(tmp_path: Path, make: Any) -> None:
 
 def test_other_names_and_numbers_as_arms() -> None:
     frame = pandas.DataFrame({"ad": [3, 1, 3], "click": [True, False, True]})
-    found = read_table(frame, "ad", "click")
+    found = read_table(frame, Layout("ad", "click"))
     assert isinstance(found, Rewards)
-    assert (found.arms, found.values.tolist()) == (("3", "1"), [1.0, 0.0, 1.0])
+    assert (found.arms, found.values.tolist()) == ((3, 1), [1.0, 0.0, 1.0])
 
 
 def test_an_export_of_a_study_is_read_without_what_does_not_count() -> None:
@@ -97,7 +98,7 @@ def test_an_export_of_a_study_is_read_without_what_does_not_count() -> None:
 
 
 def test_a_row_with_a_count_may_be_one_reward() -> None:
-    found = read_table({"arm": ["a"], "value": [1], "count": [90]}, value="value")
+    found = read_table({"arm": ["a"], "value": [1], "count": [90]}, Layout(value="value"))
     assert isinstance(found, Rewards)
     assert found.values.tolist() == [1.0]
 
@@ -129,7 +130,7 @@ def test_sums(column: str) -> None:
     [
         ({"arm": ["a", ""], "value": [1, 2]}, "row 2: no arm"),
         ({"arm": ["a", None], "value": [1, 2]}, "row 2: no arm"),
-        ({"arm": ["a", "b"], "value": [1, None]}, r"row 2: no value \(1 rows"),
+        ({"arm": ["a", "b"], "value": [1, None]}, r"row 2: no value \(1 row has none\).*--drop-"),
         ({"arm": ["a", "b"], "value": [1, "x"]}, "row 2: value 'x' is not a number"),
         ({"arm": ["a", "b"], "value": [1, "1_0"]}, "row 2: value '1_0' is not a number"),
         ({"arm": ["a"], "price": [1]}, "no column value"),
@@ -230,7 +231,7 @@ def test_sums_from_polars_and_a_frame_of_polars_back() -> None:
 
 @pytest.mark.parametrize(
     ("values", "words"),
-    [([1.0, None], r"row 2: no value \(1 rows have none\)"), (["1", "x"], "'x' is not a number")],
+    [([1.0, None], r"row 2: no value \(1 row has none\)"), (["1", "x"], "'x' is not a number")],
 )
 def test_what_is_wrong_in_a_frame_of_polars(values: list[Any], words: str) -> None:
     with pytest.raises(ProblemError, match=words):
@@ -248,3 +249,160 @@ def test_what_is_no_table_and_what_is_not_here() -> None:
 
     with pytest.raises(ProblemError, match=r"give frame\.compute\(\)"):
         read_table(DaskFrame())
+
+
+# Other shapes
+
+
+def rewards_by_arm(found: Any) -> dict[Any, list[float]]:
+    assert isinstance(found, Rewards)
+    return {arm: found.values[found.codes == i].tolist() for i, arm in enumerate(found.arms)}
+
+
+LONG = pandas.DataFrame({"arm": [3, 1, 3, 2], "value": [1.0, 2.0, 3.0, 4.0]})
+BY_ARM = {3: [1.0, 3.0], 1: [2.0], 2: [4.0]}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        LONG,
+        LONG.set_index("arm"),
+        LONG.set_index("arm")["value"],
+        LONG.set_index(["arm", LONG.index])["value"],
+        LONG.groupby("arm", sort=False),
+        LONG.groupby(["arm"], sort=False)["value"],
+        LONG.groupby("arm", sort=False)["value"].apply(list),
+        LONG.groupby("arm", sort=False)["value"].apply(list).reset_index(),
+        polars.from_pandas(LONG).group_by("arm", maintain_order=True).agg("value"),
+        pandas.DataFrame({3: [1.0, 3.0], 1: [2.0, np.nan], 2: [4.0, np.nan]}),
+        {3: np.array([1.0, 3.0]), 1: (2.0,), 2: pandas.Series([4.0])},
+    ],
+    ids=range(11),
+)
+def test_rewards_in_many_shapes_with_whole_numbers_as_arms(table: Any) -> None:
+    found = read_table(table)
+    assert rewards_by_arm(found) == BY_ARM
+    assert {type(arm) for arm in found.arms} == {int}
+
+
+def test_a_wide_frame_of_polars() -> None:
+    table = polars.DataFrame({"a": [1, 2], "b": [3.0, None], "c": [5, 6]})
+    assert rewards_by_arm(read_table(table)) == {"a": [1, 2], "b": [3], "c": [5, 6]}
+
+
+def test_a_hole_in_a_wide_frame_is_no_end() -> None:
+    table = pandas.DataFrame({"a": [1, np.nan, 2, np.nan], "b": [1, 2, 3, 4], "c": [5, 6, 7, 8]})
+    with pytest.raises(ProblemError, match=r"row 2: no value \(1 row has none\)"):
+        read_table(table)
+    found = read_table(table, Layout(drop_missing=True))
+    assert rewards_by_arm(found)["a"] == [1, 2]
+    assert found.notes[0].startswith("1 of 11 rows had no value and was left out.")
+
+
+@pytest.mark.parametrize("columns", [["id", "x", "count"], ["arm", "x", "y"], ["x", "y"]])
+def test_a_frame_of_numbers_that_is_not_wide(columns: list[str]) -> None:
+    with pytest.raises(ProblemError, match=r"no column|must be a column"):
+        read_table(pandas.DataFrame(np.ones((4, len(columns))), columns=columns))
+
+
+@pytest.mark.parametrize("ways", [["count", "mean", "std"], ["count", "sum"], "describe"])
+def test_what_groupby_adds_up(ways: Any) -> None:
+    groups = LONG.groupby("arm")["value"]
+    found = read_table(groups.describe() if ways == "describe" else groups.agg(ways))
+    assert isinstance(found, Sums)
+    assert (found.arms, found.counts.tolist(), found.sums.tolist()) == (
+        (1, 2, 3),
+        [1, 1, 2],
+        [2, 4, 4],
+    )
+
+
+def test_groups_with_no_column_of_values() -> None:
+    groups = LONG.rename(columns={"value": "delay"}).groupby("arm")
+    with pytest.raises(ProblemError, match="the groups: no column value among arm, delay"):
+        read_table(groups)
+    assert rewards_by_arm(read_table(groups, Layout(value="delay")))[3] == [1.0, 3.0]
+
+
+def test_missing_values_are_left_out_on_request_and_counted(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("arm,value\na,1\na,\nb,2\nb,\nc,3\n")
+    with pytest.raises(ProblemError, match=r"row 3: no value \(2 rows have none\)"):
+        read_table(path)
+    found = read_table(path, Layout(drop_missing=True))
+    assert rewards_by_arm(found) == {"a": [1], "b": [2], "c": [3]}
+    assert found.notes[0].startswith("2 of 5 rows had no value and were left out.")
+    said = analyse(path, "gaussian:1", drop_missing=True)
+    assert said.notes[0] == found.notes[0]
+    assert found.notes[0] in said.summary()
+
+
+def test_blanks_around_names_make_no_arms_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("arm,value\nash,1\nash ,2\n yew,3\nelm,4\n")
+    with pytest.warns(ArmNameWarning, match="2 names of arms have blanks .* 'ash ' is 'ash'"):
+        found = read_table(path)
+    assert rewards_by_arm(found) == {"ash": [1, 2], "yew": [3], "elm": [4]}
+
+
+def test_semicolons_and_decimal_commas(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("arm;value\na;0,5\nb;1\nc;-2,25\n")
+    with pytest.raises(ProblemError, match=r"separated by semicolons; add --sep ';' .*--decimal ,"):
+        read_table(path)
+    with pytest.raises(
+        ProblemError, match=r"row 2: value '0,5' is not a number; with decimal comm"
+    ):
+        read_table(path, Layout(separator=";"))
+    found = read_table(path, Layout(separator=";", decimal=","))
+    assert rewards_by_arm(found) == {"a": [0.5], "b": [1.0], "c": [-2.25]}
+    path.write_text("arm;value\na;1.234,5\nb;1\nc;2\n")
+    with pytest.raises(ProblemError, match=r"'1\.234,5' is not a number"):
+        read_table(path, Layout(separator=";", decimal=","))
+    path.write_text("arm;value\na;0.5\nb;1\nc;2\n")
+    with pytest.raises(ProblemError, match=r"'0\.5' is not a number"):
+        read_table(path, Layout(separator=";", decimal=","))
+
+
+def test_tabs(tmp_path: Path) -> None:
+    for name in ("log.tsv", "log.csv"):
+        (tmp_path / name).write_text("arm\tvalue\na\t1\nb\t2\n")
+    assert rewards_by_arm(read_table(tmp_path / "log.tsv")) == {"a": [1], "b": [2]}
+    with pytest.raises(ProblemError, match="separated by tabs; add --sep tab"):
+        read_table(tmp_path / "log.csv")
+
+
+def test_a_wide_file(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("a;b;c\n0,5;1;2\n1;;3\n")
+    with pytest.raises(ProblemError, match="no column arm among a, b, c"):
+        read_table(path, Layout(separator=";"))
+    found = read_table(path, Layout(wide=True, separator=";", decimal=","))
+    assert rewards_by_arm(found) == {"a": [0.5, 1], "b": [1], "c": [2, 3]}
+
+
+@pytest.mark.parametrize(
+    ("layout", "words"),
+    [
+        ({"separator": "::"}, "one character"),
+        ({"decimal": ";"}, "must be [.] or ,"),
+        ({"wide": True, "arm": "x"}, "leave out arm and value"),
+    ],
+)
+def test_layouts_that_cannot_be(layout: dict[str, Any], words: str) -> None:
+    with pytest.raises(ProblemError, match=words):
+        Layout(**layout)
+
+
+def test_a_folder_is_read_as_it_is(tmp_path: Path) -> None:
+    with pytest.raises(ProblemError, match="files of a folder are read as they are"):
+        analyse(tmp_path, "bernoulli", drop_missing=True)
+
+
+def test_arms_of_the_answer_keep_their_type() -> None:
+    rng = np.random.default_rng(0)
+    table = {arm: rng.normal(arm == 4, 0.1, 90) for arm in range(5)}
+    found = analyse(table, "gaussian:0.1").found
+    assert found.outliers == (4,)
+    assert found.to_frame()["arm"].tolist() == [0, 1, 2, 3, 4]

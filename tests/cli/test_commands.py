@@ -217,6 +217,8 @@ class TestDemo:
         assert "Which of 7 wines stand out?" in out
         assert "1 wine stands out: arm-7" in out
         assert "This is the true answer" in out
+        # Proved and probable are told apart.
+        assert "That is proved. A probable answer, an estimate" in " ".join(out.split())
         assert "▲" in out
         assert "\x1b" not in out
         assert max(len(line) for line in out.splitlines()) <= 80
@@ -233,6 +235,8 @@ class TestDemo:
         assert set(data["estimates"]) == {"arm-7"}
         assert data["is_right"] is True
         uniform = data["uniform"]
+        assert data["probable"]["until"] == "errors=0.5"
+        assert data["probable"]["pulls"] < data["identification"]["pulls"]
         assert uniform["method"] == "random:batch=100"
         assert data["times_fewer_pulls"] == uniform["pulls"] / data["identification"]["pulls"]
 

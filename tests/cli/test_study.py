@@ -89,7 +89,7 @@ def test_plates_until_decided(made: str, folder: Path) -> None:
     assert (verified.code, verified.json["ok"]) == (0, True)
     assert "all well" in standout("study", "verify", made).out
     text = standout("study", "status", made).out
-    assert "1 outliers, 4 normal, 0 undecided" in text
+    assert "1 outlier, 4 normal, 0 undecided" in text
     assert "▲" in text
 
 

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
+import standout
 from standout import Bernoulli, Bounded, Gaussian, Problem, Side
 from standout.core.noise import parse_noise
+from standout.core.problem import as_problem
 from standout.core.run import check_arms
 from standout.errors import ProblemError, RewardError, StandoutError
 
@@ -143,3 +146,43 @@ def test_rewards_of_any_number_type(reward: float) -> None:
     found = parse_noise("bernoulli").check_reward(reward)
     assert type(found) is float
     assert found == float(reward)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "gaussian:0.5",
+        Gaussian(0.5),
+        {"noise": "gaussian:0.5"},
+        Problem(noise="gaussian:0.5"),
+        Problem(noise="gaussian:0.5").question(),
+        Problem(noise="gaussian:0.5").to_dict(),
+    ],
+)
+def test_what_stands_for_a_problem(given: Any) -> None:
+    problem = Problem(noise="gaussian:0.5")
+    assert as_problem(given) == problem
+    table = {"a": [0.0, 1.0], "b": [1.0, 0.0], "c": [2.0, 1.0]}
+    assert standout.analyse(table, given).problem == problem.question()
+    assert (
+        standout.Run(given, ["a", "b", "c"], "focus", np.random.default_rng(0)).problem == problem
+    )
+    assert standout.simulate("fig1", problem=given, runs=1, budget=20).problem == problem
+    found = standout.identify(lambda arm: 0.0, ["a", "b", "c"], given, budget=9)
+    assert found.problem == problem.question()
+    assert standout.chances(found, given).arms == standout.chances(found).arms
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("gauss", "noise 'gauss' is not known; use bernoulli"),
+        (None, r"say what is asked: Problem\(noise=\.\.\.\).*not None"),
+        (3, "say what is asked"),
+        ({"noise": "bernoulli", "K": 2}, "a problem has no 'K'; it has noise, k, delta"),
+        ({"k": 2}, "the problem has no noise; add 'noise', one of bernoulli"),
+    ],
+)
+def test_what_is_no_problem(given: Any, message: str) -> None:
+    with pytest.raises(ProblemError, match=message):
+        standout.identify(lambda arm: 0.0, ["a", "b", "c"], given)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from standout import Chances, Problem, ProblemError, Run, Study, chances
 from standout.core import robust
 from standout.core.prior import PriorFacts
-from standout.estimation.estimate import Memory, estimate
+from standout.estimation.estimate import estimate
 from standout.estimation.evidence import Evidence, evidence_of
 
 NOISES = ("gaussian:1", "gaussian", "heavy:1", "bounded:-50,50", "bernoulli")
@@ -63,8 +65,7 @@ def test_low_is_the_mirror_of_high() -> None:
     given = some(31)
     mirrored = evidence(-given.means, given.pulls)
     high, low = estimated(given), estimated(mirrored, side="low")
-    # Other random numbers meet other arms.
-    np.testing.assert_allclose(high.chance, low.chance, atol=0.03)
+    np.testing.assert_array_equal(high.chance, low.chance)
     both = estimated(given, side="both")
     np.testing.assert_allclose(
         both.chance, high.chance + estimated(given, side="low").chance, atol=0.03
@@ -159,8 +160,9 @@ def test_an_answer_that_was_kept_has_the_same_chances() -> None:
         run.tell(arm, rng.normal("abcde".index(arm), 1))
     kept = run.identification()
     np.testing.assert_allclose(chances(kept, problem).chance, chances(run).chance, atol=1e-9)
+    assert chances(kept).chance.tolist() == chances(kept, problem).chance.tolist()
     with pytest.raises(ProblemError, match="give its Problem"):
-        chances(kept)
+        chances(replace(kept, problem=None))
     with pytest.raises(ProblemError, match="give the Run"):
         chances(kept, Problem(noise="bounded:0,1"))
     with pytest.raises(ProblemError, match="between 0 and 1"):
@@ -191,22 +193,6 @@ def test_looking_at_the_chances_changes_nothing(noise: str, tmp_path) -> None:  
     np.testing.assert_array_equal(with_looks[2], without[2])
 
 
-def test_a_quick_update_is_near_a_full_estimate() -> None:
-    given = some(600)
-    problem, names, memory = Problem(noise="gaussian:1"), [str(i) for i in range(600)], Memory()
-    estimate(problem, given, names, memory=memory)
-    pulls, means = given.pulls.copy(), given.means.copy()
-    pulls[:20] += 1
-    means[:10] += 0.05
-    means[10] = 9.0
-    moved = evidence(means, pulls)
-    moved = Evidence(pulls, means, given.squares, given.known)
-    quick, full = estimate(problem, moved, names, memory=memory), estimate(problem, moved, names)
-    np.testing.assert_allclose(quick.chance, full.chance, atol=0.08)
-    assert quick.chance[10] > 0.9 > 0.1 > estimate(problem, given, names).chance[10]
-    assert quick.chance[20:-2].tolist() == memory.chance[20:-2].tolist()
-
-
 def test_too_many_arms_are_refused_before_they_take_the_memory() -> None:
     given = evidence(np.zeros(100_001))
     with pytest.raises(ProblemError, match="at most 100,000 arms"):
@@ -222,8 +208,8 @@ def test_a_factor_below_one() -> None:
 def test_they_are_what_they_say(noise: str) -> None:
     """Over 12 populations the sum of the chances is about the number that stand out.
 
-    The sum has a standard deviation of about 3 here: off by 40 % about once in
-    a thousand seeds. `benchmarks/calibration.py` measures it properly.
+    Errors are a third of the spread. The sum has a standard deviation of about 2 here: off by
+    40 % less than once in a thousand seeds. `benchmarks/calibration.py` measures it properly.
     """
     rng = np.random.default_rng(11)
     said, true, flagged, false = 0.0, 0, 0, 0
@@ -232,10 +218,10 @@ def test_they_are_what_they_say(noise: str) -> None:
         means = np.clip(rng.normal(0.3, 0.075, 60), 0.05, 0.95)
         means[:3] = rng.uniform(0.5, 0.9, 3)
         if noise == "bernoulli":
-            seen = rng.binomial(60, means) / 60
+            seen = rng.binomial(400, means) / 400
         else:
-            seen = rng.normal(means, 0.4 / np.sqrt(60))
-        found = estimate(problem, evidence(seen, 60), [str(i) for i in range(60)])
+            seen = rng.normal(means, 0.4 / np.sqrt(400))
+        found = estimate(problem, evidence(seen, 400), [str(i) for i in range(60)])
         truth = robust.outliers(means, problem.factor)
         said, true = said + found.chance.sum(), true + int(truth.sum())
         flagged += len(found.flagged)

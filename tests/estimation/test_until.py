@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -184,6 +185,11 @@ def test_an_answer_that_is_not_certain_has_chances() -> None:
     assert found.until is None
     assert found.chances is not None
     np.testing.assert_array_equal(found.chances.chance, chances(found, PROBLEM).chance)
+    # The best guess is what is certain, and the arms with a chance above one half.
+    above = {arm for arm in found.undecided if found.chances.of(arm) > 0.5}
+    assert set(found.best_guess) == above | set(found.outliers)
+    doubted = replace(found.chances, probable=found.undecided[:2])
+    assert set(found.with_chances(doubted).best_guess) == {*found.outliers, *found.undecided[:2]}
     assert type(found).from_dict(found.to_dict()).chances is not None
 
 

@@ -1,4 +1,4 @@
-"""Chances by plain loops: what an arm has to exceed, one step of the prior, a posterior, lists."""
+"""Chances by plain loops: what an arm has to exceed, and lists."""
 
 from __future__ import annotations
 
@@ -21,49 +21,6 @@ def threshold(means: Sequence[float], factor: float) -> float:
 def to_exceed(means: Sequence[float], factor: float, arm: int) -> float:
     """The threshold if the arm's own mean were infinite."""
     return threshold([math.inf if i == arm else mean for i, mean in enumerate(means)], factor)
-
-
-def em_step(
-    fits: Sequence[Sequence[float]],
-    start: Sequence[float],
-    counts: Sequence[float],
-    weights: Sequence[float],
-) -> list[float]:
-    """For how many arms each bump counts after one step: what the arms seem to come from."""
-    found = list(start)
-    for fit, weight in zip(fits, weights, strict=True):
-        joint = [f * c for f, c in zip(fit, counts, strict=True)]
-        for j, part in enumerate(joint):
-            found[j] += weight * part / sum(joint)
-    return found
-
-
-def posterior(
-    row: Sequence[float],
-    fit: Sequence[float],
-    counts: Sequence[float],
-    weight: float,
-    bumps: Sequence[Sequence[float]],
-) -> list[float]:
-    """One arm's masses: its prior is what all others, and the first layer, leave."""
-    joint = [f * c for f, c in zip(fit, counts, strict=True)]
-    others = [
-        max(c - weight * part / sum(joint), 1e-9 * c) for c, part in zip(counts, joint, strict=True)
-    ]
-    masses = [
-        likely * sum(count * bump[b] for count, bump in zip(others, bumps, strict=True))
-        for b, likely in enumerate(row)
-    ]
-    return [mass / sum(masses) for mass in masses]
-
-
-def log_predicted(fit: Sequence[float], counts: Sequence[float], weight: float) -> float:
-    """How likely one arm's rewards are by what all others, and the first layer, leave."""
-    joint = [f * c for f, c in zip(fit, counts, strict=True)]
-    others = [
-        max(c - weight * part / sum(joint), 1e-9 * c) for c, part in zip(counts, joint, strict=True)
-    ]
-    return math.log(sum(f * c for f, c in zip(fit, others, strict=True)) / sum(others))
 
 
 def flagged(chance: Sequence[float], false_share: float) -> list[int]:

@@ -134,3 +134,35 @@ def test_a_simulation_as_a_frame_and_a_picture() -> None:
     ]
     assert found.plot(ax) is ax
     pyplot.close("all")
+
+
+def test_every_answer_speaks_the_same_words(tmp_path: Any) -> None:
+    """`summary`, `to_frame`, `plot`, `report` and the picture for a notebook."""
+    from matplotlib import pyplot
+
+    rng = np.random.default_rng(0)
+    table = {"ash": [0, 1] * 9, "elm": [1, 0] * 9, "fir": [0] * 18}
+    said = analyse(table, "bernoulli")
+    assert said.found.chances is not None
+    simulation = simulate("fig4", "focus", runs=2, budget=30)
+    with Study.create(tmp_path / "s.db", list(table), Problem(noise="bernoulli")) as study:
+        for arm in table:
+            study.tell(arm, float(rng.integers(2)))
+        for answer in (said.found, said, said.found.chances, simulation, study, study.status()):
+            name = type(answer).__name__
+            assert len(answer.summary().splitlines()) > 0, name
+            assert len(answer.to_frame()) > 0, name
+            assert answer._repr_html_().startswith("<pre"), name
+            assert answer.plot().has_data(), name
+            page = answer.report(tmp_path / f"{name}.html").read_text("utf-8")
+            assert page.startswith("<!doctype html>"), name
+            assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org", "")
+            assert "fir" in page or name == "Simulation"
+    pyplot.close("all")
+
+
+def test_a_page_escapes_what_arms_are_called(tmp_path: Any) -> None:
+    table = {"<b>ash": [0, 1], "elm&": [1, 0], "</pre><script>": [0, 0]}
+    page = analyse(table, "bernoulli").report(tmp_path / "a.html").read_text("utf-8")
+    assert "<script" not in page
+    assert "&lt;b&gt;ash" in page

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from standout.analysis.columns import Layout
 from standout.analysis.folders import FolderSums, read_folder
 from standout.analysis.tables import Rewards, Sums, read_table
 from standout.core import engine
@@ -21,7 +22,7 @@ from standout.core.method import Method
 from standout.core.methods import DEFAULT_METHOD, as_method
 from standout.core.noise import Bernoulli, Bounded, HeavyTailed, Noise
 from standout.core.prior import put_earlier
-from standout.core.problem import Problem
+from standout.core.problem import Problem, ProblemLike, as_problem
 from standout.core.run import NO_LIMIT, Run
 from standout.core.typing import Floats
 from standout.errors import ProblemError, RewardError
@@ -39,11 +40,15 @@ MOST_NEXT = 10
 
 def analyse(
     table: Any,
-    problem: Problem,
+    problem: ProblemLike,
     method: str | Method = DEFAULT_METHOD,
     *,
     arm: str | None = None,
     value: str | None = None,
+    wide: bool = False,
+    sep: str | None = None,
+    decimal: str = ".",
+    drop_missing: bool = False,
     is_complete: bool = True,
     is_ordered: bool | None = None,
     seed: int = 0,
@@ -52,42 +57,56 @@ def analyse(
 ) -> Analysis:
     """What a table of past measurements proves, what is probable, and what to measure next.
 
-    `table` is a CSV or Parquet file, a folder of such files (which may be larger than memory:
-    they are added up by arm), a data frame (pandas, Polars, Arrow), or a mapping of columns;
-    one row per reward (`arm`, `value`), or one per arm (`arm`, `count` and `sum` or
-    `mean`, and `std` for noise of unknown scale). `arm` and `value` name these columns where
-    they are called otherwise.
-
     The guarantee holds if the table has all rewards of its arms, in the order in which they
     came, and nothing was left out, chosen or stopped by a look at the rewards that are left
     out. Which arm was measured when may depend on earlier rewards. Say `is_complete=False` if
     that is not so: then nothing is certain, and best guesses and chances are all there is.
 
-    Some intervals need the order: those for bounded and for heavy-tailed noise. A table is taken
-    to be in order unless `is_ordered` is False, a folder not unless it is True (its files in the
-    order of their names); where there is no order, bounded rewards get an interval that does
-    without and is wider.
+    Args:
+        table: One row per reward (`arm`, `value`), or one per arm (`arm`, `count` and `sum` or
+            `mean`, and `std` for noise of unknown scale), as a CSV or Parquet file, a data frame
+            (pandas, Polars, Arrow), a mapping of columns, or what `groupby` gives. Also a series
+            of rewards with an index of arms; a mapping from arms to their rewards; a wide table
+            (see `wide`); or a folder of files, which may be larger than memory: they are added up
+            by arm.
+        problem: What stands out and how rewards scatter: a `Problem`, a mapping of its fields, or
+            its noise alone. `recommend_noise(table)` suggests one.
+        method: A name of `METHODS`, or a `Method`.
+        arm: The column of the arms, where it is not called `arm` or `name`.
+        value: The column of the rewards, where it is not called `value` or `reward`.
+        wide: Each column is an arm, with a reward in each row; missing values at the end of a
+            column are no rewards. A data frame of nothing but numbers is read so anyway.
+        sep: The separator of a CSV file; a comma unless given, a tab in a `.tsv`.
+        decimal: The decimal sign of the numbers in a CSV file, `.` or `,`.
+        drop_missing: Leave out rows without a reward; `notes` says how many.
+        is_complete: Whether the table has all rewards of its arms.
+        is_ordered: Whether an arm's rows are in the order in which its rewards came. A table is
+            taken to be in order unless this is False, a folder not unless it is True (its files
+            in the order of their names). Intervals for bounded and for heavy-tailed noise need
+            the order; without it, bounded rewards get a wider interval that does not.
+        seed: Drives random draws of chances and forecasts.
+        jobs: How many cores add up a folder, or tasks of an `executor`; up to four unless given.
+        executor: Adds up a folder on workers that see the same files (Dask's
+            `client.get_executor()`); the answer is the same to the last digit.
 
-    A folder is added up on up to four cores of this machine (`jobs` says how many), or by the
-    workers of an `executor` (Dask's `client.get_executor()`) that see the same files, `jobs` at
-    a time; the answer is the same to the last digit.
+    Returns:
+        What is certain, what is probable, what to measure next, and what must be true for it.
 
-    Raises `ProblemError` for a table that cannot be read, `RewardError` for a number that the
-    noise cannot produce, with its row.
+    Raises:
+        ProblemError: The table cannot be read, or the question is not valid.
+        RewardError: The noise cannot produce a number of the table; its row is named.
 
-    >>> rng = np.random.default_rng(7)
-    >>> means = {"ash": 0.1, "elm": 0.2, "fir": 0.3, "oak": 0.2, "yew": 0.95}
-    >>> table = {arm: rng.normal(mean, 0.05, 60) for arm, mean in means.items()}
-    >>> said = analyse(table, Problem(noise="gaussian:0.05", k=2))
-    >>> said.found.outliers, said.rewards, str(said.found.reason)
-    (('yew',), 300, 'decided')
+    Example:
+        >>> rng = np.random.default_rng(7)
+        >>> means = {"ash": 0.1, "elm": 0.2, "fir": 0.3, "oak": 0.2, "yew": 0.95}
+        >>> table = {arm: rng.normal(mean, 0.05, 60) for arm, mean in means.items()}
+        >>> said = analyse(table, Problem(noise="gaussian:0.05", k=2))
+        >>> said.found.outliers, said.rewards, str(said.found.reason)
+        (('yew',), 300, 'decided')
     """
-    if not isinstance(problem, Problem):
-        raise ProblemError(
-            "say what is asked: analyse(table, Problem(noise=...)); the noise is how rewards "
-            "scatter around an arm's mean"
-        )
-    data = read_data(table, problem, arm, value, is_ordered, jobs=jobs, executor=executor)
+    problem = as_problem(problem)
+    layout = Layout(arm, value, wide, sep, decimal, drop_missing)
+    data = read_data(table, problem, layout, is_ordered, jobs=jobs, executor=executor)
     chosen, notes = _choose_method(as_method(method), problem, data, is_ordered)
     run = replay(data, problem, chosen, seed)
     found = _answer(run, data, is_complete)
@@ -107,15 +126,14 @@ def analyse(
         otherwise=OTHERWISE,
         next=_next(run) if found.undecided else (),
         left=left,
-        notes=tuple(notes),
+        notes=(*data.notes, *notes),
     )
 
 
 def read_data(
     table: Any,
     problem: Problem,
-    arm: str | None = None,
-    value: str | None = None,
+    layout: Layout | None = None,
     is_ordered: bool | None = None,
     **how: Any,
 ) -> Rewards | Sums:
@@ -123,8 +141,14 @@ def read_data(
     if isinstance(table, str | os.PathLike) and Path(table).is_dir():
         if isinstance(problem.noise, HeavyTailed) and not is_ordered:
             raise ProblemError(NO_ORDER + (f". {IN_ORDER}" if is_ordered is None else ""))
-        return read_folder(Path(table), problem.noise, arm, value, **how)
-    return read_table(table, arm, value)
+        layout = layout or Layout()
+        if layout != Layout(layout.arm, layout.value):
+            raise ProblemError(
+                "files of a folder are read as they are: wide, sep, decimal and drop_missing are "
+                "for a single table"
+            )
+        return read_folder(Path(table), problem.noise, layout.arm, layout.value, **how)
+    return read_table(table, layout)
 
 
 def replay(data: Rewards | Sums, problem: Problem, method: Method, seed: int = 0) -> Run:
@@ -209,7 +233,7 @@ def _answer(run: Run, data: Rewards | Sums, is_complete: bool) -> Identification
             note="the table is not complete, so that nothing in it is certain", endings=(),
         )  # fmt: skip
     if found.undecided and len(found.arms) <= MOST_ARMS:
-        found = replace(found, chances=chances(run))
+        found = found.with_chances(chances(run))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import numpy as np
 
@@ -41,7 +42,7 @@ def begin_study(
     of rewards that are not 0 and 1: a study keeps every single reward, and for more than
     a million rewards that nobody says are in order.
     """
-    rewards = _single(data, problem)
+    rewards = _named(_single(data, problem))
     if rewards.total > AT_ONCE and is_ordered is not True:
         raise ProblemError(
             f"a study can begin with up to {AT_ONCE:,} rewards whose order is not known, and the "
@@ -64,6 +65,11 @@ def begin_study(
         pairs = zip(names[part].tolist(), values[part].tolist(), strict=True)
         study.tell_many(list(pairs), worker=WORKER)
     return study
+
+
+def _named(rewards: Rewards) -> Rewards:
+    """With the arms as texts: those of a study have names."""
+    return replace(rewards, arms=tuple(str(arm) for arm in rewards.arms))
 
 
 def _begins_alike(study: Study, rewards: Rewards, problem: Problem) -> bool:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from standout.analysis.tables import ARM_COLUMNS, VALUE_COLUMNS, named_column
+from standout.analysis.columns import named_column
+from standout.analysis.tables import ARM_COLUMNS, VALUE_COLUMNS
 from standout.core.noise import Bernoulli, GaussianUnknown, Noise
 from standout.errors import ProblemError
 from standout.extras import require

@@ -25,6 +25,7 @@ from standout.errors import ProblemError, RewardError
 from standout.extras import require
 from standout.study.csv_files import unguarded
 from standout.study.measuring.campaign import threads
+from standout.text import plural
 
 MOST_THREADS = 4
 """Shares that are added up at a time: each needs memory for all arms."""
@@ -212,7 +213,9 @@ def _check(folder: Path, names: list[str], kept: dict[str, Any], noise: Noise | 
     is_infinite = (kept["lowest"] == -np.inf) | (kept["highest"] == np.inf)
     unclear = np.flatnonzero(np.isnan(kept["sum"]) & ~is_infinite)
     if lacking or len(unclear):
-        which = f"{lacking:,} rows" if lacking else f"rows of arm {names[int(unclear[0])]!r}"
+        which = (
+            f"{plural(lacking, 'row')}" if lacking else f"rows of arm {names[int(unclear[0])]!r}"
+        )
         raise ProblemError(
             f"{folder}: {which} have no number. Leave such rows out only if why they have none "
             "has nothing to do with what it was"

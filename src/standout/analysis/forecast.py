@@ -6,10 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from standout.core.problem import Problem
 from standout.results import Result
-from standout.simulation import Simulation
+from standout.simulation import InstanceFamily, Simulation, simulate
 
 LOW_QUANTILE, HIGH_QUANTILE = 0.1, 0.9
+PROMISE = "errors=0.5"
+"""What a probable answer promises."""
+PROBABLE_METHOD = "focus:goal=anytime"
+"""How it is sampled."""
+MOST_LOOKED_AT = 1_000
+"""With more arms the looks of some runs would take minutes."""
 
 
 @dataclass(frozen=True)
@@ -46,4 +53,41 @@ def forecast(simulation: Simulation) -> tuple[Forecast, ...]:
             seconds=sum(record.seconds for record in result.records),
         )
         for result in simulation.results
+    )
+
+
+@dataclass(frozen=True)
+class ProbableForecast(Result):
+    """Pulls to a probable answer: an estimate that at most half an arm is wrong, and no proof.
+
+    `ended` of the `runs` ended on the promise within the budget, after `pulls_mean` pulls on
+    average; `wrong` of these had a wrong arm. The rest was decided or ran out of budget.
+    """
+
+    method: str
+    promise: str
+    runs: int
+    ended: int
+    wrong: int
+    pulls_mean: float | None
+
+
+def forecast_probable(
+    family: InstanceFamily, problem: Problem, n_arms: int, runs: int, seed: int, budget: int
+) -> ProbableForecast | None:
+    """Play runs that end on an estimate; None with too many arms to look at often."""
+    if n_arms > MOST_LOOKED_AT:
+        return None
+    played = simulate(
+        family, PROBABLE_METHOD, problem, runs=runs, seed=seed, budget=budget, until=PROMISE
+    )
+    (result,) = played.results
+    ended = [record.pulls for record in result.records if record.is_probable]
+    return ProbableForecast(
+        method=PROBABLE_METHOD,
+        promise=PROMISE,
+        runs=result.runs,
+        ended=len(ended),
+        wrong=result.probable_wrong,
+        pulls_mean=float(np.mean(ended)) if ended else None,
     )

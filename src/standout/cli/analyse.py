@@ -22,8 +22,10 @@ from standout.cli.options import (
 )
 from standout.errors import ProblemError
 from standout.files import writing
+from standout.text import plural
 
 if TYPE_CHECKING:
+    from standout.analysis.columns import Layout
     from standout.analysis.tables import Rewards, Sums
     from standout.core.problem import Problem
     from standout.results import Analysis
@@ -49,6 +51,25 @@ def analyse(
     value: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column of the rewards.")
     ] = None,
+    wide: Annotated[
+        bool, typer.Option("--wide", help="Each column is an arm, with a reward in each row.")
+    ] = False,
+    sep: Annotated[
+        str | None,
+        typer.Option(
+            show_default="comma; tab in a .tsv",
+            help="What separates the fields of a CSV: ; or tab.",
+        ),
+    ] = None,
+    decimal: Annotated[
+        str, typer.Option(metavar=".|,", help="The decimal sign of the numbers in a CSV.")
+    ] = ".",
+    drop_missing: Annotated[
+        bool,
+        typer.Option(
+            "--drop-missing", help="Leave out rows without a value, and say how many they are."
+        ),
+    ] = False,
     ordered: Annotated[
         bool | None,
         typer.Option(
@@ -96,10 +117,12 @@ def analyse(
             "of them would say otherwise; leave out --to and --report, and measure anew"
         )
     from standout.analysis.analyse import analyse as look
+    from standout.analysis.columns import Layout
     from standout.core.methods import DEFAULT_METHOD
 
     problem = question.problem(noise)
-    data = _read(table, problem, arm, value, ordered, dask)
+    layout = Layout(arm, value, wide, "\t" if sep in ("tab", "\\t") else sep, decimal, drop_missing)
+    data = _read(table, problem, layout, ordered, dask)
     said = look(
         data,
         problem,
@@ -121,8 +144,7 @@ def analyse(
 def _read(
     table: str,
     problem: Problem,
-    arm: str | None,
-    value: str | None,
+    layout: Layout,
     ordered: bool | None,
     dask: str | None,
 ) -> Rewards | Sums:
@@ -137,7 +159,7 @@ def _read(
             bars.update(task, description=f"reading: {done} of {shares} shares added up")
 
         return read_data(
-            table, problem, arm, value, ordered, jobs=jobs, executor=executor, progress=told
+            table, problem, layout, ordered, jobs=jobs, executor=executor, progress=told
         )
 
 
@@ -156,7 +178,8 @@ def _go_on(
     how: dict[str, Any] = {"name": name, "seed": seed, "is_ordered": ordered}
     with begin_study(place, data, problem, method, **how) as study:
         typer.echo(
-            f"{study!r} holds these {data.total:,} rewards; go on with: standout study ask {place}",
+            f"{study!r} holds {plural(data.total, 'reward')} of the table; "
+            f"go on with: standout study ask {place}",
             err=said_json,
         )
 

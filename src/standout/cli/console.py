@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from standout.text import plural
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, ProgressColumn, TaskID
@@ -102,7 +104,7 @@ class RunBars:
 
     def within(self, label: str, pulls: int, undecided: int) -> None:
         """The present run has come so far."""
-        words = f"{label}: {pulls:,} pulls, {undecided:,} undecided"
+        words = f"{label}: {plural(pulls, 'pull')}, {undecided:,} undecided"
         self.bars.update(self.tasks[label], description=words)
 
 

@@ -9,12 +9,18 @@ import typer
 
 from standout.cli import console
 from standout.cli.options import Json, Seed, check_seed, read_methods
+from standout.text import plural
 
 if TYPE_CHECKING:
     from standout.core.method import Method
     from standout.core.problem import Problem
     from standout.results import Identification
     from standout.simulation import Instance, InstanceFamily
+    from standout.simulation.runs import RunRecord
+
+
+PROBABLE_METHOD, PROMISE = "focus:goal=anytime", "errors=0.5"
+"""How the probable answer is sampled, and what it promises."""
 
 
 def demo(
@@ -31,7 +37,7 @@ def demo(
     component of thirteen chemical measurements. One pull is a yes or no, yes
     with probability equal to the score. Which scores exceed median + 3 MAD? The
     picture shows every interval around the threshold, and the pulls it took
-    beside those of uniform sampling.
+    beside those of uniform sampling, and when an answer was probable.
 
     \b
     Examples:
@@ -50,12 +56,15 @@ def demo(
     with console.live_line() as live:
         found = watch_one(live, family, problem, chosen, seed)
         compared = watch_one(live, family, problem, uniform, seed)
+        live.add_task(f"{PROBABLE_METHOD} until {PROMISE}: looking", total=None)
+        early = probable_run(family, problem, seed)
 
     import numpy as np
 
     truth = family.draw(np.random.default_rng(0))
     if not as_json:
         show(found, compared, truth, problem, chosen)
+        console.say("", probable_line(early))
         return
     estimates = dict(zip(found.arms, found.means.tolist(), strict=True))
     said = {
@@ -68,6 +77,13 @@ def demo(
         "is_right": is_right(found, truth, problem),
         "uniform": {"method": uniform.label(), "pulls": compared.pulls},
         "times_fewer_pulls": compared.pulls / found.pulls,
+        "probable": {
+            "method": PROBABLE_METHOD,
+            "until": PROMISE,
+            "pulls": early.pulls,
+            "expected_wrong_arms": early.expected_wrong,
+            "wrong_arms": early.wrong_arms,
+        },
     }
     console.print_json(said)
 
@@ -97,9 +113,30 @@ def watch_one(
     task = live.add_task(f"{name}: starting", total=None)
 
     def on_slice(pulls: int, undecided: int) -> None:
-        live.update(task, description=f"{name}: {pulls:,} pulls, {undecided} arms undecided")
+        live.update(
+            task,
+            description=f"{name}: {plural(pulls, 'pull')}, {plural(undecided, 'undecided arm')}",
+        )
 
     return watch(family, problem, method, seed, on_slice=on_slice)
+
+
+def probable_run(family: InstanceFamily, problem: Problem, seed: int) -> RunRecord:
+    """A run that ends on an estimate."""
+    from standout.simulation import simulate
+
+    played = simulate(family, PROBABLE_METHOD, problem, runs=1, seed=seed, until=PROMISE)
+    return played.results[0].records[0]
+
+
+def probable_line(early: RunRecord) -> str:
+    """When an answer was probable, and how wrong it was; never as if it were proved."""
+    right = "It is right here" if early.wrong_arms == 0 else f"{early.wrong_arms} are wrong here"
+    return (
+        f"That is proved. A probable answer, an estimate by which at most half a wine is on the "
+        f"wrong side, took {plural(early.pulls, 'pull')} ({PROBABLE_METHOD} --until {PROMISE}). "
+        f"{right}; nothing guarantees it."
+    )
 
 
 def is_right(found: Identification, truth: Instance, problem: Problem) -> bool:

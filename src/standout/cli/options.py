@@ -18,7 +18,7 @@ import typer
 from standout.cli.console import cores
 from standout.core.noise import NOISE_FORMS
 from standout.errors import ProblemError, StudyError
-from standout.text import printable
+from standout.text import agree, plural, printable
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -355,8 +355,8 @@ def waiting_line(waiting: Sequence[Waiting]) -> str:
     late = "overdue, the next to ask gets it" if first.expired else "out"
     more = f", and {len(waiting) - 1:,} more" if len(waiting) > 1 else ""
     return (
-        f"{count:,} told rewards wait for earlier pulls of their arms: for ticket {first.ticket} "
-        f"of {printable(first.worker, 40)} ({late}){more}"
+        f"{plural(count, 'told reward')} {agree(count, 'waits', 'wait')} for earlier pulls: "
+        f"for ticket {first.ticket} of {printable(first.worker, 40)} ({late}){more}"
     )
 
 

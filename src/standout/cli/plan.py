@@ -22,9 +22,10 @@ from standout.cli.options import (
     read_methods,
 )
 from standout.errors import MethodError, ProblemError
+from standout.text import plural
 
 if TYPE_CHECKING:
-    from standout.analysis.forecast import Forecast
+    from standout.analysis.forecast import Forecast, ProbableForecast
     from standout.core.problem import Problem
     from standout.simulation import Instance
 
@@ -71,7 +72,8 @@ def plan(
 
     From guessed or piloted means it gives the gaps that make the question hard,
     what the theory says at least and at most, the information limit below which
-    no method can go, what simulated runs need, and how many times the limit that is.
+    no method can go, what simulated runs need for a proof, how many times the limit that is, and
+    what they need for a probable answer.
     The means are taken as exact: try several guesses.
 
     \b
@@ -85,7 +87,7 @@ def plan(
     pair = read_subset(subset)
     check_numbers(runs, budget, constant, seed)
 
-    from standout.analysis.forecast import forecast
+    from standout.analysis.forecast import forecast, forecast_probable
     from standout.analysis.limit import PlannedLimit, plan_limit
     from standout.analysis.plan import plan_side
     from standout.cli import tables
@@ -101,6 +103,7 @@ def plan(
     least = plan_limit(drawn, problem) if limit else PlannedLimit(None, None, "not asked for")
     skipped = why_no_forecast(runs, drawn, problem)
     forecasts: tuple[Forecast, ...] = ()
+    probable: ProbableForecast | None = None
     if not skipped:
         with console.run_bars([each.label() for each in chosen], runs) as bars:
             simulation = simulate(
@@ -109,6 +112,9 @@ def plan(
                 on_slice=bars.within,
             )  # fmt: skip
         forecasts = forecast(simulation)
+        # To a probable answer no run is longer than the longest to a proof.
+        most = int(max(result.pulls.max() for result in simulation.results))
+        probable = forecast_probable(family, problem, drawn.n_arms, runs, seed, most)
     # Where every run has other means there is no one limit to compare with.
     ratios = [
         None if family.is_random else least.ratio(each, line.pulls_mean)
@@ -127,12 +133,13 @@ def plan(
                     {**line.to_dict(), "times_limit": ratio}
                     for line, ratio in zip(forecasts, ratios, strict=True)
                 ],
+                "probable": None if probable is None else probable.to_dict(),
                 "forecast_skipped": skipped,
             }
         )
         return
     words = tables.problem_words(problem)
-    console.say(f"{drawn.name}: {drawn.n_arms} arms; {words}", style="bold")
+    console.say(f"{drawn.name}: {plural(drawn.n_arms, 'arm')}; {words}", style="bold")
     if family.is_random:
         console.say("Means are drawn anew in every run; what follows is of one draw.")
     for each in sides:
@@ -145,6 +152,8 @@ def plan(
         return
     table = tables.forecast_table(forecasts, ratios, budget)
     console.say(table, *tables.capped_words(forecasts, budget))
+    if probable is not None:
+        console.say("", tables.probable_words(probable))
     joint = METHODS["joint"]
     is_compared = any(line.method.startswith(joint.name) for line in forecasts)
     if joint.flips(problem, drawn.n_arms) and not is_compared:

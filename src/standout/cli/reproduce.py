@@ -12,6 +12,7 @@ from standout.cli import console
 from standout.cli.console import progress, say
 from standout.cli.options import Dask, Jobs, Json, Seed, cluster, read_jobs
 from standout.extras import require
+from standout.text import plural
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -110,4 +111,4 @@ def _say_claims(found: Reproduction, out: Path) -> None:
         table.add_row(claim.figure, claim.claim, verdict)
     say(table, "", *([found.provisional, ""] if found.provisional else []))
     # Not wrapped, so that the path can be copied.
-    print(f"{len(found.files)} files; see {out / 'report.html'}")
+    print(f"{plural(len(found.files), 'file')}; see {out / 'report.html'}")

@@ -29,6 +29,7 @@ from standout.cli.options import (
     typed_place,
 )
 from standout.errors import StudyError
+from standout.text import plural, verdicts
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -152,7 +153,7 @@ def run(
 
             typer.echo("\n".join(overview(now, study if isinstance(study, Study) else None)))
     if not status.stopped:
-        typer.echo(f"{len(status.paused)} arms could not be measured", err=True)
+        typer.echo(f"{plural(len(status.paused), 'arm')} could not be measured", err=True)
         raise typer.Exit(1)
 
 
@@ -275,9 +276,8 @@ def _progress() -> Callable[[StudyInterface], None]:
             return
         last = time.monotonic()
         now = study.status()
-        text = (
-            f"{now.pulls:,} pulls, {len(now.outliers):,} outliers, {len(now.undecided):,} undecided"
-        )
+        found = verdicts(len(now.outliers), len(now.normal), len(now.undecided))
+        text = f"{plural(now.pulls, 'pull')}; {found}"
         sys.stderr.write(f"\r{text:<70}")
         sys.stderr.flush()
 

@@ -19,6 +19,7 @@ from standout.cli.options import (
     QuestionOptions,
     RangeText,
     Seed,
+    Until,
     check_seed,
     cluster,
     expanded,
@@ -45,6 +46,7 @@ def simulate(
         int | None,
         typer.Option(show_default="none", help="End a run after this many pulls, decided or not."),
     ] = None,
+    until: Until = None,
     checkpoints: Annotated[
         str | None,
         typer.Option(
@@ -74,7 +76,8 @@ def simulate(
 ) -> None:
     """Play methods against each other on known means.
 
-    It counts pulls, and how often the answer or the best guess was wrong.
+    It counts pulls, and how often the answer or the best guess was wrong. With --until a run may
+    end on an estimate; such runs are counted apart from those whose answer is proved.
     INSTANCE says what the means are: one of the paper's experiments, made-up
     means of any number, or a table of yours. All methods see the same draws.
 
@@ -82,6 +85,7 @@ def simulate(
     Examples:
       standout simulate fig1:gap=0.4 --method roai-lucb --method random --runs 20
       standout simulate fig4 --goal anytime --budget 10000 --checkpoints 1000:10000:1000
+      standout simulate fig4 --until errors=0.5 --runs 20
       standout simulate means.csv --noise gaussian:0.5 --side low --json
     """
     family, problem = question.of_instance(instance, noise)
@@ -90,7 +94,7 @@ def simulate(
     )
     marks = read_checkpoints(checkpoints)
     check_seed(seed)
-    if budget is None:
+    if budget is None and until is None:
         check_ends(family, problem)
 
     from standout.simulation import simulate as play
@@ -104,6 +108,7 @@ def simulate(
             runs=runs,
             seed=seed,
             budget=budget,
+            until=until,
             checkpoints=marks,
             jobs=count,
             executor=executor,
@@ -118,6 +123,8 @@ def simulate(
 
     console.say(tables.question_line(simulation), style="bold")
     console.say("", tables.pulls_table(simulation))
+    if until is not None:
+        console.say("", tables.probable_table(simulation))
     if marks:
         console.say("", tables.errors_table(simulation))
 

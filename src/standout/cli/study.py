@@ -29,9 +29,10 @@ from standout.cli.options import (
     read_text,
     seconds_of,
     typed_place,
+    waiting_line,
 )
 from standout.errors import AllOutError, BatchError, KeyUsedError, StandoutError, StudyError
-from standout.text import printable
+from standout.text import agree, plural, printable
 
 if TYPE_CHECKING:
     from standout.results import Receipt, Status
@@ -99,7 +100,7 @@ def create(
         page=None if page is None else read_page(*read_text(page)),
         name=name,
     ) as study:
-        typer.echo(f"made {study!r}: {len(study.arms)} arms, {study.method.label()}")
+        typer.echo(f"made {study!r}: {plural(len(study.arms), 'arm')}, {study.method.label()}")
 
 
 @app.command()
@@ -145,7 +146,11 @@ def why_nothing(status: Status) -> str:
         return f"nothing to measure: the study has stopped ({status.reason})"
     if status.paused and len(status.paused) == status.arms:
         return "nothing to measure now: every arm is paused"
-    return "nothing to measure now: all that is left of the budget is handed out"
+    if status.budget is not None and status.pulls + status.pending >= status.budget:
+        return "nothing to measure now: the rest of the budget is handed out"
+    if status.waiting:
+        return f"nothing to measure now: {waiting_line(status.waiting)}"
+    return "nothing to measure now: all that is useful is handed out"
 
 
 @app.command()
@@ -240,8 +245,8 @@ def _tell_file(
 def _told_before(label: str, count: int, moment: float | None) -> StandoutError:
     when = "" if moment is None else time.strftime(" on %Y-%m-%d at %H:%M", time.localtime(moment))
     return KeyUsedError(
-        f"{label}: these {count:,} rewards were told before{when}; nothing was changed. "
-        "If they were measured once more, add --again",
+        f"{label}: {plural(count, 'reward')} {agree(count, 'was', 'were')} told before{when}; "
+        "nothing was changed. If they were measured once more, add --again",
         moment,
         count,
     )

@@ -107,4 +107,4 @@ def summary(study: Study) -> dict[str, Any] | None:
 
     if len(study.arms) > MOST_ARMS:
         return None
-    return study.chances().summary(LEADERS)
+    return study.chances().leaders_dict(LEADERS)

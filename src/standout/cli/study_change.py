@@ -11,7 +11,7 @@ import typer
 from standout.cli.console import print_json
 from standout.cli.options import Json, Name, Place, Worker, expanded, lease_of, open_study
 from standout.errors import StudyError
-from standout.text import moment, printable
+from standout.text import moment, plural, printable
 
 if TYPE_CHECKING:
     from standout.results import Status
@@ -181,9 +181,11 @@ def delete(
     with open_study(place, name) as study:
         pulls = study.status().pulls
         if not yes:
-            typer.confirm(f"delete {printable(name)} with {pulls:,} rewards, for good?", abort=True)
+            typer.confirm(
+                f"delete {printable(name)} with {plural(pulls, 'reward')}, for good?", abort=True
+            )
         study.delete(name, reason, worker=worker)
-    typer.echo(f"deleted {printable(name)}: {pulls:,} rewards")
+    typer.echo(f"deleted {printable(name)}: {plural(pulls, 'reward')}")
 
 
 def changes(place: Place, as_json: Json = False, name: Name = None) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from standout.cli.console import live_line, print_json
 from standout.cli.options import Json, Place, typed_place
+from standout.text import plural
 
 if TYPE_CHECKING:
     from standout.results import Copy
@@ -90,4 +91,6 @@ def _say(done: Copy, as_json: bool) -> None:
     size = "" if done.size is None else f" ({done.size / 1e6:,.1f} MB)"
     typer.echo(f"{done.source} is copied to {done.target}{size}, and verified:")
     for study in done.studies:
-        typer.echo(f"  {study.name}: {study.pulls:,} pulls, {study.rewards:,} rewards")
+        typer.echo(
+            f"  {study.name}: {plural(study.pulls, 'pull')}, {plural(study.rewards, 'reward')}"
+        )

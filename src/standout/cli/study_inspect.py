@@ -22,7 +22,7 @@ from standout.cli.options import (
 )
 from standout.errors import StorageError, StudyError
 from standout.files import writing
-from standout.text import endings_words, printable
+from standout.text import endings_words, plural, printable, verdicts
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -58,12 +58,14 @@ def status(
 
 def overview(now: Status, study: Study | None = None) -> list[str]:
     """The state of a study as lines of text; with what it takes a `study` at hand to say."""
-    pulls = f"{now.pulls:,}" + (f" of {now.budget:,}" if now.budget is not None else "")
+    pulls = plural(now.pulls, "pull")
+    if now.budget is not None:
+        pulls = f"{now.pulls:,} of {plural(now.budget, 'pull')}"
     pending = f"{now.pending:,} pending" + (f" ({now.expired:,} overdue)" if now.expired else "")
     lines = [
-        f"{printable(now.name)}: {now.arms:,} arms, {pulls} pulls, {pending}",
-        f"{len(now.outliers):,} outliers, {len(now.normal):,} normal, "
-        f"{len(now.undecided):,} undecided; {now.threshold_words()}",
+        f"{printable(now.name)}: {plural(now.arms, 'arm')}, {pulls}, {pending}",
+        verdicts(len(now.outliers), len(now.normal), len(now.undecided))
+        + f"; {now.threshold_words()}",
         *([] if now.found is None else now.found.overlap_lines()),
     ]
     left: int | None = None
@@ -86,10 +88,10 @@ def overview(now: Status, study: Study | None = None) -> list[str]:
     if now.note:
         lines.append(now.note)
     if now.surplus:
-        lines.append(f"{now.surplus:,} rewards came beyond the budget; kept, not counted")
+        lines.append(f"{plural(now.surplus, 'reward')} came beyond the budget; kept, not counted")
     for arm, count in sorted(now.failures.items(), key=lambda pair: -pair[1])[:5]:
         why = f"; paused: {printable(now.paused[arm], 60)}" if arm in now.paused else ""
-        lines.append(f"{printable(arm, 40)}: {count:,} failures{why}")
+        lines.append(f"{printable(arm, 40)}: {plural(count, 'failure')}{why}")
     quiet = [arm for arm in now.paused if arm not in now.failures]
     lines += [f"{printable(arm, 40)} is paused" for arm in quiet[:5]]
     return lines
@@ -159,7 +161,7 @@ def export(
             return
         with writing(out, is_binary=kind == "parquet") as file:
             count = study.export(file, kind, raw=raw)
-    typer.echo(f"{count:,} rewards in {out}", err=True)
+    typer.echo(f"{plural(count, 'reward')} in {out}", err=True)
 
 
 def verify(
@@ -182,8 +184,8 @@ def verify(
         print_json(found.to_dict())
     elif found.is_ok:
         typer.echo(
-            f"all well: {found.rewards:,} rewards, {found.tickets:,} tickets, "
-            f"{found.steps:,} steps; digest {found.head}"
+            f"all well: {plural(found.rewards, 'reward')}, {plural(found.tickets, 'ticket')}, "
+            f"{plural(found.steps, 'step')}; digest {found.head}"
         )
         for note in found.notes:
             typer.echo(note)
@@ -210,8 +212,8 @@ def list_studies(
         return
     for where, row in found:
         typer.echo(
-            f"{where}: {printable(row.name, 40)}, {row.arms:,} arms, "
-            f"{row.pulls:,} pulls, {row.undecided:,} undecided, {row.reason}"
+            f"{where}: {printable(row.name, 40)}, {plural(row.arms, 'arm')}, "
+            f"{plural(row.pulls, 'pull')}, {row.undecided:,} undecided, {row.reason}"
         )
     if not found:
         typer.echo("no studies", err=True)

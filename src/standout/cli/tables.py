@@ -11,13 +11,13 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from standout.analysis.forecast import Forecast
+from standout.analysis.forecast import Forecast, ProbableForecast
 from standout.analysis.limit import PlannedLimit
 from standout.analysis.plan import SidePlan
 from standout.core.method import Method
 from standout.core.problem import Problem
 from standout.simulation import Instance, MethodResult, Simulation
-from standout.text import count
+from standout.text import count, plural
 
 HARDEST = 8
 TITLES = {
@@ -108,7 +108,7 @@ def question_line(simulation: Simulation) -> str:
     """What was simulated."""
     about = simulation.instance
     return (
-        f"{about['name']}: {about['n_arms']} arms, threshold {about['threshold']:.4g}, "
+        f"{about['name']}: {plural(about['n_arms'], 'arm')}, threshold {about['threshold']:.4g}, "
         f"gap {about['min_gap']:.4g}; {problem_words(simulation.problem)}"
     )
 
@@ -138,12 +138,42 @@ def _pulls_cells(result: MethodResult) -> list[str]:
     ]
 
 
+def probable_table(simulation: Simulation) -> Sheet:
+    """Runs that ended on an estimate: how often it was wrong, and wrong arms as expected."""
+    columns = ("method", "probable", "wrong", "expected wrong arms", "actual")
+    rows = []
+    for result in simulation.results:
+        expected, actual = result.wrong_arms()
+        rows.append(
+            [
+                result.method,
+                count(result.probable),
+                count(result.probable_wrong),
+                f"{expected:.3f}" if result.probable else "-",
+                f"{actual:.3f}" if result.probable else "-",
+            ]
+        )
+    return Sheet(columns, rows)
+
+
+def probable_words(found: ProbableForecast) -> str:
+    """Pulls to a probable answer, apart from those to a proof."""
+    if found.pulls_mean is None:
+        return "No simulated run had a probable answer before all was proved."
+    wrong = f"{found.wrong:,} of these {'was' if found.wrong == 1 else 'were'} wrong"
+    return (
+        f"A probable answer, which is an estimate and no proof, takes about "
+        f"{count(found.pulls_mean)} pulls ({found.method} --until {found.promise}): "
+        f"{found.ended:,} of {plural(found.runs, 'run')} ended on it, {wrong}."
+    )
+
+
 def errors_table(simulation: Simulation) -> Sheet:
     """Share of runs whose best guess is wrong: a line per checkpoint, a column per method."""
     results = simulation.results
     rates = [result.error_rate for result in results]
     rows = [
-        [f"{count(mark)} pulls", *(f"{rate[place]:.3f}" for rate in rates)]
+        [plural(mark, "pull"), *(f"{rate[place]:.3f}" for rate in rates)]
         for place, mark in enumerate(results[0].checkpoints)
     ]
     return Sheet(["wrong after", *(result.method for result in results)], rows, left=())
@@ -189,7 +219,9 @@ def gaps_table(plan: SidePlan, instance: Instance) -> Sheet:
         for arm in order[:HARDEST]
     ]
     if rest := order[HARDEST:]:
-        rows.append([f"{len(rest)} others", *[""] * len(columns), _share(plan.shares[rest].sum())])
+        rows.append(
+            [f"{plural(len(rest), 'other')}", *[""] * len(columns), _share(plan.shares[rest].sum())]
+        )
     names = ("hardest arms", "mean", "to threshold", "to median", "to MAD", "gap", "share")
     return Sheet(names, rows, left=("hardest arms",))
 

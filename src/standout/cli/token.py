@@ -10,7 +10,7 @@ import typer
 from standout.cli.console import print_json
 from standout.cli.options import Json, Place, Worker, typed_place
 from standout.extras import require
-from standout.text import moment, printable
+from standout.text import article, moment, printable
 
 if TYPE_CHECKING:
     from standout.study.storage.store import Store
@@ -82,7 +82,7 @@ def create(
     elif with_code:
         require("serve", "a QR code")
     what = "every study" if study is None else f"the study {study!r}"
-    typer.echo(f"a {token.role}'s token for {what}; it is not shown again", err=True)
+    typer.echo(f"{article(token.role)}'s token for {what}; it is not shown again", err=True)
 
 
 @app.command("list")

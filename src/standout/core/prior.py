@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -39,15 +40,15 @@ class PriorFacts:
     means that are known exactly, such as a control's; these arms are never pulled.
     """
 
-    costs: Mapping[str, float] = field(default_factory=dict)
-    prior: Mapping[str, Earlier] = field(default_factory=dict)
-    known: Mapping[str, float] = field(default_factory=dict)
+    costs: Mapping[Any, float] = field(default_factory=dict)
+    prior: Mapping[Any, Earlier] = field(default_factory=dict)
+    known: Mapping[Any, float] = field(default_factory=dict)
 
-    def cost_array(self, index: Mapping[str, int]) -> Floats | None:
+    def cost_array(self, index: Mapping[Any, int]) -> Floats | None:
         """Costs of all arms, or None where all are alike."""
         if not self.costs:
             return None
-        costs = np.ones(len(index))
+        costs = np.ones(1 + max(index.values()))
         for arm, cost in self.costs.items():
             if not LOWEST_COST <= cost <= HIGHEST_COST:
                 raise ProblemError(
@@ -58,11 +59,13 @@ class PriorFacts:
         return costs
 
     def apply(
-        self, problem: Problem, method: Method, state: State, index: Mapping[str, int]
+        self, problem: Problem, method: Method, state: State, index: Mapping[Any, int]
     ) -> list[int]:
         """Put prior rewards and known means into a fresh state; positions of the known."""
         if both := self.prior.keys() & self.known.keys():
-            raise ProblemError(f"arm {min(both)!r} has both a known mean and earlier rewards")
+            raise ProblemError(
+                f"arm {min(both, key=str)!r} has both a known mean and earlier rewards"
+            )
         if self.prior:
             names = tuple(self.prior)
             places = np.array([_position(index, arm) for arm in names], dtype=np.int64)
@@ -89,7 +92,7 @@ def put_earlier(
     problem: Problem,
     method: Method,
     state: State,
-    names: Sequence[str],
+    names: Sequence[Any],
     places: Ints,
     counts: Floats,
     totals: Floats,
@@ -123,7 +126,7 @@ def put_earlier(
     state.counters[TOUCHED] = len(places)
 
 
-def _check_deviations(names: Sequence[str], deviations: Floats) -> None:
+def _check_deviations(names: Sequence[Any], deviations: Floats) -> None:
     for i in np.flatnonzero(~((deviations >= 0) & (deviations < math.inf)))[:1].tolist():
         if math.isnan(deviations[i]):
             raise ProblemError(
@@ -137,7 +140,7 @@ def _check_deviations(names: Sequence[str], deviations: Floats) -> None:
         )
 
 
-def _check_earlier(problem: Problem, names: Sequence[str], counts: Floats, totals: Floats) -> None:
+def _check_earlier(problem: Problem, names: Sequence[Any], counts: Floats, totals: Floats) -> None:
     """All at once; the first arm with something wrong is then asked what it is."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         means = np.where(counts > 0, totals / counts, 0.0)
@@ -151,7 +154,7 @@ def _check_earlier(problem: Problem, names: Sequence[str], counts: Floats, total
         _check_prior(problem, names[i], float(counts[i]), float(totals[i]))
 
 
-def _check_prior(problem: Problem, arm: str, pulls: float, total: float) -> None:
+def _check_prior(problem: Problem, arm: Any, pulls: float, total: float) -> None:
     if not 0 <= pulls <= MOST_PULLS or pulls != int(pulls):
         raise ProblemError(
             f"the number of earlier rewards of arm {arm!r} must be a whole number "
@@ -169,7 +172,7 @@ def _check_prior(problem: Problem, arm: str, pulls: float, total: float) -> None
         )
 
 
-def _position(index: Mapping[str, int], arm: str) -> int:
+def _position(index: Mapping[Any, int], arm: Any) -> int:
     if arm not in index:
         raise ProblemError(f"no arm {arm!r} among the arms")
     return index[arm]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeAlias
 
 from standout.core.noise import LARGEST, NOISE_FORMS, Noise, parse_noise
 from standout.errors import ProblemError, shown
@@ -144,6 +145,48 @@ class Problem:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return self.question().to_dict()
+
+
+ProblemLike: TypeAlias = Problem | Question | Noise | str | Mapping[str, Any]
+"""What is taken for a `Problem`: one, its noise (the rest by default), or its fields."""
+
+
+def as_problem(value: ProblemLike) -> Problem:
+    """The problem that `value` stands for.
+
+    Args:
+        value: A `Problem`; a noise family or its text, such as `"gaussian:0.5"`, for the problem
+            with this noise and the defaults; or a mapping of a problem's fields, such as
+            `{"noise": "bernoulli", "k": 2}`.
+
+    Returns:
+        The problem itself, or a new one.
+
+    Raises:
+        ProblemError: The value is none of these, or asks what cannot be asked.
+
+    Example:
+        >>> as_problem("bernoulli") == as_problem({"noise": "bernoulli", "k": 3})
+        True
+    """
+    if isinstance(value, Problem):
+        return value
+    if isinstance(value, Noise | str):
+        return Problem(noise=value)
+    if isinstance(value, Question):
+        return Problem(**vars(value))
+    if not isinstance(value, Mapping):
+        raise ProblemError(
+            "say what is asked: Problem(noise=...), a mapping of its fields, or a noise alone "
+            f"({NOISE_FORMS}), not {shown(value)}"
+        )
+    names = [field.name for field in fields(Problem)]
+    unknown = [name for name in value if name not in names]
+    if unknown:
+        raise ProblemError(f"a problem has no {unknown[0]!r}; it has {', '.join(names)}")
+    if "noise" not in value:
+        raise ProblemError(f"the problem has no noise; add 'noise', one of {NOISE_FORMS}")
+    return Problem(**value)
 
 
 def _as_noise(value: object) -> Noise:

@@ -7,17 +7,19 @@ import operator
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
 from standout.core import engine
+from standout.core.arms import check_arms as check_arms  # noqa: PLC0414  read here by others
+from standout.core.arms import labels_of
 from standout.core.identification import identification
 from standout.core.intervals import MOMENTS
 from standout.core.method import Method
 from standout.core.methods import as_method
 from standout.core.prior import PriorFacts
-from standout.core.problem import Problem, Side
+from standout.core.problem import Problem, ProblemLike, Side, as_problem
 from standout.core.state import NEVER, PULLS, UNDECIDED, State, new_state
 from standout.core.threshold.sample import draw_stages
 from standout.core.typing import Floats
@@ -62,7 +64,9 @@ def start_state(
 class Run:
     """One run of a method on a problem, in memory: `ask` for an arm, measure it, `tell`.
 
-    `arms` are distinct names, at least three; `method` is a name of `METHODS`,
+    `problem` is a `Problem`, its fields as a mapping, or its noise alone (`"bernoulli"`).
+    `arms` are at least three distinct texts, numbers or other hashable values; they stay what
+    they are, except that texts lose blanks at their ends. `method` is a name of `METHODS`,
     with options after a colon, or a `Method`; `rng` drives its random choices.
     `budget` is the largest number of pulls, None for no end but certainty;
     `given` is what is known before the first pull. Raises `ProblemError` or
@@ -82,22 +86,26 @@ class Run:
 
     def __init__(
         self,
-        problem: Problem,
-        arms: Sequence[str],
+        problem: ProblemLike,
+        arms: Sequence[Any],
         method: str | Method,
         rng: np.random.Generator,
         *,
         budget: int | None = None,
         given: PriorFacts | None = None,
     ) -> None:
-        self.problem = problem
+        self.problem = problem = as_problem(problem)
         self.method = as_method(method)
-        self.arms = check_arms(arms)
+        arms = list(arms)
+        self.arms = labels_of(arms)
+        names = check_arms(self.arms)
         # With 0 the answer is what was known beforehand.
         self.budget = check_budget(budget, 0)
         self.spec = self.method.spec(problem, len(self.arms))
         self.rng = rng
-        self._index = {name: i for i, name in enumerate(self.arms)}
+        # An arm is found by its name and as it was given, too: 7 as "7", "yew" as "yew ".
+        forms = (names, arms, self.arms)
+        self._index = {key: i for keys in forms for i, key in enumerate(keys)}
         given = given or PriorFacts()
         costs = given.cost_array(self._index)
         self.state = start_state(problem, self.method, len(self.arms), rng, costs)
@@ -107,16 +115,16 @@ class Run:
             # What is known beforehand may decide some arms, or all of them.
             engine.refresh(self.spec, self.state)
         self._is_stuck = False
-        self._planned: deque[str] = deque()
-        self._owed: Counter[str] = Counter()
+        self._planned: deque[Any] = deque()
+        self._owed: Counter[Any] = Counter()
 
     @overload
-    def ask(self, n: None = None) -> str | None: ...
+    def ask(self, n: None = None) -> Any: ...
 
     @overload
-    def ask(self, n: int) -> list[str]: ...
+    def ask(self, n: int) -> list[Any]: ...
 
-    def ask(self, n: int | None = None) -> str | list[str] | None:
+    def ask(self, n: int | None = None) -> Any:
         """The arm to pull next; with `n`, up to so many, an arm as often as it is to be pulled.
 
         None (an empty list) when the run has ended, or when the pulls of a
@@ -143,7 +151,7 @@ class Run:
             return found
         return found[0] if found else None
 
-    def tell(self, arm: str, reward: float) -> None:
+    def tell(self, arm: Any, reward: float) -> None:
         """Count one reward of an arm, asked for or not, in the rewards' unit.
 
         When all that `ask` handed out of a round is told, intervals and
@@ -158,6 +166,7 @@ class Run:
         index = self._index.get(arm)
         if index is None:
             raise ProblemError(f"no arm {arm!r} in this run")
+        arm = self.arms[index]
         engine.observe(self.spec, self.state, index, self.problem.noise.check_reward(reward))
         if self._owed[arm]:
             self._owed[arm] -= 1
@@ -166,7 +175,7 @@ class Run:
             if not self._owed and not self._planned:
                 self.update()
 
-    def choose(self) -> list[tuple[str, int]]:
+    def choose(self) -> list[tuple[Any, int]]:
         """The whole next round: which arms to pull, and how often each; empty at the end.
 
         For whoever measures a round at once: tell all of it, then `update`.
@@ -227,18 +236,6 @@ class Run:
     def doubt(self) -> str | None:
         """Why this run may never end without a tolerance or a budget, if that shows."""
         return doubt(self.spec, self.state, self.arms)
-
-
-def check_arms(arms: Sequence[str]) -> tuple[str, ...]:
-    """Arm names as a tuple of distinct texts, or say which one is not."""
-    names = tuple(str(arm) for arm in arms)
-    if len(set(names)) != len(names):
-        seen: set[str] = set()
-        for name in names:
-            if name in seen:
-                raise ProblemError(f"arm {name!r} is named twice; give each arm its own name")
-            seen.add(name)
-    return names
 
 
 def check_budget(budget: int | None, least: int = 1) -> int | None:

@@ -8,20 +8,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from standout.core.arms import label_of
 from standout.core.forecast import Forecaster, pool_like
 from standout.core.method import Method
 from standout.core.methods import DEFAULT_METHOD
 from standout.core.prior import Earlier, PriorFacts
-from standout.core.problem import Problem
+from standout.core.problem import ProblemLike
 from standout.core.run import Run
 from standout.errors import MeasureError, ProblemError, UndecidableWarning
 from standout.estimation.chances import chances
 from standout.estimation.lists import FALSE_SHARE
 from standout.estimation.until import MOST_ARMS, Until, is_look_due
 from standout.results import Identification, StopReason
+from standout.text import plural
 
 Progress = Callable[[Run], None]
 DOUBT_AFTER = 1000
@@ -33,13 +36,13 @@ WORTH_PLAYING = 10_000
 CHUNKS = 256
 """Tasks that a large round is cut into: a scheduler's overhead is per task."""
 
-Measure = Callable[[str], float]
+Measure = Callable[[Any], float]
 
 
 def identify(
-    measure: Callable[[str], float],
-    arms: Sequence[str],
-    problem: Problem,
+    measure: Measure,
+    arms: Sequence[Any],
+    problem: ProblemLike,
     method: str | Method = DEFAULT_METHOD,
     *,
     budget: int | None = None,
@@ -47,46 +50,60 @@ def identify(
     seed: int | np.random.Generator = 0,
     progress: Progress | None = None,
     executor: Executor | None = None,
-    costs: Mapping[str, float] | None = None,
-    prior: Mapping[str, Earlier] | None = None,
-    known: Mapping[str, float] | None = None,
+    costs: Mapping[Any, float] | None = None,
+    prior: Mapping[Any, Earlier] | None = None,
+    known: Mapping[Any, float] | None = None,
 ) -> Identification:
     """Find the arms that stand out by calling `measure(arm)` as seldom as possible.
 
-    `measure` gets an arm's name and gives one reward; `arms` are distinct
-    names, at least three; `problem` says what stands out and how rewards scatter
-    (`bernoulli`, `gaussian:SIGMA`, `gaussian`, `bounded:A,B` or `heavy:SIGMA`, see
-    `Problem`); `method` is a name of `METHODS`, with options after a
-    colon, or a `Method`. `budget` is the largest number of pulls, None for no
-    end but certainty. `until` ends the run earlier, with reason `estimate`, as soon as the
-    chances promise it: `errors=0.5`, or `false-share=0.05,missed-share=0.05` (an
-    `Until` or its text). They are estimates and change nothing about what is certain; an
-    answer that is not all certain has them as `chances` (up to 20,000 arms).
-    `seed` drives the method's own random choices.
-    `progress(run)` is called after every round. Raises `ProblemError` or
-    `MethodError` for what cannot be run.
-    If `measure` raises, or gives something that is no reward, a `MeasureError`
-    names the arm and carries what had been found until then as `.partial`.
-    With Ctrl-C the answer so far is returned, with reason `interrupted`.
-    `executor` (threads, processes, Dask's `client.get_executor()`) measures the
-    pulls of a round side by side; the answer does not depend on it.
+    Args:
+        measure: Measures one arm once: gets the arm as it stands in `arms`, returns one reward.
+        arms: At least three distinct texts, numbers or other hashable values. They stay what they
+            are in the answer, except that texts lose blanks at their ends, with a warning.
+        problem: What stands out and how rewards scatter: a `Problem`, a mapping of its fields,
+            or the noise alone, with the defaults of a `Problem`. Noise is `bernoulli`,
+            `gaussian:SIGMA`, `gaussian`, `bounded:A,B` or `heavy:SIGMA`, in the rewards' unit;
+            `recommend_noise` looks at a few rewards and suggests one.
+        method: A name of `METHODS`, with options after a colon, or a `Method`.
+        budget: The largest number of pulls; None ends with certainty only.
+        until: Ends the run earlier, with reason `estimate`, as soon as the chances promise it:
+            `errors=0.5`, or `false-share=0.05,missed-share=0.05` (an `Until` or its text). An
+            answer that is not all certain has the chances as `chances` (up to 20,000 arms); they
+            are estimates and change nothing about what is certain.
+        seed: Drives the random choices of the method.
+        progress: Called with the `Run` after every round.
+        executor: Measures the pulls of a round side by side (threads, processes, Dask's
+            `client.get_executor()`); the answer does not depend on it.
+        costs: What a pull of an arm costs, 1 where not given.
+        prior: Earlier rewards by arm as (number, sum); with their standard deviation as a third
+            for noise of unknown scale.
+        known: Means known exactly, by arm; these arms are never pulled.
 
-    `costs` (per pull, by arm), `prior` (earlier rewards as (number, sum) by arm; with their
-    standard deviation as a third for noise of unknown scale) and `known` (means known
-    exactly, by arm; never pulled) say what is known
-    beforehand. When it looks as if some arm could never be decided, an
-    `UndecidableWarning` says so once and the run goes on.
+    Returns:
+        The answer; after Ctrl-C the answer so far, with reason `interrupted`.
 
-    >>> rng = np.random.default_rng(7)
-    >>> means = {"ash": 0.1, "elm": 0.2, "fir": 0.3, "oak": 0.2, "yew": 0.95}
-    >>> problem = Problem(noise="gaussian:0.05", k=2)
-    >>> found = identify(lambda arm: rng.normal(means[arm], 0.05), list(means), problem)
-    >>> found.outliers, str(found.reason)
-    (('yew',), 'decided')
+    Raises:
+        ProblemError: The question or the arms are not valid.
+        MethodError: There is no such method, or it cannot be used for this problem.
+        MeasureError: `measure` raised, or returned what is no reward. The error names the arm, and
+            has the answer so far as `.partial`.
+
+    Warns:
+        UndecidableWarning: Some arm looks as if it could never be decided; the run goes on.
+
+    Example:
+        >>> rng = np.random.default_rng(7)
+        >>> means = {"ash": 0.1, "elm": 0.2, "fir": 0.3, "oak": 0.2, "yew": 0.95}
+        >>> problem = Problem(noise="gaussian:0.05", k=2)
+        >>> found = identify(lambda arm: rng.normal(means[arm], 0.05), list(means), problem)
+        >>> found.outliers, str(found.reason)
+        (('yew',), 'decided')
     """
     _check_measure(measure, arms)
+    arms = list(arms)
     given = PriorFacts(costs=costs or {}, prior=prior or {}, known=known or {})
     run = Run(problem, arms, method, np.random.default_rng(seed), budget=budget, given=given)
+    as_given = dict(zip(run.arms, arms, strict=True))
     promise = Until.parse(until) if isinstance(until, str) else until
     if promise is not None:
         promise.check_arms(len(run.arms))
@@ -95,7 +112,8 @@ def identify(
     try:
         while chosen := run.choose():
             before = run.pulls
-            for arm, give_reward in _pulls(measure, chosen, run.pulls, executor):
+            wanted = [(as_given[arm], amount) for arm, amount in chosen]
+            for arm, give_reward in _pulls(measure, wanted, run.pulls, executor):
                 _observe(run, arm, give_reward)
             run.update()
             if progress is not None:
@@ -144,15 +162,15 @@ def _answer(run: Run, promise: Until | None, reason: StopReason | None) -> Ident
     if not found.undecided or len(run.arms) > MOST_ARMS:
         return replace(found, until=asked)
     share = FALSE_SHARE if promise is None else promise.flag_share
-    return replace(found, until=asked, chances=chances(run, false_share=share))
+    return replace(found, until=asked).with_chances(chances(run, false_share=share))
 
 
 def _pulls(
-    measure: Callable[[str], float],
-    chosen: Sequence[tuple[str, int]],
+    measure: Measure,
+    chosen: Sequence[tuple[Any, int]],
     first: int,
     executor: Executor | None,
-) -> Iterator[tuple[str, Callable[[], float]]]:
+) -> Iterator[tuple[Any, Callable[[], float]]]:
     """Each pull's arm, with a function that gives its reward or raises."""
     if executor is not None:
         yield from measure_round(executor, measure, chosen, first)
@@ -162,19 +180,20 @@ def _pulls(
             yield arm, partial(measure, arm)
 
 
-def _observe(run: Run, arm: str, give_reward: Callable[[], float]) -> None:
+def _observe(run: Run, arm: Any, give_reward: Callable[[], float]) -> None:
     try:
         run.tell(arm, give_reward())
     except Exception as error:
         run.update()
+        arm = label_of(arm)
         seen = run.identification(StopReason.INTERRUPTED)
         raise MeasureError(
-            f"measuring arm {arm!r} failed after {run.pulls} pulls: {error}", arm, seen
+            f"measuring arm {arm!r} failed after {plural(run.pulls, 'pull')}: {error}", arm, seen
         ) from error
 
 
 def measure_chunk(
-    measure: Measure, arms: Sequence[str], _first: int
+    measure: Measure, arms: Sequence[Any], _first: int
 ) -> tuple[list[float], Exception | None]:
     """Measure arms one after the other, on a worker; stop at the first that fails.
 
@@ -191,8 +210,8 @@ def measure_chunk(
 
 
 def measure_round(
-    executor: Executor, measure: Measure, chosen: Sequence[tuple[str, int]], first: int
-) -> Iterator[tuple[str, Callable[[], float]]]:
+    executor: Executor, measure: Measure, chosen: Sequence[tuple[Any, int]], first: int
+) -> Iterator[tuple[Any, Callable[[], float]]]:
     """Each pull's arm, in the order of the plan, with a function that gives its reward or raises.
 
     Rewards are counted in that order, whatever order they come in: the answer is that of measuring

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from standout.core.noise import Bounded, GaussianUnknown
-from standout.core.problem import Problem
+from standout.core.problem import Problem, ProblemLike, as_problem
 from standout.core.run import Run
 from standout.errors import ProblemError
 from standout.estimation.estimate import estimate
@@ -16,7 +16,7 @@ from standout.results import Chances, Identification
 
 def chances(
     found: Run | Identification,
-    problem: Problem | None = None,
+    problem: ProblemLike | None = None,
     *,
     false_share: float = FALSE_SHARE,
     seed: int = 0,
@@ -41,7 +41,10 @@ def chances(
         evidence = evidence_of(found.spec, found.state)
         return estimate(found.problem, evidence, found.arms, false_share=false_share, seed=seed)
     if problem is None:
+        problem = found.problem
+    if problem is None:
         raise ProblemError("an Identification does not say what was asked: give its Problem, too")
+    problem = as_problem(problem)
     return estimate(
         problem, _answer_evidence(found, problem), found.arms, false_share=false_share, seed=seed
     )

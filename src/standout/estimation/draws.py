@@ -1,124 +1,148 @@
-"""Thresholds of jointly drawn means, and each arm's chance to lie beyond them."""
+"""Draws from the posterior of all means: from evidence to thresholds and tails."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from standout.core.robust import median_rank
+from standout.core.population.chain import sample
+from standout.core.population.population import Limits, Population, new_population
+from standout.core.problem import Problem, Side
 from standout.core.typing import Floats
-from standout.estimation.bins import Bins
 from standout.estimation.evidence import Readings
-from standout.estimation.normal import student_tail
+
+STARTS = ((1, False), (4, True), (3, False), (2, True))
+"""How many groups each chain begins with, and whether they are atoms."""
+MOST_DRAWS, FEWEST_DRAWS = 60, 20
+"""Draws of a chain, with few and with many arms."""
+DRAW_EFFORT = 20_000
+"""Arms times draws of a chain, about."""
+FEW_CHAINS = 2_000
+"""With more arms two chains have to do."""
+REACH = 2.0
+"""Scale of the prior of places, in spreads of the estimates."""
+BEYOND = 3.0
+"""Groups lie at most so many spreads beyond the estimates."""
+NARROWEST = 0.5
+"""Width of the narrowest bell, in standard errors of few arms: less is as good as an atom."""
+FINEST = 1e-4
+"""A mean that is given is known to this part of the narrowest bell."""
+WIDEST_ANGLE = 0.45
+"""The widest beta distribution, in angles: wider ones stand for hardly a reward in all."""
+KNOWN_REWARDS = 1e4
+"""A share that is given counts as one of so many rewards."""
+_GOLDEN = 0.6180339887498949
+_NORMAL = 1.4826
 
 
-class Posterior:
-    """Where each arm's mean may lie, given one prior.
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Draws of all means.
 
-    `masses` are those of the bins, a row per arm. An arm that is known more
-    finely than the bins are keeps its own bell instead: over so short a
-    distance a prior changes nothing.
+    `tails` has a row per draw and a column per arm: the arm's chance to stand out, given the
+    others. `thetas` has a row per side, and `scales` are standard deviations of the means,
+    in places.
     """
 
-    def __init__(self, masses: Floats, readings: Readings, bins: Bins) -> None:
-        self.masses, self.readings, self.bins = masses, readings, bins
-        self.below = np.cumsum(masses, axis=1)
-        width = np.interp(np.nan_to_num(readings.place), bins.middle, bins.width)
-        self.sharp = np.flatnonzero(readings.error < width)
+    tails: Floats
+    thetas: Floats
+    scales: Floats
 
-    def draw(self, rng: np.random.Generator, size: int) -> Floats:
-        """Places of all arms, one row per draw."""
-        n_arms, n_bins = self.masses.shape
-        line = np.arange(n_arms)[:, None]
-        flat = (self.below / self.below[:, -1:] + line).ravel()
-        found = np.searchsorted(flat, (rng.random((n_arms, size)) + line).ravel())
-        inside = np.clip(found.reshape(n_arms, size) - line * n_bins, 0, n_bins - 1)
-        drawn: Floats = (
-            self.bins.edges[inside] + rng.random((n_arms, size)) * self.bins.width[inside]
+
+def draws_of(readings: Readings, problem: Problem, seed: int) -> Draws:
+    """Draws under everything that the evidence leaves possible."""
+    sides = problem.sides()
+    is_mirrored = problem.side is Side.LOW
+    if is_mirrored:
+        readings = readings.mirrored()
+    signs = [-1.0 if side is Side.LOW and not is_mirrored else 1.0 for side in sides]
+    factors = np.array([problem.factor_of(side) for side in sides])
+    # Arms in an order that depends on the evidence alone; the first of them represent all.
+    n = len(readings.place)
+    ranks = np.argsort(np.arange(n) * _GOLDEN % 1.0, kind="stable")
+    order = readings.order()[ranks]
+    middle, unit = _middle_and_unit(readings)
+    population = _population(readings.take(order), middle, unit)
+    size = int(np.clip(DRAW_EFFORT // n, FEWEST_DRAWS, MOST_DRAWS))
+    starts = STARTS if n <= FEW_CHAINS else STARTS[:2]
+    tails = np.empty((size * len(starts), n))
+    thetas = np.empty((len(sides), len(tails)))
+    scales = np.empty(len(tails))
+    rng = np.random.default_rng(seed)
+    for number, (groups, is_of_atoms) in enumerate(starts):
+        rows = slice(number * size, (number + 1) * size)
+        population.members[:] = ranks
+        some = np.empty((len(sides), size))
+        sample(
+            population, groups, is_of_atoms, np.array(signs), factors, tails[rows], some,
+            scales[rows], rng,
+        )  # fmt: skip
+        thetas[:, rows] = some
+    back = np.empty_like(tails)
+    back[:, order] = tails
+    return Draws(back, _restored(thetas, readings, is_mirrored, middle, unit), scales * unit)
+
+
+def _restored(
+    thetas: Floats, readings: Readings, is_mirrored: bool, middle: float, unit: float
+) -> Floats:
+    """Thresholds in the rewards' unit."""
+    if readings.is_angle:
+        return 1.0 - thetas if is_mirrored else thetas
+    thetas = middle + unit * thetas
+    return -thetas if is_mirrored else thetas
+
+
+def _middle_and_unit(readings: Readings) -> tuple[float, float]:
+    """What places are measured from and in, so that huge and tiny rewards are alike."""
+    if readings.is_angle:
+        return 0.0, 1.0
+    seen = np.isfinite(readings.error)
+    place, error = readings.place[seen], readings.error[seen]
+    if not len(place):
+        return 0.0, 1.0
+    middle = float(np.median(place))
+    return middle, _spread(place - middle, error) or max(abs(middle), 1.0)
+
+
+def _spread(off: Floats, error: Floats) -> float:
+    """How far estimates scatter, by most of them; where most are equal, by the noise or by all."""
+    low, high = np.quantile(off, [0.1, 0.9])
+    usual = max(_NORMAL * float(np.median(np.abs(off))), float(high - low) / 2.563)
+    return max(usual, float(np.median(error))) or float(np.max(np.abs(off)))
+
+
+def _population(readings: Readings, middle: float, unit: float) -> Population:
+    seen = np.isfinite(readings.error)
+    place, error = (readings.place - middle) / unit, readings.error / unit
+    low, high = (readings.low - middle) / unit, (readings.high - middle) / unit
+    centre, spread, typical, farthest = 0.0, 1.0, 1.0, 1.0
+    if readings.is_angle:
+        centre, spread = np.pi / 4, np.pi / 8
+    if seen.any():
+        centre = float(np.median(place[seen]))
+        off = place[seen] - centre
+        spread = _spread(off, error[seen]) or spread
+        typical, farthest = float(np.median(error[seen])), float(np.max(np.abs(off)))
+        low = max(low, float(np.min(place[seen])) - BEYOND * spread)
+        high = min(high, float(np.max(place[seen])) + BEYOND * spread)
+    # How narrow a bell can be told from an atom: better with many arms.
+    share = min(NARROWEST, (2.0 / len(place)) ** 0.25)
+    narrowest = share * max(min(typical, spread), 1e-3 * spread)
+    widest = max(2.0 * farthest, 3.0 * spread)
+    if readings.is_angle:
+        widest = WIDEST_ANGLE
+        narrowest = min(narrowest, 0.5 * widest)
+    low, high = (low, high) if low < high else (centre - spread, centre + spread)
+    finest = (FINEST * narrowest) ** 2
+    limits = Limits(low, high, centre, REACH * spread, narrowest, widest, finest)
+    counts = None
+    if readings.ones is not None and readings.zeros is not None:
+        known = readings.error == 0
+        share_of_ones = np.sin(readings.place) ** 2
+        counts = (
+            np.where(known, KNOWN_REWARDS * share_of_ones, readings.ones),
+            np.where(known, KNOWN_REWARDS * (1.0 - share_of_ones), readings.zeros),
         )
-        sharp = self.sharp
-        if len(sharp):
-            noise = _student(rng, self.readings.dof[sharp], size)
-            near = self.readings.place[sharp, None] + self.readings.error[sharp, None] * noise
-            drawn[sharp] = np.clip(near, self.readings.low, self.readings.high)
-        return drawn.T
-
-    def tail(self, means: Floats) -> Floats:
-        """P(mean > ...), with a row per draw and a column per arm; `means` alike."""
-        place = self._places(means)
-        edges, last = self.bins.edges, len(self.bins.width) - 1
-        inside = np.clip(np.searchsorted(edges, place, side="right") - 1, 0, last)
-        share = np.clip((place - edges[inside]) / self.bins.width[inside], 0.0, 1.0)
-        arm = np.arange(self.masses.shape[0])[None, :]
-        found = 1.0 - self.below[arm, inside] + (1.0 - share) * self.masses[arm, inside]
-        if len(self.sharp):
-            found[:, self.sharp] = self._sharp_tail(place[:, self.sharp])
-        return np.clip(found, 0.0, 1.0)
-
-    def not_above(self, means: Floats) -> Floats:
-        """P(mean < ...): what is not above, less what lies exactly there."""
-        found = 1.0 - self.tail(means)
-        sharp = self.sharp
-        if len(sharp):
-            is_there = self._places(means)[:, sharp] == self.readings.place[sharp]
-            found[:, sharp] -= is_there & (self.readings.error[sharp] == 0)
-        return found
-
-    def _places(self, means: Floats) -> Floats:
-        place = self.readings.to_place(means)
-        if self.readings.is_angle:
-            # Angles end where means end; a threshold may lie beyond.
-            place = np.where(means > 1.0, np.inf, np.where(means < 0.0, -np.inf, place))
-        return place
-
-    def _sharp_tail(self, place: Floats) -> Floats:
-        error, dof = self.readings.error[self.sharp], self.readings.dof[self.sharp]
-        off = place - self.readings.place[self.sharp]
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            standard = off / error
-        # A known mean is beyond or not; on the threshold it is not.
-        at = np.where(error == 0, np.inf, 0.0)
-        return student_tail(np.where(off == 0, at, standard), dof)
-
-
-def _student(rng: np.random.Generator, dof: Floats, size: int) -> Floats:
-    drawn = rng.standard_normal((len(dof), size))
-    finite = np.isfinite(dof)
-    if finite.any():
-        nu = dof[finite, None]
-        drawn[finite] /= np.sqrt(rng.chisquare(nu, (len(nu), size)) / nu)
-    return drawn
-
-
-def thresholds(means: Floats, factor: float) -> tuple[Floats, Floats]:
-    """theta of each draw (a row), and what each arm has to exceed in it to stand out.
-
-    An arm stands out just when it exceeds the theta that there would be if its own
-    mean were infinite. (For a factor of at least 1: above that theta, it is
-    farther from the median than the MAD, and moving it farther changes neither. Below,
-    either the same holds and it is not above theta, or it is no farther from the median than
-    the MAD, so not above theta either.) That theta does not depend on the arm, so that
-    its posterior can be averaged in place of counting draws. An arm that is moved up
-    from below changes a rank by one, so that there are two medians per draw and two
-    MADs for each.
-    """
-    rank = median_rank(means.shape[1])
-    median, above = _ranked(means, rank)
-    deviation = np.abs(means - median)
-    mad, larger = _ranked(deviation, rank)
-    theta = median + factor * mad
-    own = np.where(deviation > mad, theta, median + factor * larger)
-    if rank == 1:
-        return theta[:, 0], np.full_like(means, np.inf)
-    off = np.abs(means - above)
-    mad, larger = _ranked(off, rank)
-    moved = above + factor * np.where(off > mad, mad, larger)
-    return theta[:, 0], np.where(means > median, own, moved)
-
-
-def _ranked(rows: Floats, rank: int) -> tuple[Floats, Floats]:
-    """The rank-th and the (rank - 1)-th largest of each row, infinite before the first."""
-    if rank == 1:
-        return rows.max(axis=1, keepdims=True), np.full((len(rows), 1), np.inf)
-    place = rows.shape[1] - rank
-    parted = np.partition(rows, (place, place + 1), axis=1)
-    return parted[:, place : place + 1], parted[:, place + 1 : place + 2]
+    return new_population(place, error**2, readings.dof, counts, limits)

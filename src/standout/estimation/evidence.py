@@ -73,16 +73,18 @@ class Readings:
         """Whether places are angles."""
         return self.ones is not None
 
-    def to_mean(self, place: Floats) -> Floats:
-        """Means of places."""
-        return np.sin(place) ** 2 if self.is_angle else place
+    def order(self) -> Ints:
+        """Positions of the arms in an order that depends on the evidence alone."""
+        found: Ints = np.lexsort((self.dof, self.error, self.place))
+        return found
 
-    def to_place(self, mean: Floats) -> Floats:
-        """Places of means; beyond the range of all means it is the nearest end."""
-        if not self.is_angle:
-            return mean
-        angle: Floats = np.arcsin(np.sqrt(np.clip(mean, 0.0, 1.0)))
-        return angle
+    def mirrored(self) -> Readings:
+        """The readings of the negated means; with rewards of 0 and 1, of ones and zeros swapped."""
+        if self.is_angle:
+            right = 0.5 * np.pi
+            place = right - self.place
+            return Readings(place, self.error, self.dof, self.zeros, self.ones, 0.0, right)
+        return Readings(-self.place, self.error, self.dof, None, None, -self.high, -self.low)
 
     def take(self, order: Ints) -> Readings:
         """The readings of some arms."""

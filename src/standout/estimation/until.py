@@ -9,6 +9,8 @@ from standout.errors import ProblemError, shown
 from standout.estimation.lists import FALSE_SHARE
 from standout.results import Chances
 
+UNSEEN = 0.002
+"""Wrong arms that a few hundred draws cannot see: nothing smaller is promised."""
 MOST_ARMS = 20_000
 """With more, a look at the chances would keep everyone waiting for seconds."""
 MANY = 1_000
@@ -108,7 +110,7 @@ class Until:
             return math.inf
         worst = 0.0
         if self.errors is not None:
-            worst = found.expected_wrong / self.errors
+            worst = (found.expected_wrong + UNSEEN) / self.errors
         if self.missed_share is not None:
             worst = max(worst, expected_missed(found) / self.missed_share)
         return worst

@@ -107,7 +107,8 @@ def picture_of_answer(found: Identification, problem: Problem) -> Picture:
     guessed = set(found.best_guess)
     known = found.means[np.isfinite(found.means)]
     return _picture(
-        found.arms, found.means, found.lower, found.upper, found.pulls_by_arm, verdict,
+        [str(arm) for arm in found.arms],
+        found.means, found.lower, found.upper, found.pulls_by_arm, verdict,
         np.array([name in guessed for name in found.arms], dtype=np.bool_),
         found.thresholds,
         float(np.median(known)) if len(known) else math.nan, problem,

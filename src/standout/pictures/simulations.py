@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -31,12 +30,11 @@ def _words(result: MethodResult) -> str:
     return f"{result.method}: {', '.join(parts)}" if parts else result.method
 
 
-def html(simulation: Simulation) -> str:
-    """The summary, and the pulls of each run: no script, nothing from elsewhere."""
-    words = f'<pre style="white-space: pre-wrap">{escape(simulation.summary())}</pre>'
+def drawing(simulation: Simulation) -> str:
+    """The pulls of each run as SVG: no script, nothing from elsewhere."""
     results = [result for result in simulation.results if result.runs]
     if not results:
-        return words
+        return ""
     most = max(float(result.pulls.max()) for result in results)
     scale, bottom = Line(0.0, most, _LEFT, WIDE - 20), _ROW * len(results)
     colour = MARKS[Verdict.NORMAL].colour.light
@@ -57,12 +55,12 @@ def html(simulation: Simulation) -> str:
     title = f"Pulls of {len(results)} methods" if len(results) > 1 else "Pulls"
     drawn = picture("runs", "runs", WIDE, bottom + 40, title, simulation.summary(), parts)
     look = "max-width: 760px; width: 100%; font: 12px system-ui, sans-serif; fill: currentColor"
-    return words + drawn.replace("<svg ", f'<svg style="{look}" ', 1)
+    return drawn.replace("<svg ", f'<svg style="{look}" ', 1)
 
 
 def plot(simulation: Simulation, ax: Any = None) -> Any:
     """The pulls of each run on matplotlib axes; gives the axes."""
-    require("paper", "a plot")
+    require("plot", "a plot")
     results = [result for result in simulation.results if result.runs]
     if not results:
         raise ProblemError("there is nothing to draw: no run was played")

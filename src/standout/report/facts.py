@@ -100,7 +100,7 @@ class Facts(ReportData):
             **by_side([Interval(one.lower, one.upper).to_dict() for one in seen.thresholds]),
             "median": seen.median,
             "best_guess": list(self.guess),
-            "chances": None if self.chances is None else self.chances.summary(),
+            "chances": None if self.chances is None else self.chances.leaders_dict(),
             "arms": [self._arm(i) for i in range(len(seen.names))],
             "trace": {
                 name: column.tolist()
@@ -151,7 +151,7 @@ def gather(study: Study, *, seed: int = 0, files: str | None = None) -> Facts:
         len(seen.names), seen.counts.undecided, seed,
     )  # fmt: skip
     return Facts(
-        **vars(now),
+        **{**vars(now), "guess": _guess(now)},
         deviations=arm_deviations(log, len(seen.names)),
         left=None if seen.stopped else now.forecaster.forecast(seed),
         uniform=uniform,
@@ -160,6 +160,18 @@ def gather(study: Study, *, seed: int = 0, files: str | None = None) -> Facts:
         cards=cards(study, _shown(seen, now.chances), files),
         made=time.time(),
         seed=seed,
+    )
+
+
+def _guess(now: Snapshot) -> tuple[str, ...]:
+    """The outliers one would name: those that are certain, and arms that probably stand out."""
+    if now.chances is None:
+        return tuple(now.guess)
+    likely, seen = now.chances.chance > 0.5, now.seen
+    return tuple(
+        name
+        for name, verdict, is_likely in zip(seen.names, seen.verdict, likely, strict=True)
+        if verdict == Verdict.OUTLIER or (verdict == Verdict.UNDECIDED and is_likely)
     )
 
 

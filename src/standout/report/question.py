@@ -11,7 +11,7 @@ from standout.core.problem import MAD_SCALE, Problem, Side
 from standout.estimation.until import Until
 from standout.report.facts import Facts
 from standout.study.events.changing import NOTE
-from standout.text import count, moment, printable
+from standout.text import count, moment, plural, printable
 
 INTERVALS = {
     "hoeffding": "Hoeffding's inequality at every number of pulls (the paper's)",
@@ -37,7 +37,7 @@ def question(facts: Facts) -> list[str]:
     ]
     if subset < n_arms:
         lines.append(
-            f"The threshold is made from {count(subset)} arms, which were drawn at random "
+            f"The threshold is made from {plural(subset, 'arm')}, which were drawn at random "
             "before the first pull."
         )
     if problem.tolerance > 0:
@@ -162,7 +162,7 @@ def settings(facts: Facts) -> list[tuple[str, str]]:
         ("Noise family", problem.noise.spec()),
         ("Interval of an arm", INTERVALS.get(facts.interval, facts.interval)),
         ("Method", f"{seen.method}: {method.summary} ({method.reference})"),
-        ("Budget", f"{count(seen.budget)} pulls" if seen.budget is not None else "none"),
+        ("Budget", plural(seen.budget, "pull") if seen.budget is not None else "none"),
         ("Ends before all is certain", until),
         ("Order of counting", "as handed out" if facts.log.is_ordered else "as told"),
     ]

@@ -10,6 +10,7 @@ from standout.results.display import DisplayedArms, some
 from standout.results.serialisation import Result
 from standout.results.study import Forecast
 from standout.results.view import Next
+from standout.text import plural, verdicts
 
 
 @dataclass(frozen=True)
@@ -45,16 +46,18 @@ class Analysis(DisplayedArms, Result):
     def __repr__(self) -> str:
         found = self.found
         return (
-            f"<Analysis of {self.rewards:,} rewards of {len(found.arms):,} arms: "
-            f"{len(found.outliers):,} outliers, {len(found.normal):,} normal, "
-            f"{len(found.undecided):,} undecided>"
+            f"<Analysis of {self._what()}: "
+            f"{verdicts(len(found.outliers), len(found.normal), len(found.undecided))}>"
         )
+
+    def _what(self) -> str:
+        return f"{plural(self.rewards, 'reward')} of {plural(len(self.found.arms), 'arm')}"
 
     def summary(self) -> str:
         """What is certain, what is probable, and what to measure next, in a few lines."""
         found = self.found
         lines = [
-            f"{self.rewards:,} rewards of {len(found.arms):,} arms; {self.problem.noise} noise, "
+            f"{self._what()}; {self.problem.noise} noise, "
             f"k {self.problem.k:g}, delta {self.problem.delta:g}",
             *found.summary().splitlines(),
         ]
@@ -74,14 +77,16 @@ class Analysis(DisplayedArms, Result):
         if self.left is not None:
             upper = "?" if self.left.upper is None else f"{self.left.upper:,}"
             lines.append(
-                f"about {self.left.pulls_left:,} more pulls decide the rest "
+                f"about {plural(self.left.pulls_left, 'more pull')} to decide the rest "
                 f"({self.left.lower:,} to {upper})"
             )
         elif found.undecided and self.is_complete:
-            lines.append("how many more pulls decide the rest cannot be told: no end in sight")
+            lines.append("no forecast of the pulls that the rest will take: no end is in sight")
         for one in found.endings[1:]:
             took = (
-                "longer than was played" if one.pulls is None else f"about {one.pulls:,} more pulls"
+                "longer than was played"
+                if one.pulls is None
+                else f"about {plural(one.pulls, 'more pull')}"
             )
             lines.append(f"  with a tolerance of {one.tolerance:g}: {took}")
         return "\n".join([*lines, *self.notes])

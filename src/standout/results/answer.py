@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -11,7 +11,8 @@ from standout.results.chances import Chances
 from standout.results.display import DisplayedArms, some
 from standout.results.interval import HasThresholds, Interval
 from standout.results.overlap import overlap_words
-from standout.results.serialisation import Ints, LowerEnds, Maybe, Maybes, Result, UpperEnds
+from standout.results.serialisation import Arms, Ints, LowerEnds, Maybe, Maybes, Result, UpperEnds
+from standout.text import plural, verdicts
 
 
 class StopReason(StrEnum):
@@ -95,8 +96,9 @@ class Identification(HasThresholds, DisplayedArms, Result):
     """Which arms stand out, which do not, which are undecided, and how it was found.
 
     What stands in `outliers` and `normal` is certain at the problem's level;
-    `best_guess` are the outliers if one had to name them now, undecided arms
-    judged by their estimates. `threshold_low` is the low side's threshold when
+    `best_guess` are the outliers if one had to name them now: of the undecided arms those with a
+    chance above one half, or where there are no chances those with an estimate beyond the
+    threshold's. `threshold_low` is the low side's threshold when
     both sides are asked; `threshold` is then the high one. `note` says why the
     arms that are left cannot be decided, if that shows. `chances` are estimates for
     answers that are not all certain, worked out by `identify`; `until` is what they
@@ -115,10 +117,10 @@ class Identification(HasThresholds, DisplayedArms, Result):
     (('yew',), 0.6, 'every arm is decided')
     """
 
-    outliers: tuple[str, ...]
-    normal: tuple[str, ...]
-    undecided: tuple[str, ...]
-    best_guess: tuple[str, ...]
+    outliers: Arms
+    normal: Arms
+    undecided: Arms
+    best_guess: Arms
     threshold: Interval
     threshold_estimate: Maybe
     pulls: int
@@ -126,7 +128,7 @@ class Identification(HasThresholds, DisplayedArms, Result):
     reason: StopReason
     threshold_low: Interval | None = None
     note: str | None = None
-    arms: tuple[str, ...] = field(repr=False, default=())
+    arms: Arms = field(repr=False, default=())
     means: Maybes = field(repr=False, default_factory=_none)
     lower: LowerEnds = field(repr=False, default_factory=_none)
     upper: UpperEnds = field(repr=False, default_factory=_none)
@@ -139,18 +141,33 @@ class Identification(HasThresholds, DisplayedArms, Result):
 
     def __repr__(self) -> str:
         return (
-            f"<Identification: {len(self.outliers):,} outliers, {len(self.normal):,} normal, "
-            f"{len(self.undecided):,} undecided; {self.pulls:,} pulls; {self.reason}>"
+            "<Identification: "
+            f"{verdicts(len(self.outliers), len(self.normal), len(self.undecided))}; "
+            f"{plural(self.pulls, 'pull')}; {self.reason}>"
         )
+
+    def with_chances(self, chances: Chances) -> Identification:
+        """The same with chances, and a best guess that goes by them.
+
+        Args:
+            chances: Those of the same arms.
+
+        Returns:
+            An answer whose `best_guess` is what is certain to stand out, and of the undecided
+            arms those with a chance above one half.
+        """
+        guessed = set(chances.probable) & set(self.undecided) | set(self.outliers)
+        named = tuple(arm for arm in self.arms if arm in guessed)
+        return replace(self, chances=chances, best_guess=named)
 
     def summary(self) -> str:
         """The answer in a few lines of plain text."""
         lines = [
-            f"{len(self.outliers):,} outliers: {some(self.outliers)}",
+            f"{plural(len(self.outliers), 'outlier')}: {some(self.outliers)}",
             f"{len(self.normal):,} normal, {len(self.undecided):,} undecided",
             self.threshold_words(),
             *self.overlap_lines(),
-            f"{self.pulls:,} pulls; {self.reason.message}",
+            f"{plural(self.pulls, 'pull')}; {self.reason.message}",
         ]
         certain = set(self.outliers)
         guess = [arm for arm in self.best_guess if arm not in certain]

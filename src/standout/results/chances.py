@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
+from standout.results.display import Displayed, some
 from standout.results.interval import Threshold
-from standout.results.serialisation import Floats, Maybe, Result
+from standout.results.serialisation import Arms, Floats, Maybe, Result
+from standout.text import chance_words, plural
 
 
 @dataclass(frozen=True)
-class Chances(Result):
+class Chances(Displayed, Result):
     """For each arm the chance that it stands out: an estimate, not a certificate.
 
     `chance` has an entry per arm, in the order of `arms`. `likely_threshold` is
@@ -34,15 +38,15 @@ class Chances(Result):
     (('yew',), 0.97)
     """
 
-    arms: tuple[str, ...] = field(repr=False)
+    arms: Arms = field(repr=False)
     chance: Floats = field(repr=False)
     likely_threshold: Threshold
     level: float
     false_share: float
-    flagged: tuple[str, ...]
+    flagged: Arms
     flagged_false_share: Maybe
     missed_share: Maybe
-    probable: tuple[str, ...]
+    probable: Arms
     expected_wrong: float
     pulls: int
     seed: int
@@ -53,7 +57,49 @@ class Chances(Result):
         """The chance of one arm; raises `ValueError` if there is no such arm."""
         return float(self.chance[self.arms.index(arm)])
 
-    def summary(self, most: int = 5) -> dict[str, Any]:
+    def __repr__(self) -> str:
+        return f"<Chances of {plural(len(self.arms), 'arm')}: {len(self.flagged):,} flagged>"
+
+    def summary(self) -> str:
+        """The highest chances and what is expected of them, in a few lines."""
+        shown = [f"{arm} {chance_words(chance)}" for arm, chance in self.leaders()]
+        theta = self.likely_threshold
+        lines = [
+            f"chances after {plural(self.pulls, 'pull')}, estimates: {some(shown)}",
+            f"{plural(len(self.flagged), 'arm')} flagged, of which at most {self.false_share:.0%} "
+            f"are expected to be wrong: {some(self.flagged)}",
+        ]
+        if theta.upper - theta.lower < math.inf:
+            lines.append(
+                f"threshold between {theta.lower:.5g} and {theta.upper:.5g} with chance "
+                f"{self.level:g}"
+            )
+        return "\n".join([*lines, *([self.note] if self.note else [])])
+
+    def columns(self) -> dict[str, Any]:
+        """Per arm: its chance, and whether it is flagged."""
+        flagged = set(self.flagged)
+        return {
+            "arm": list(self.arms),
+            "chance": self.chance,
+            "flagged": [arm in flagged for arm in self.arms],
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the highest chances on matplotlib axes, as `standout.plot.chances` does.
+
+        Args:
+            ax: Axes to draw on; new ones unless given.
+
+        Returns:
+            The axes.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+        """
+        return import_module("standout.plot").chances(self, ax=ax)
+
+    def leaders_dict(self, most: int = 5) -> dict[str, Any]:
         """Plain values without an entry for every arm: the leaders instead."""
         plain = self.to_dict()
         del plain["arms"], plain["chance"]

@@ -6,11 +6,13 @@ needs them.
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from standout.errors import MissingExtraError, StudyError
@@ -33,7 +35,7 @@ def frame(columns: Mapping[str, Any], library: str | None) -> Any:
 
 
 class Displayed:
-    """What can be shown in all these ways; its `summary` is what else is made from."""
+    """The words that all answers share: `summary`, `to_frame`, `plot`, `report`."""
 
     @abstractmethod
     def summary(self) -> str:
@@ -43,16 +45,65 @@ class Displayed:
     def columns(self) -> dict[str, Any]:
         """The answer as columns, one row for each thing that it speaks of."""
 
-    def to_frame(self, library: str | None = None) -> Any:
-        """The columns as a data frame of `pandas` or `polars`, whichever is installed.
+    @abstractmethod
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the answer on matplotlib axes.
 
-        Raises `MissingExtraError` if neither is.
+        Args:
+            ax: Axes to draw on; new ones unless given.
+
+        Returns:
+            The axes.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+        """
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """The answer as a data frame.
+
+        Args:
+            library: `pandas` or `polars`; the first that is installed unless given.
+
+        Returns:
+            A frame with the columns of `columns`.
+
+        Raises:
+            MissingExtraError: Neither library is installed.
+
+        Example:
+            >>> study.to_frame()["verdict"].tolist()
+            ['undecided', 'undecided', 'undecided']
         """
         return frame(self.columns(), library)
 
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the answer as one HTML page that opens anywhere, without scripts or network.
+
+        Args:
+            path: The file; one that is there is replaced.
+
+        Returns:
+            The file's path.
+
+        Raises:
+            StandoutError: The file cannot be written.
+
+        Example:
+            >>> study.report("beans.html").name
+            'beans.html'
+        """
+        written: Path = import_module("standout.report.answer_page").write(self, Path(path))
+        return written
+
+    def _picture(self) -> str:
+        """The answer as SVG; empty if there is no picture."""
+        return ""
+
     def _repr_html_(self) -> str:
-        """For notebooks: the picture, where there is one, under the summary."""
-        return f"<pre>{escape(self.summary())}</pre>"
+        """For notebooks: the summary, and the picture if there is one."""
+        words = f'<pre style="white-space: pre-wrap">{escape(self.summary())}</pre>'
+        return f"{words}{self._picture()}"
 
 
 class DisplayedArms(Displayed):
@@ -63,20 +114,33 @@ class DisplayedArms(Displayed):
         """The `Identification` that is drawn."""
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw arms, intervals and threshold on matplotlib axes, and give these back.
+        """Draw arms, intervals and threshold on matplotlib axes, as `standout.plot.arms` does.
 
-        New axes are made unless `ax` is given. Raises `MissingExtraError` without matplotlib.
+        Args:
+            ax: Axes to draw on; new ones unless given.
+
+        Returns:
+            The axes.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+
+        Example:
+            >>> _ = study.tell(arm="fir", reward=1.0)
+            >>> study.plot().get_xlabel()
+            'mean, with its interval'
         """
-        return import_module(_DRAWING).plot(self._drawn(), ax)
+        return import_module("standout.plot").arms(self._drawn(), ax=ax)
 
-    def _repr_html_(self) -> str:
-        drawn: str = import_module(_DRAWING).html(self._drawn(), self.summary())
+    def _picture(self) -> str:
+        drawn: str = import_module(_DRAWING).drawing(self._drawn())
         return drawn
 
 
-def some(names: Sequence[str], most: int = 8) -> str:
+def some(names: Sequence[object], most: int = 8) -> str:
     """`a, b, c and 4 more`; a dash for none."""
-    shown = ["".join(c if c.isprintable() else "\ufffd" for c in name)[:60] for name in names]
+    texts = [str(name)[:60] for name in names]
+    shown = ["".join(c if c.isprintable() else "\ufffd" for c in text) for text in texts]
     if len(shown) > most:
         return f"{', '.join(shown[:most])} and {len(shown) - most:,} more"
     return ", ".join(shown) or "–"

@@ -67,6 +67,12 @@ Upper = Annotated[float, Unknown(math.inf)]
 """An upper end: infinity until it is known."""
 Maybe = Annotated[float, Unknown(math.nan)]
 """A number that is NaN until it is known."""
+if TYPE_CHECKING:
+    Arms: TypeAlias = tuple[Any, ...]
+else:
+    Arms = tuple[str, ...]
+"""Arms as the caller gave them: texts, numbers or other hashable values. Sent by a server they
+are texts; a field is known to be of this kind by the name of its annotation."""
 LowerEnds = Annotated[Floats, Unknown(-math.inf)]
 UpperEnds = Annotated[Floats, Unknown(math.inf)]
 Maybes = Annotated[Floats, Unknown(math.nan)]
@@ -79,6 +85,19 @@ class Shape(NamedTuple):
     name: str
     hint: Any
     is_optional: bool
+    has_arms: bool
+
+    def to_plain(self, value: Any) -> Any:
+        """The field's value as JSON has it."""
+        if self.has_arms:
+            return [_plain_arm(arm) for arm in value]
+        return to_plain(value)
+
+    def from_plain(self, value: Any, where: str) -> Any:
+        """The field's value from what JSON has."""
+        if self.has_arms:
+            return tuple(_arm(each, where) for each in _list(value, where))
+        return from_plain(self.hint, value, where)
 
 
 def shapes_of(kind: type[Any]) -> tuple[Shape, ...]:
@@ -93,7 +112,8 @@ def _shapes_of(kind: type[Any]) -> tuple[Shape, ...]:
 
     def shape(one: Field[Any]) -> Shape:
         is_optional = one.default is not MISSING or one.default_factory is not MISSING
-        return Shape(one.name, one.metadata.get("name", one.name), hints[one.name], is_optional)
+        name = one.metadata.get("name", one.name)
+        return Shape(one.name, name, hints[one.name], is_optional, one.type == "Arms")
 
     return tuple(shape(one) for one in fields(kind) if one.metadata.get("is_sent", True))
 
@@ -109,7 +129,8 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON: lists for arrays, null for what is not known yet."""
         return {
-            shape.name: to_plain(getattr(self, shape.attribute)) for shape in shapes_of(type(self))
+            shape.name: shape.to_plain(getattr(self, shape.attribute))
+            for shape in shapes_of(type(self))
         }
 
     @classmethod
@@ -124,10 +145,15 @@ class Result:
         for shape in shapes_of(cls):
             where = f"{cls.__name__}.{shape.name}"
             if shape.name in data:
-                found[shape.attribute] = from_plain(shape.hint, data[shape.name], where)
+                found[shape.attribute] = shape.from_plain(data[shape.name], where)
             elif not shape.is_optional:
                 raise StudyError(f"the answer lacks {where}; is it that of another version?")
         return cls(**found)
+
+
+def _plain_arm(arm: Any) -> str | int | float:
+    """A text or a number as it is, anything else by its name."""
+    return arm if isinstance(arm, str | int | float) else str(arm)
 
 
 _PLAIN = frozenset((str, int, bool, NoneType))
@@ -193,6 +219,12 @@ def from_plain(hint: Any, value: Any, where: str) -> Any:
     if issubclass(origin, Result):
         return origin.from_dict(value)
     return _scalar(origin, value, where)
+
+
+def _arm(value: Any, where: str) -> Any:
+    if not isinstance(value, str | int | float):
+        raise _wrong(where, "a text or a number", value)
+    return value
 
 
 def _scalar(kind: type[Any], value: Any, where: str) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from standout.errors import StudyError
 from standout.results.answer import Ending, Identification, Question, Scale, StopReason
-from standout.results.display import Displayed, DisplayedArms, some
+from standout.results.display import DisplayedArms, some
 from standout.results.interval import HasThresholds, Interval
 from standout.results.serialisation import (
     Floats,
@@ -23,6 +23,7 @@ from standout.results.serialisation import (
     Upper,
     UpperEnds,
 )
+from standout.text import plural, verdicts
 
 
 @dataclass(frozen=True)
@@ -174,17 +175,19 @@ class Status(HasThresholds, DisplayedArms, Result):
 
     def __repr__(self) -> str:
         return (
-            f"<Status of {self.name!r}: {len(self.outliers):,} outliers, {len(self.normal):,} "
-            f"normal, {len(self.undecided):,} undecided; {self.pulls:,} pulls; {self.reason}>"
+            f"<Status of {self.name!r}: "
+            f"{verdicts(len(self.outliers), len(self.normal), len(self.undecided))}; "
+            f"{plural(self.pulls, 'pull')}; {self.reason}>"
         )
 
     def summary(self) -> str:
         """How it stands, in a few lines of plain text."""
-        budget = "" if self.budget is None else f" of {self.budget:,}"
+        pulls = plural(self.pulls, "pull")
+        if self.budget is not None:
+            pulls = f"{self.pulls:,} of {plural(self.budget, 'pull')}"
         lines = [
-            f"{self.name}: {self.arms:,} arms, {self.pulls:,}{budget} pulls, "
-            f"{self.pending:,} pending",
-            f"{len(self.outliers):,} outliers: {some(self.outliers)}",
+            f"{self.name}: {plural(self.arms, 'arm')}, {pulls}, {self.pending:,} pending",
+            f"{plural(len(self.outliers), 'outlier')}: {some(self.outliers)}",
             f"{len(self.normal):,} normal, {len(self.undecided):,} undecided",
             self.threshold_words(),
             *([] if self.found is None else self.found.overlap_lines()),
@@ -212,8 +215,8 @@ class Status(HasThresholds, DisplayedArms, Result):
             )
         return self.found
 
-    def _repr_html_(self) -> str:
-        return Displayed._repr_html_(self) if self.found is None else super()._repr_html_()
+    def _picture(self) -> str:
+        return "" if self.found is None else super()._picture()
 
 
 @dataclass(frozen=True)

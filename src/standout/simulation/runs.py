@@ -11,12 +11,14 @@ import numpy as np
 from standout.core.compile import IS_COMPILED
 from standout.core.engine import best_guess
 from standout.core.identification import identification
+from standout.core.kinds import Verdict
 from standout.core.method import Method
 from standout.core.problem import Problem
 from standout.core.run import NO_LIMIT, start_state
-from standout.core.state import PULLS, ROUNDS, UNDECIDED
+from standout.core.state import PULLS, ROUNDS, UNDECIDED, Spec, State
 from standout.core.typing import Flags, Ints
-from standout.results import Identification, StopReason
+from standout.estimation.until import Until, is_look_due
+from standout.results import Chances, Identification, StopReason
 from standout.simulation.instances import InstanceFamily
 from standout.simulation.play import play
 from standout.simulation.rewards import rewards_of
@@ -43,6 +45,7 @@ class Share:
     last: int
     budget: int
     checkpoints: tuple[int, ...]
+    until: Until | None = None
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,12 @@ class RunRecord:
     seconds: float
     threshold: float
     min_gap: float
+    is_probable: bool = False
+    """Ended because the chances promised what was asked, not because all was decided."""
+    expected_wrong: float | None = None
+    """Arms that the chances expected to be wrong at the end; None where that was not asked."""
+    wrong_arms: int = 0
+    """Arms that were wrong at the end: verdicts, and of undecided arms the best guess."""
 
 
 OnSlice = Callable[[int, int], None]
@@ -106,33 +115,68 @@ def play_run(
     state = start_state(share.problem, share.method, instance.n_arms, rule_rng)
     checkpoints: Ints = np.array(share.checkpoints, dtype=np.int64)
     guesses = np.zeros((len(checkpoints), instance.n_arms), dtype=np.bool_)
-    rounds = max(1, _SLICE // instance.n_arms)
+    # With a promise, each round may be the last.
+    rounds = max(1, _SLICE // instance.n_arms) if share.until is None else 1
     passed = 0
+    found: Chances | None = None
+    is_probable = False
     while state.counters[UNDECIDED] > 0 and state.counters[PULLS] < share.budget:
         if is_called_off():
             raise Stopped
+        before = int(state.counters[PULLS])
         passed = play(
             spec, state, rewards, share.budget, rounds,
             checkpoints, passed, guesses, reward_rng, rule_rng,
         )  # fmt: skip
         if on_slice is not None:
             on_slice(int(state.counters[PULLS]), int(state.counters[UNDECIDED]))
+        if share.until is not None and _is_due(state, before, share.budget):
+            found = _chances(share, share.until, spec, state)
+            is_probable = share.until.is_met(found)
+            if is_probable:
+                break
     answer = np.zeros(instance.n_arms, dtype=np.bool_)
     best_guess(spec, state, answer)
+    stopped = bool(state.counters[UNDECIDED] == 0)
+    if share.until is not None and not stopped:
+        found = _chances(share, share.until, spec, state) if found is None else found
+        undecided = state.verdict == int(Verdict.UNDECIDED)
+        answer[undecided] = found.chance[undecided] > 0.5
     truth = instance.truth(share.problem)
     counts = ~instance.free_arms(share.problem)
-    stopped = bool(state.counters[UNDECIDED] == 0)
+    wrong = int(((answer != truth) & counts).sum())
     return RunRecord(
         index=run,
         pulls=int(state.counters[PULLS]),
         rounds=int(state.counters[ROUNDS]),
         is_stopped=stopped,
-        is_wrong=stopped and bool(((answer != truth) & counts).any()),
+        is_wrong=(stopped or is_probable) and wrong > 0,
         errors=((guesses != truth) & counts).any(axis=1),
         seconds=time.perf_counter() - begin,
         threshold=instance.threshold(share.problem),
         min_gap=instance.min_gap(share.problem),
+        is_probable=is_probable,
+        expected_wrong=None if found is None or stopped else found.expected_wrong,
+        wrong_arms=wrong,
     )
+
+
+def _is_due(state: State, before: int, budget: int) -> bool:
+    """Whether the chances are looked at after these pulls, as `identify` does."""
+    pulls = int(state.counters[PULLS])
+    if state.counters[UNDECIDED] == 0:
+        return False
+    return pulls >= budget or is_look_due(before, pulls, len(state.pulls))
+
+
+def _chances(share: Share, until: Until, spec: Spec, state: State) -> Chances:
+    # Imported here: it takes a while, and few simulations need it.
+    from standout.estimation.estimate import estimate
+    from standout.estimation.evidence import evidence_of
+
+    evidence = evidence_of(spec, state)
+    names = [str(i) for i in range(len(state.pulls))]
+    return estimate(share.problem, evidence, names, false_share=until.flag_share)
 
 
 def budget_or_none(budget: int | None) -> int:

@@ -12,14 +12,16 @@ import numpy as np
 
 from standout.core.method import Method
 from standout.core.methods import DEFAULT_METHOD, as_method
-from standout.core.problem import Problem
+from standout.core.problem import Problem, ProblemLike, as_problem
 from standout.core.run import check_budget
 from standout.core.typing import Floats
 from standout.errors import ProblemError
+from standout.estimation.until import Until
 from standout.results.display import Displayed
 from standout.simulation.instances import InstanceFamily, parse_instance
 from standout.simulation.runs import RunRecord, Share, budget_or_none, prepare
 from standout.simulation.workers import play_all
+from standout.text import plural
 
 Progress = Callable[[str, int, int], None]
 """Called with a method's label, its finished runs and all its runs."""
@@ -48,7 +50,25 @@ class MethodResult:
     @property
     def wrong(self) -> int:
         """Stopped runs whose answer is not the truth."""
-        return sum(record.is_wrong for record in self.records)
+        return sum(record.is_stopped and record.is_wrong for record in self.records)
+
+    @property
+    def probable(self) -> int:
+        """Runs that ended on their chances, not all decided."""
+        return sum(record.is_probable for record in self.records)
+
+    @property
+    def probable_wrong(self) -> int:
+        """Runs that ended on their chances, with a best guess that is not the truth."""
+        return sum(record.is_probable and record.is_wrong for record in self.records)
+
+    def wrong_arms(self) -> tuple[float, float]:
+        """Wrong arms per run that ended on its chances: as these expected, and in truth."""
+        ended = [record for record in self.records if record.is_probable]
+        if not ended:
+            return float("nan"), float("nan")
+        expected = sum(record.expected_wrong or 0.0 for record in ended)
+        return expected / len(ended), sum(record.wrong_arms for record in ended) / len(ended)
 
     @property
     def pulls(self) -> Floats:
@@ -67,7 +87,14 @@ class MethodResult:
         """Plain values, ready for JSON."""
         pulls = self.pulls
         spread = float(pulls.std(ddof=1) / np.sqrt(len(pulls))) if len(pulls) > 1 else None
-        return {
+        expected, actual = self.wrong_arms()
+        estimates = {
+            "probable": self.probable,
+            "probable_wrong": self.probable_wrong,
+            "expected_wrong_arms": expected if self.probable else None,
+            "wrong_arms": actual if self.probable else None,
+        }
+        return estimates | {
             "method": self.method,
             "runs": self.runs,
             "stopped": self.stopped,
@@ -95,12 +122,14 @@ class Simulation(Displayed):
     instance: dict[str, Any]
     problem: Problem
     results: tuple[MethodResult, ...]
+    until: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
             "instance": self.instance,
             "problem": self.problem.to_dict(),
+            "until": self.until,
             "results": [result.to_dict() for result in self.results],
         }
 
@@ -112,7 +141,7 @@ class Simulation(Displayed):
     def summary(self) -> str:
         """A line for each method: how often it stopped and was wrong, and its pulls."""
         return "\n".join(
-            f"{result.method}: {result.stopped:,} of {result.runs:,} runs stopped, "
+            f"{result.method}: {result.stopped:,} of {plural(result.runs, 'run')} stopped, "
             f"{result.wrong:,} wrong, {result.pulls.mean():,.0f} pulls on average"
             for result in self.results
         )
@@ -135,19 +164,20 @@ class Simulation(Displayed):
         """
         return import_module("standout.pictures.simulations").plot(self, ax)
 
-    def _repr_html_(self) -> str:
-        drawn: str = import_module("standout.pictures.simulations").html(self)
+    def _picture(self) -> str:
+        drawn: str = import_module("standout.pictures.simulations").drawing(self)
         return drawn
 
 
 def simulate(
     instance: str | InstanceFamily,
     methods: str | Method | Sequence[str | Method] = DEFAULT_METHOD,
-    problem: Problem | None = None,
+    problem: ProblemLike | None = None,
     *,
     runs: int = 100,
     seed: int = 0,
     budget: int | None = None,
+    until: str | Until | None = None,
     checkpoints: Sequence[int] = (),
     jobs: int = 1,
     progress: Progress | None = None,
@@ -159,6 +189,8 @@ def simulate(
     Run r draws its instance, rewards and choices from streams that depend on
     `seed` and r only: the same whatever `jobs` is and whichever other methods
     are run. Without `problem` the instance's own (the paper's) is used.
+    `until` ends a run as soon as its chances promise it (`errors=0.5`, as for `identify`): the
+    answer is then probable and not proved, and counted apart.
     `progress(method, done, runs)` is called after every run, `on_slice(method, pulls,
     undecided)` now and then within a long one, while it is played in this process.
     With `jobs` > 1 call it from under `if __name__ == "__main__":`, as for any
@@ -171,7 +203,7 @@ def simulate(
     [0, 0]
     """
     family = parse_instance(instance) if isinstance(instance, str) else instance
-    problem = problem or default_problem(family)
+    problem = default_problem(family) if problem is None else as_problem(problem)
     # A method named twice is played once: its records are kept by its label.
     chosen = list(dict.fromkeys(as_method(m) for m in _as_list(methods)))
     marks = check_checkpoints(checkpoints)
@@ -182,9 +214,13 @@ def simulate(
     if seed < 0:
         raise ProblemError(f"seed must not be negative, not {seed}")
 
+    promise = Until.parse(until) if isinstance(until, str) else until
+    if promise is not None:
+        promise.check_arms(family.draw(np.random.default_rng(seed)).n_arms)
+
     size = max(1, -(-runs // (_SHARES_PER_JOB * jobs)))
     shares = [
-        Share(family, problem, method, seed, first, min(first + size, runs), limit, marks)
+        Share(family, problem, method, seed, first, min(first + size, runs), limit, marks, promise)
         for method in chosen
         for first in range(0, runs, size)
     ]
@@ -209,7 +245,9 @@ def simulate(
     for label, played in records.items():
         played.sort(key=lambda record: record.index)
         results.append(MethodResult(label, tuple(played), marks))
-    return Simulation(describe(family, problem, results[0].records), problem, tuple(results))
+    asked = None if promise is None else str(promise)
+    about = describe(family, problem, results[0].records)
+    return Simulation(about, problem, tuple(results), asked)
 
 
 def default_problem(family: InstanceFamily, **changes: Any) -> Problem:

@@ -19,7 +19,7 @@ from standout.core.noise import Bernoulli, Bounded, Gaussian, GaussianUnknown, H
 from standout.core.typing import Ints
 from standout.results import Result
 from standout.study.reward_table import RewardTable
-from standout.text import count, listed, moment, plural, signed, span
+from standout.text import agree, count, listed, moment, plural, signed, span
 
 FINE, WARNING, NOTE, SKIPPED = "fine", "warning", "note", "skipped"
 """What a finding says: all well, an assumption looks wrong, worth knowing, not enough data."""
@@ -134,7 +134,7 @@ def _workers(arms: Arms, log: RewardTable) -> Finding:
             warning += f" Farthest from the others: {listed(parts)}."
     return _tested(
         key, title, found.p,
-        f"The {count(len(log.workers))} workers tell the same of the same arms, apart from chance.",
+        f"{plural(len(log.workers), 'worker')}: the same rewards for the same arms, up to chance.",
         warning,
         "Rewards then depend on who measured. If arms and workers are matched at random, means "
         "stay comparable but rewards vary more than the noise family may allow; if not, an arm "
@@ -216,7 +216,8 @@ def _scale(found: Spread, sigma: float, key: str, title: str, names: Sequence[st
         warning += f" Too much alone: {_names(found.arms, names)}."
     if found.far:
         warning += (
-            f" {count(found.far)} rewards lie farther out than such noise ever goes: "
+            f" {plural(found.far, 'reward')} {agree(found.far, 'lies', 'lie')} farther out than "
+            "such noise ever goes: "
             "slips of the pen, or heavy tails (noise heavy:SIGMA)."
         )
     return _tested(
@@ -249,12 +250,13 @@ def _delay(arms: Arms, log: RewardTable) -> list[Finding]:
     known = np.isfinite(delay)
     ranks = checks.middle_ranks(arms.arm, np.where(known, delay, 0.0))
     found = order_checks.trend_of(arms, np.where(known, ranks, 0.0), ignored=checks.ALIKE)
+    early = f"{plural(passed, 'reward')} {agree(passed, 'was', 'were')}"
     return [
         _tested(
             "delay", "Slow and quick answers", found.p,
-            f"{count(passed)} rewards were told before earlier ones of the same arm; quick and "
-            "slow answers have the same values, so that this does no harm.",
-            f"Quick answers have other values than slow ones, and {count(passed)} rewards were "
+            f"{early} told before earlier ones of the same arm; quick and slow answers "
+            "have the same values, so that this does no harm.",
+            f"Quick answers have other values than slow ones, and {early} "
             "told before earlier ones of the same arm: those that came in first are not a fair "
             "sample.",
             "Leave out --unordered when creating a study: rewards of an arm are then counted in "

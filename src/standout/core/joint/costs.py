@@ -25,10 +25,8 @@ LEAST, CENTRE = 11, 12
 FOUND, FOUND_LEAST, LEFT, LEFT_COST, RIGHT, RIGHT_COST = 13, 14, 18, 19, 20, 21
 SEEN, SEEN_SUM, SEEN_MOMENT = 22, 23, 24
 _BETTING = int(IntervalKind.BETTING)
-_FAR = 60.0
-_FAR_ENOUGH = 40.0
-"""Beyond about so many nats, what exactly a place costs does not matter any more."""
-
+_ENOUGH = 40.0
+"""Nats beyond those that refute a mean alone: from there on its exact cost does not matter."""
 
 _SCALES = (1.0, 10.0, 0.1, 0.01, 0.001)
 """The bet is an average over bets with so many times the usual rho."""
@@ -114,12 +112,18 @@ _centre = dispatch(lambda spec: _near_mean if spec.interval == IntervalKind.BERN
 """The mean at which the evidence of (spec, state, arm) is least."""
 
 
+@part()
+def _far_enough(spec: Spec) -> float:
+    """The cost that refutes a place alone, in nats: whatever the other arms' bets have lost."""
+    return _ENOUGH + math.log(1.0 / spec.joint_delta) - spec.n_arms * math.log1p(-spec.share)
+
+
 @part("interval")
 def cost_at(spec: Spec, state: State, side: int, arm: int, place: float) -> float:
     """log(1 - q + q M) of an arm at a place in the side's orientation, or less.
 
-    Less far away only, from some `_FAR_ENOUGH` nats on, where it stays what it is. Needs
-    `find_least` first.
+    Less far away only, from `_far_enough` on, where it stays what it is. Needs `find_least`
+    first.
     """
     if state.pulls[arm] == 0:
         return 0.0
@@ -179,18 +183,19 @@ def _find_places(spec: Spec, state: State, arm: int) -> None:
     centre = _centre(spec, state, arm)
     rows[FOUND, arm] = centre
     rows[FOUND_LEAST, arm] = _cost(spec, state, arm, centre) - _ROUNDING
-    away = math.sqrt(2.0 * _FAR * reward_variance(spec, state, arm) / state.pulls[arm])
+    enough = _far_enough(spec)
+    away = math.sqrt(3.0 * enough * reward_variance(spec, state, arm) / state.pulls[arm])
     rows[LEFT, arm] = -math.inf
     rows[RIGHT, arm] = math.inf
     left = centre - away
     if left > spec.low:
         rows[LEFT_COST, arm] = _cost(spec, state, arm, left)
-        if rows[LEFT_COST, arm] >= _FAR_ENOUGH:
+        if rows[LEFT_COST, arm] >= enough:
             rows[LEFT, arm] = left
     right = centre + away
     if right < spec.high:
         rows[RIGHT_COST, arm] = _cost(spec, state, arm, right)
-        if rows[RIGHT_COST, arm] >= _FAR_ENOUGH:
+        if rows[RIGHT_COST, arm] >= enough:
             rows[RIGHT, arm] = right
 
 

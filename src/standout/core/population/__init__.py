@@ -1,0 +1,14 @@
+"""How all arms' means are distributed: one empirical-Bayes engine for chances and for rules.
+
+The means are draws from a population that is a mixture of groups (a Dirichlet process). A group
+is either a bell (a normal distribution; for rewards of 0 and 1 a beta distribution) or an atom:
+all its arms have the same mean. So smooth, skewed and heavy-tailed populations are among the
+models, as are ties, a share of zeros, lattices, and two or three groups; the data weigh them.
+Gibbs sampling draws from the posterior of the whole model: groups, which arm belongs to which
+(Neal 2000, algorithm 8, with the auxiliary groups of Favaro and Teh 2013), and all means. Each
+draw of the means has its own median + k * MAD. Nothing is plugged in, so with few arms or few
+rewards the answer is as uncertain as it should be.
+
+Modules: `population` (the data and the work space), `fit` (how well an arm fits a group),
+`groups` (one step of the sampler), `means` (draws of means, thresholds, tails), `chain`.
+"""

@@ -1,0 +1,115 @@
+"""A chain of the sampler: few arms first, then twice as many, until all of them are in.
+
+Few arms find the groups in few steps; the others join groups that are about right already.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from standout.core.compile import kernel, part
+from standout.core.population.fit import prepare
+from standout.core.population.groups import draw_group, step
+from standout.core.population.means import draw_means, draw_noise, judge
+from standout.core.population.population import (
+    ATOMS,
+    CONCENTRATION,
+    EMPTY,
+    GROUPS,
+    Population,
+)
+from standout.core.typing import FloatRows, Floats
+
+FIRST = 64
+"""Arms that a chain begins with."""
+BURN_IN = 20
+"""Steps with these."""
+GROWING = 6
+"""Steps between one doubling and the next, and before the first draw."""
+
+
+@kernel()
+def sample(
+    population: Population,
+    groups: int,
+    is_of_atoms: bool,
+    signs: Floats,
+    factors: Floats,
+    tails: FloatRows,
+    thetas: FloatRows,
+    scales: Floats,
+    rng: np.random.Generator,
+) -> None:
+    """Begin a chain with some groups of equal size, and draw as often as `tails` has rows.
+
+    Arms are in an order in which the first of them represent all. Row r of `tails` gets each arm's
+    chance to stand out in draw r, row s of `thetas` the thresholds of side s, and `scales` the
+    standard deviation of the means.
+    """
+    n = len(population.place)
+    used = min(n, FIRST)
+    _begin(population, used, min(groups, used), is_of_atoms, rng)
+    for _ in range(BURN_IN):
+        _step(population, used, rng)
+    while used < n:
+        used = min(2 * used, n)
+        for _ in range(GROWING):
+            _step(population, used, rng)
+    for row in range(len(tails)):
+        _step(population, n, rng)
+        tails[row] = 0.0
+        for side in range(len(signs)):
+            thetas[side, row] = judge(population, factors[side], signs[side], tails[row])
+        scales[row] = np.std(population.means)
+
+
+@part()
+def _step(population: Population, used: int, rng: np.random.Generator) -> None:
+    step(population, used, rng)
+    draw_means(population, used, rng)
+    draw_noise(population, used, rng)
+
+
+@part()
+def _begin(
+    population: Population, used: int, groups: int, is_of_atoms: bool, rng: np.random.Generator
+) -> None:
+    """Groups by rank: bells as wide as their arms are spread, or atoms.
+
+    Before, `members[arm]` is an arm's rank among all.
+    """
+    n = len(population.place)
+    population.now[GROUPS] = groups
+    population.now[CONCENTRATION] = 0.5
+    population.now[ATOMS] = 0.5
+    population.counts[:] = 0
+    population.centre[:] = 0.0
+    population.width[:] = 0.0
+    for arm in range(n):
+        population.noise[arm] = population.variance[arm]
+        population.group[arm] = -1
+    for arm in range(used):
+        slot = population.members[arm] * groups // n
+        population.group[arm] = slot
+        population.counts[slot] += 1
+        population.centre[slot] += _place(population, arm)
+    for slot in range(groups):
+        centre = population.centre[slot] / max(population.counts[slot], 1)
+        population.centre[slot] = min(max(centre, population.low), population.high)
+    for arm in range(used):
+        slot = population.group[arm]
+        off = _place(population, arm) - population.centre[slot]
+        population.width[slot] += off * off / population.counts[slot]
+    for slot in range(groups):
+        width = min(max(np.sqrt(population.width[slot]), population.narrowest), population.widest)
+        population.width[slot] = 0.0 if is_of_atoms else width
+        prepare(population, slot)
+    for slot in range(groups, groups + EMPTY):
+        draw_group(population, slot, rng)
+
+
+@part()
+def _place(population: Population, arm: int) -> float:
+    """An arm's estimate, or the middle of all where it has none."""
+    place = population.place[arm]
+    return float(population.middle if np.isnan(place) else place)

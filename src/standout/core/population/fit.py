@@ -1,0 +1,122 @@
+"""How well an arm's rewards fit a group: the logarithm of their likelihood, the mean unknown.
+
+In a bell of normal means an estimate is normal with the bell's variance and its own. In a beta
+distribution with mean p = sin(centre)^2 and as many pretended rewards as make its angles scatter
+by about `width`, the numbers of ones and zeros are beta-binomial. In an atom there is only noise.
+"""
+
+from __future__ import annotations
+
+import math
+
+from standout.core.compile import hot_part, part
+from standout.core.population.population import (
+    BOTH,
+    GAMMAS,
+    LOG_ONE,
+    LOG_ZERO,
+    OF_ONES,
+    OF_ZEROS,
+    ONES,
+    ZEROS,
+    Population,
+)
+
+LEAST = 1e-300
+"""The chance of a one, or a zero, is never less."""
+FEWEST = 1e-6
+"""Neither are the pretended ones or zeros of a beta distribution."""
+_STIRLING = 7.0
+_HALF_LOG_TWO_PI = 0.9189385332046727
+
+
+@part()
+def log_gamma(x: float) -> float:
+    """log Gamma(x) for x > 0, by Stirling's series: to 1e-9."""
+    shift = 1.0
+    while x < _STIRLING:
+        shift *= x
+        x += 1.0
+    inverse = 1.0 / x
+    square = inverse * inverse
+    series = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680)))
+    return (x - 0.5) * math.log(x) - x + _HALF_LOG_TWO_PI + series - math.log(shift)
+
+
+@hot_part()
+def pretended(population: Population, slot: int) -> float:
+    """Rewards, ones and zeros together, that a beta distribution of this width stands for."""
+    width = population.width[slot]
+    return float(0.25 / (width * width) - 1.0)
+
+
+@part()
+def prepare(population: Population, slot: int) -> None:
+    """Compute what all arms' fits to a group have in common."""
+    if not population.is_binary:
+        return
+    cached = population.cached
+    one = math.sin(population.centre[slot]) ** 2
+    cached[LOG_ONE, slot] = math.log(max(one, LEAST))
+    cached[LOG_ZERO, slot] = math.log(max(1.0 - one, LEAST))
+    if population.width[slot] == 0.0:
+        return
+    total = pretended(population, slot)
+    ones = max(one * total, FEWEST)
+    zeros = max((1.0 - one) * total, FEWEST)
+    cached[OF_ONES, slot] = ones
+    cached[OF_ZEROS, slot] = zeros
+    if population.is_tabled:
+        _rise(population, 3 * slot + ONES, ones)
+        _rise(population, 3 * slot + ZEROS, zeros)
+        _rise(population, 3 * slot + BOTH, ones + zeros)
+    else:
+        cached[GAMMAS, slot] = log_gamma(ones + zeros) - log_gamma(ones) - log_gamma(zeros)
+
+
+@part()
+def _rise(population: Population, row: int, start: float) -> None:
+    """log of start (start + 1) (start + 2) ... for every number of factors."""
+    table = population.tables[row]
+    for j in range(1, len(table)):
+        table[j] = table[j - 1] + math.log(start + (j - 1))
+
+
+@part()
+def fit(population: Population, arm: int, slot: int) -> float:
+    """The log likelihood of an arm's rewards if its mean comes from a group that is prepared."""
+    width = population.width[slot]
+    if population.is_binary:
+        return _binary_fit(population, arm, slot)
+    variance = max(population.noise[arm] + width * width, population.finest)
+    if variance == math.inf:
+        return 0.0
+    off = population.place[arm] - population.centre[slot]
+    return float(-0.5 * (math.log(variance) + off * off / variance))
+
+
+@part()
+def _binary_fit(population: Population, arm: int, slot: int) -> float:
+    ones = population.ones[arm]
+    zeros = population.zeros[arm]
+    cached = population.cached
+    if population.width[slot] == 0.0:
+        return float(ones * cached[LOG_ONE, slot] + zeros * cached[LOG_ZERO, slot])
+    if population.is_tabled:
+        tables = population.tables
+        first = 3 * slot
+        both = tables[first + BOTH, int(ones + zeros)]
+        return float(tables[first + ONES, int(ones)] + tables[first + ZEROS, int(zeros)] - both)
+    a = cached[OF_ONES, slot]
+    b = cached[OF_ZEROS, slot]
+    both = log_gamma(a + b + ones + zeros)
+    return float(cached[GAMMAS, slot] + log_gamma(a + ones) + log_gamma(b + zeros) - both)
+
+
+@part()
+def total_fit(population: Population, first: int, last: int, slot: int) -> float:
+    """The sum over the arms `members[first:last]`."""
+    total = 0.0
+    for j in range(first, last):
+        total += fit(population, population.members[j], slot)
+    return total

@@ -1,0 +1,195 @@
+"""Draws of all means, the threshold of each draw, and each arm's chance to be beyond it.
+
+An arm stands out just when it exceeds the threshold that there would be if its own mean were
+infinite. (For a factor of at least 1: above that threshold, it is farther from the median than
+the MAD, and moving it farther changes neither. Below, either the same holds and it is not above
+the threshold, or it is no farther from the median than the MAD, so not above it either.) That
+threshold does not depend on the arm, so the tail of the arm's mean, given its group, can be
+averaged instead of counting draws. An arm that is moved up from below changes a rank by one, so
+there are two medians per draw and two MADs for each.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from standout.core.compile import part
+from standout.core.order import quickselect
+from standout.core.population.fit import FEWEST, log_gamma, pretended
+from standout.core.population.population import Population
+from standout.core.typing import Floats
+
+CERTAIN = 12.0
+"""Standard deviations from which on the tail of a beta distribution is nothing, or all."""
+MOST_TERMS = 300
+ENOUGH = 1e-7
+TINY = 1e-300
+
+
+@part()
+def draw_means(population: Population, used: int, rng: np.random.Generator) -> None:
+    """Draw the mean of each of the first `used` arms, given its group."""
+    for arm in range(used):
+        slot = population.group[arm]
+        if population.is_binary:
+            population.means[arm] = _draw_share(population, arm, slot, rng)
+        else:
+            population.means[arm] = _draw_normal(population, arm, slot, rng)
+
+
+@part()
+def _draw_share(population: Population, arm: int, slot: int, rng: np.random.Generator) -> float:
+    if population.noise[arm] == 0.0:
+        return float(math.sin(population.place[arm]) ** 2)
+    share = math.sin(population.centre[slot]) ** 2
+    if population.width[slot] == 0.0:
+        return share
+    total = pretended(population, slot)
+    one = rng.standard_gamma(max(share * total, FEWEST) + population.ones[arm])
+    zero = rng.standard_gamma(max((1.0 - share) * total, FEWEST) + population.zeros[arm])
+    return float(one / (one + zero)) if one + zero > 0.0 else share
+
+
+@part()
+def _draw_normal(population: Population, arm: int, slot: int, rng: np.random.Generator) -> float:
+    if population.noise[arm] == 0.0:
+        return float(population.place[arm])
+    middle, deviation = _normal(population, arm, slot)
+    if deviation == 0.0:
+        return middle
+    drawn = middle + deviation * rng.standard_normal()
+    return float(min(max(drawn, population.low), population.high))
+
+
+@part()
+def _normal(population: Population, arm: int, slot: int) -> tuple[float, float]:
+    """The mean and standard deviation of an arm's mean, given its group."""
+    centre = population.centre[slot]
+    square = population.width[slot] ** 2
+    variance = population.noise[arm]
+    if variance == np.inf or square == 0.0:
+        return centre, population.width[slot]
+    part_of_arm = square / (square + variance)
+    middle = centre + part_of_arm * (population.place[arm] - centre)
+    return middle, math.sqrt(part_of_arm * variance)
+
+
+@part()
+def draw_noise(population: Population, used: int, rng: np.random.Generator) -> None:
+    """Draw the variance of each estimate where that is not known, given the arm's mean."""
+    for arm in range(used):
+        freedom = population.tail[arm]
+        variance = population.variance[arm]
+        if freedom < np.inf and 0.0 < variance < np.inf:
+            off = population.place[arm] - population.means[arm]
+            rate = 0.5 * (freedom + off * off / variance)
+            population.noise[arm] = variance * rate / rng.standard_gamma(0.5 * (freedom + 1.0))
+
+
+@part()
+def judge(population: Population, factor: float, sign: float, tails: Floats) -> float:
+    """Add each arm's chance to be beyond its threshold to `tails`; the threshold itself.
+
+    All means are drawn; `sign` is -1 for low outliers.
+    """
+    means = population.means
+    work = population.work
+    n = len(means)
+    rank = (n + 1) // 2
+    for i in range(n):
+        work[i] = sign * means[i]
+    median = quickselect(work, n, rank)
+    above = _next_larger(work, rank)
+    for i in range(n):
+        work[i] = abs(sign * means[i] - median)
+    mad = quickselect(work, n, rank)
+    larger = _next_larger(work, rank)
+    for i in range(n):
+        work[i] = abs(sign * means[i] - above)
+    moved_mad = quickselect(work, n, rank)
+    moved_larger = _next_larger(work, rank)
+    theta = median + factor * mad
+    for i in range(n):
+        mean = sign * means[i]
+        if factor < 1.0:
+            tails[i] += mean > theta
+            continue
+        if mean > median:
+            own = theta if mean - median > mad else median + factor * larger
+        else:
+            own = above + factor * (moved_mad if abs(mean - above) > moved_mad else moved_larger)
+        tails[i] += tail(population, i, sign, own)
+    return sign * theta
+
+
+@part()
+def _next_larger(work: Floats, rank: int) -> float:
+    """The (rank - 1)-th largest, once the `rank`-th is selected; infinite before the first."""
+    found = np.inf
+    for j in range(rank - 1):
+        found = min(found, work[j])
+    return float(found)
+
+
+@part()
+def tail(population: Population, arm: int, sign: float, bar: float) -> float:
+    """P(sign * mean > bar) of an arm, given its group."""
+    slot = population.group[arm]
+    if population.noise[arm] == 0.0 or population.width[slot] == 0.0:
+        return 1.0 if sign * population.means[arm] > bar else 0.0
+    if population.is_binary:
+        share = math.sin(population.centre[slot]) ** 2
+        total = pretended(population, slot)
+        ones = max(share * total, FEWEST) + population.ones[arm]
+        zeros = max((1.0 - share) * total, FEWEST) + population.zeros[arm]
+        above = beta_tail(ones, zeros, sign * bar)
+        return above if sign > 0.0 else 1.0 - above
+    middle, deviation = _normal(population, arm, slot)
+    if not sign * population.low <= bar <= sign * population.high and sign > 0.0:
+        return 0.0 if bar > population.high else 1.0
+    return 0.5 * math.erfc((bar - sign * middle) / deviation * math.sqrt(0.5))
+
+
+@part()
+def beta_tail(ones: float, zeros: float, bar: float) -> float:
+    """P(X > bar) of a beta distribution, by Lentz's continued fraction: to about 1e-7."""
+    if bar <= 0.0:
+        return 1.0
+    if bar >= 1.0:
+        return 0.0
+    middle = ones / (ones + zeros)
+    deviation = math.sqrt(middle * (1.0 - middle) / (ones + zeros + 1.0))
+    if abs(bar - middle) > CERTAIN * deviation and min(ones, zeros) > 1.0:
+        return 0.0 if bar > middle else 1.0
+    scale = log_gamma(ones + zeros) - log_gamma(ones) - log_gamma(zeros)
+    front = math.exp(scale + ones * math.log(bar) + zeros * math.log1p(-bar))
+    if bar < (ones + 1.0) / (ones + zeros + 2.0):
+        return max(1.0 - front * _fraction(ones, zeros, bar) / ones, 0.0)
+    return min(front * _fraction(zeros, ones, 1.0 - bar) / zeros, 1.0)
+
+
+@part()
+def _fraction(a: float, b: float, x: float) -> float:
+    """The continued fraction of the incomplete beta function."""
+    c = 1.0
+    d = 1.0 / _not_zero(1.0 - (a + b) * x / (a + 1.0))
+    found = d
+    for m in range(1, MOST_TERMS):
+        even = m * (b - m) * x / ((a + 2 * m - 1.0) * (a + 2 * m))
+        d = 1.0 / _not_zero(1.0 + even * d)
+        c = _not_zero(1.0 + even / c)
+        found *= d * c
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1.0))
+        d = 1.0 / _not_zero(1.0 + odd * d)
+        c = _not_zero(1.0 + odd / c)
+        found *= d * c
+        if abs(d * c - 1.0) < ENOUGH:
+            break
+    return found
+
+
+@part()
+def _not_zero(value: float) -> float:
+    return value if abs(value) > TINY else TINY

@@ -1,0 +1,122 @@
+"""What the sampler knows of the arms, and the arrays that it works with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from standout.core.compile.structs import Struct
+from standout.core.typing import FloatRows, Floats, Ints
+
+MOST_GROUPS = 16
+"""More are never needed at once: an arm that fits none of them joins the best."""
+EMPTY = 2
+"""Groups without an arm that an arm may open."""
+TRY = MOST_GROUPS + EMPTY
+"""The slot of a group that is proposed."""
+SLOTS = TRY + 1
+MOST_TABLED = 2_000
+"""Tables of the beta distribution reach up to so many rewards of an arm."""
+# Entries of Population.now.
+GROUPS, CONCENTRATION, ATOMS = range(3)
+# Rows of Population.cached: constants of each group for rewards of 0 and 1.
+LOG_ONE, LOG_ZERO, OF_ONES, OF_ZEROS, GAMMAS = range(5)
+# What each table counts.
+ONES, ZEROS, BOTH = range(3)
+
+
+@dataclass(frozen=True, eq=False)
+class Population(Struct):
+    """The evidence on n arms, the prior's limits, and one state of the sampler.
+
+    `place` and `variance` are each arm's estimate and its squared error (infinite: no reward,
+    0: known); `tail` its degrees of freedom and `noise` the variance in the present draw. For
+    rewards of 0 and 1 (`is_binary`) places are angles asin(sqrt(mean)) and `ones` and `zeros`
+    are counted. The first `used` arms are sampled. Groups 0, 1, ... have arms; the `EMPTY`
+    next ones have none. A `width` of 0 is an atom.
+    """
+
+    is_binary: bool
+    is_tabled: bool
+    low: float
+    high: float
+    middle: float
+    reach: float
+    narrowest: float
+    widest: float
+    finest: float
+    place: Floats
+    variance: Floats
+    tail: Floats
+    noise: Floats
+    ones: Floats
+    zeros: Floats
+    group: Ints
+    members: Ints
+    counts: Ints
+    starts: Ints
+    centre: Floats
+    width: Floats
+    scores: Floats
+    cached: FloatRows
+    tables: FloatRows
+    now: Floats
+    means: Floats
+    work: Floats
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms."""
+        return len(self.place)
+
+
+class Limits(NamedTuple):
+    """What the prior allows: places, the centre and scale of their prior, bells, variances."""
+
+    low: float
+    high: float
+    middle: float
+    reach: float
+    narrowest: float
+    widest: float
+    finest: float
+
+
+def new_population(
+    place: Floats,
+    variance: Floats,
+    tail: Floats,
+    counts: tuple[Floats, Floats] | None,
+    limits: Limits,
+) -> Population:
+    """A population with no groups yet; `counts` are ones and zeros, if rewards are such."""
+    n = len(place)
+    none = np.zeros(n)
+    ones, zeros = counts if counts is not None else (none, none)
+    most = int((ones + zeros).max(initial=0.0))
+    is_tabled = counts is not None and most <= min(n, MOST_TABLED)
+    return Population(
+        is_binary=counts is not None,
+        is_tabled=is_tabled,
+        **{name: float(value) for name, value in limits._asdict().items()},
+        place=np.ascontiguousarray(place),
+        variance=np.ascontiguousarray(variance),
+        tail=np.ascontiguousarray(tail),
+        noise=variance.copy(),
+        ones=np.ascontiguousarray(ones),
+        zeros=np.ascontiguousarray(zeros),
+        group=np.full(n, -1, dtype=np.int64),
+        members=np.zeros(n, dtype=np.int64),
+        counts=np.zeros(SLOTS, dtype=np.int64),
+        starts=np.zeros(SLOTS + 1, dtype=np.int64),
+        centre=np.zeros(SLOTS),
+        width=np.zeros(SLOTS),
+        scores=np.zeros(SLOTS),
+        cached=np.zeros((GAMMAS + 1, SLOTS)),
+        tables=np.zeros((3 * SLOTS, most + 1) if is_tabled else (0, 0)),
+        now=np.zeros(3),
+        means=np.zeros(n),
+        work=np.zeros(n),
+    )

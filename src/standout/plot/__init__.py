@@ -1,0 +1,30 @@
+"""Plots on matplotlib axes: each function draws one picture and returns its axes.
+
+Every function takes `ax=`, the axes to draw on, and makes new ones without it. The numbers that a
+plot shows come from the function of the same name in `standout.plot.data`, which needs no
+matplotlib. matplotlib comes with `pip install 'standout[plot]'`.
+
+A `Recorder`, given to `identify` as `progress`, keeps what the plots over pulls need; a `Study` has
+it in its log.
+"""
+
+from __future__ import annotations
+
+from standout.plot.course import Course, Recorder, course_of
+from standout.plot.draw import arms, chances, intervals, pulls, rewards, undecided
+
+__all__ = [
+    "Course",
+    "Recorder",
+    "arms",
+    "chances",
+    "course_of",
+    "intervals",
+    "pulls",
+    "rewards",
+    "undecided",
+]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
