@@ -163,7 +163,7 @@ def gather(study: Study, *, seed: int = 0, files: str | None = None) -> Facts:
     )
 
 
-def _guess(now: Snapshot) -> tuple[str, ...]:
+def _guess(now: ReportData) -> tuple[str, ...]:
     """The outliers one would name: those that are certain, and arms that probably stand out."""
     if now.chances is None:
         return tuple(now.guess)
