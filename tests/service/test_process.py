@@ -187,7 +187,7 @@ def test_tokens_on_the_command_line(place: str) -> None:
     assert standout("token", "revoke", place, other["id"]).code == 0
     rows = standout("token", "list", place, "--json").json["tokens"]
     assert [row["revoked"] is None for row in rows] == [True, False]
-    when = {"created", "made_by", "revoked", "revoked_by"}
+    when = {"created", "expires", "made_by", "revoked", "revoked_by"}
     assert set(rows[0]) == {"id", "role", "study", "label"} | when
     assert "revoked" in standout("token", "list", place).out.splitlines()[1]
     assert standout("token", "revoke", place, "nothing").code == 2

@@ -211,8 +211,8 @@ export function showNext(data, go) {
   if (!list.contains(document.activeElement)) list.replaceChildren(...items);
 }
 
-/** The tickets that are out, the longest first; `release` ends the lease of one, for owners. */
-export function showOut(data, rows, release) {
+/** The tickets that are out, oldest first; `release` ends the lease of one, for owners. */
+export function showOut(rows, release) {
   const shownRows = rows.slice(0, MOST_OUT);
   const now = Date.now() / 1000;
   const body = shownRows.map((row) => {

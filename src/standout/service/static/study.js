@@ -111,11 +111,13 @@ const refreshFailures = seldom(3000, async () => {
   if (found !== null) showFailures(data, found.failures);
 });
 
-const refreshOut = seldom(3000, async () => {
+async function fetchOut() {
   if (!find("out-details").open) return;
   const found = await get(studyPath(study, "/pending")).catch(() => null);
-  if (found !== null) showOut(data, found.pending, controls && ((row) => controls.release(row)));
-});
+  if (found !== null) showOut(found.pending, controls && ((row) => controls.release(row)));
+}
+
+const refreshOut = seldom(3000, fetchOut);
 
 /** What goes with the view but costs more, or changes less often. */
 function refreshRest() {
@@ -144,7 +146,7 @@ function setUpWords() {
   for (const link of [find("rate"), find("begin-rate")]) link.href = `/rate/${encodeURIComponent(study)}`;
   find("pilot").href = `/rate/${encodeURIComponent(study)}?pilot`;
   find("trace-details").addEventListener("toggle", showTraceTable);
-  find("out-details").addEventListener("toggle", refreshOut);
+  find("out-details").addEventListener("toggle", fetchOut);
   const menu = find("menu");
   for (const kind of ["click", "focusin"]) document.addEventListener(kind, (event) => menu.contains(event.target) || (menu.open = false));
   menu.addEventListener("keydown", (event) => {
