@@ -127,7 +127,9 @@ def test_exports_of_a_study_without_what_is_void(tmp_path: Path, form: str) -> N
         study.tell_many([("a", 1), ("b", 0), ("c", 1), ("a", 0)])
         study.void(2, reason="mistyped")
         log = study.history()
-    frame = pandas.DataFrame({name: log[name] for name in ("seq", "arm", "reward", "counted")})
+    frame = pandas.DataFrame(
+        {name: log[name] for name in ("seq", "arm", "reward", "status", "turn")}
+    )
     place = tmp_path / "exports"
     place.mkdir()
     frame.to_csv(place / "a.csv") if form == "csv" else frame.to_parquet(place / "a.parquet")

@@ -91,10 +91,17 @@ def test_other_names_and_numbers_as_arms() -> None:
 
 
 def test_an_export_of_a_study_is_read_without_what_does_not_count() -> None:
-    table = {"seq": [1, 2], "arm": ["a", "b"], "reward": [1, 2], "counted": ["true", "false"]}
+    table = {
+        "seq": [1, 2, 3, 0],
+        "arm": ["a", "b", "a", "b"],
+        "reward": [1, 2, 3, float("nan")],
+        "status": ["counted", "waiting", "counted", "out"],
+        "turn": [2, 0, 1, 0],
+    }
     found = read_table(table)
     assert isinstance(found, Rewards)
-    assert (found.arms, found.values.tolist()) == (("a",), [1.0])
+    assert (found.arms, found.values.tolist()) == (("a",), [3.0, 1.0])
+    assert "1 waiting for slower answers" in found.notes[0]
 
 
 def test_a_row_with_a_count_may_be_one_reward() -> None:

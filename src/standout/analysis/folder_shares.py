@@ -17,6 +17,7 @@ from standout.analysis.tables import ARM_COLUMNS, VALUE_COLUMNS
 from standout.core.noise import Bernoulli, GaussianUnknown, Noise
 from standout.errors import ProblemError
 from standout.extras import require
+from standout.study.csv_files import COUNTED, is_export
 
 FORMS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv"}
 SHARE_ROWS = 2**24
@@ -77,7 +78,7 @@ def cut(folder: Path, noise: Noise | None, arm: str | None, value: str | None) -
             schema=schema,
             arm=named_column(columns, folder, arm, ARM_COLUMNS, "arm", _ROWS),
             value=number,
-            has_flags="counted" in columns and "seq" in columns,
+            has_flags=is_export(columns),
             is_binary=isinstance(noise, Bernoulli),
             needs_scatter=noise is None or isinstance(noise, GaussianUnknown),
             origin=0.0 if isinstance(noise, Bernoulli) else _first_number(first, number),
@@ -181,17 +182,16 @@ def read(share: Share) -> Any:
             raise ProblemError(
                 f"{part.path}: changed while it was read, or another file on this worker"
             )
-    flag = compute.field("counted")
+    flag = compute.field("status") == COUNTED
     if share.form == "csv":
         # What a column holds is not guessed from the first lines of the first file.
         types = {share.arm: pyarrow.string(), share.value: pyarrow.float64()}
-        types |= {"counted": pyarrow.string()} if share.has_flags else {}
+        types |= {"status": pyarrow.string()} if share.has_flags else {}
         schema = pyarrow.schema(
             [field.with_type(types.get(field.name, field.type)) for field in share.schema]
         )
         options = pyarrow.csv.ConvertOptions(column_types=types)
         form: Any = dataset.CsvFileFormat(convert_options=options)
-        flag = compute.is_in(compute.utf8_lower(flag), pyarrow.array(["true", "1"]))
     else:
         schema, form = share.schema, dataset.ParquetFileFormat()
     disk = pyarrow.fs.LocalFileSystem()

@@ -28,7 +28,14 @@ from standout.analysis.columns import (
 from standout.core.arms import label_of, warn_trimmed
 from standout.core.typing import Floats, Ints
 from standout.errors import ProblemError
-from standout.study.csv_files import ARM_NAMES, REWARD_NAMES, unguarded
+from standout.study.csv_files import (
+    ARM_NAMES,
+    COUNTED,
+    REWARD_NAMES,
+    is_export,
+    left_out_words,
+    unguarded,
+)
 from standout.text import count, plural
 
 ARM_COLUMNS, VALUE_COLUMNS = ARM_NAMES, REWARD_NAMES
@@ -122,11 +129,12 @@ class _Reader:
             )
         names, column = exploded(names, columns[value_column])
         labels = self._labels(names)
-        values = self._numbers(column, value_column, may_lack=self.layout.drop_missing)
-        labels, values = _only_counted(columns, labels, values)
+        may_lack = self.layout.drop_missing or is_export(columns)  # What is out has no reward.
+        values = self._numbers(column, value_column, may_lack=may_lack)
+        labels, values, left_out = _only_counted(columns, labels, values)
         labels, values, notes = _without_missing(labels, values)
         arms, codes = _codes(labels)
-        return Rewards(arms, codes, values, notes=notes)
+        return Rewards(arms, codes, values, notes=(*left_out, *notes))
 
     def _sums(self, columns: Mapping[str, Any], names: list[Any], counts: str) -> Sums:
         numbers = self._numbers(columns[counts], counts)
@@ -257,12 +265,20 @@ def _without_missing(
 
 def _only_counted(
     columns: Mapping[str, Any], names: list[Any], values: Floats
-) -> tuple[list[Any], Floats]:
-    """Without what a study's export marks as not counted: surplus, and void."""
-    if "counted" not in columns or "seq" not in columns:
-        return names, values
-    flags = [str(each).lower() in ("true", "1") for each in listable(columns["counted"])]
-    return [name for name, flag in zip(names, flags, strict=True) if flag], values[flags]
+) -> tuple[list[Any], Floats, tuple[str, ...]]:
+    """Of a study's export the counted rewards, in the order in which they were counted.
+
+    Rewards that wait for slower ones, void and surplus ones, and pulls that are still out are
+    left out, with a note.
+    """
+    if not is_export(columns):
+        return names, values, ()
+    status = [str(each) for each in listable(columns["status"])]
+    turn = np.array([int(float(each or 0)) for each in listable(columns["turn"])], dtype=np.int64)
+    kept = np.flatnonzero([each == COUNTED for each in status])
+    kept = kept[np.argsort(turn[kept], kind="stable")]
+    words = left_out_words(status)
+    return [names[row] for row in kept], values[kept], () if words is None else (words,)
 
 
 def _codes(names: list[Any]) -> tuple[tuple[Any, ...], Ints]:
