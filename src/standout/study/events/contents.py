@@ -37,7 +37,7 @@ def is_idle(state: StudyState, kind: Kind, content: Content) -> bool:
     if kind is Kind.RESUMED:
         return content["arm"] not in state.paused and not bool(state.streak[content["arm"]])
     if kind is Kind.SET:
-        return vars(state.settings).items() >= content["set"].items()
+        return bool(vars(state.settings).items() >= content["set"].items())
     if kind is Kind.LOOKED:
         return state.look is None or state.look.number != content["number"]
     return False
