@@ -76,7 +76,7 @@ class Cut:
         self.cuts += 1
         with psycopg.connect(self._direct, autocommit=True) as connection:
             if not self.before:
-                done = "SELECT count(*) FROM standout_steps"
+                done = "SELECT count(*) FROM standout_events"
                 count = connection.execute(done).fetchone()
                 server.sendall(data)
                 while connection.execute(done).fetchone() == count:

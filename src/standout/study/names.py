@@ -7,7 +7,7 @@ import socket
 from functools import cache
 
 from standout.study import arguments
-from standout.study.events.handle import clean
+from standout.study.events.contents import clean
 
 
 def worker_of(given: str | None) -> str:

@@ -42,9 +42,10 @@ from standout.results import (
 )
 from standout.study import arguments, queries
 from standout.study.events import history, requests
+from standout.study.events.contents import clean
 from standout.study.events.definition import check_name, checked, digest_of_items
 from standout.study.events.event import Event
-from standout.study.events.handle import clean, create
+from standout.study.events.handle import create
 from standout.study.events.state import StudyState
 from standout.study.memory import Memory
 from standout.study.names import worker_of

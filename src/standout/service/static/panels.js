@@ -219,13 +219,14 @@ export function showOut(rows, release) {
     const end = row.expires <= now
       ? make("span", { class: "muted", text: "free again" })
       : release && make("button", { type: "button", class: "plain small", text: "Release", "aria-label": `Release ticket ${row.ticket}`, onclick: () => release(row) });
-    return [count(row.ticket), name(row.arm), name(row.worker), time(row.asked), time(row.expires), end ?? ""];
+    const ticket = make("span", { class: "muted small", text: ` ticket ${row.ticket}` });
+    return [make("span", {}, name(row.arm), ticket), name(row.worker), time(row.expires), end ?? ""];
   });
   const more = rows.length > shownRows.length ? make("p", { class: "muted small", text: `and ${count(rows.length - shownRows.length)} more` }) : "";
   const empty = make("p", { class: "muted", text: "No ticket is out." });
   const room = find("out");
   const isThere = room.contains(document.activeElement);
-  room.replaceChildren(rows.length ? wide("Tickets that are out", table(["Ticket", "Arm", "With", "Since", "Until", ""], body)) : empty, more);
+  room.replaceChildren(rows.length ? wide("Tickets that are out", table(["Arm", "With", "Until", ""], body)) : empty, more);
   if (isThere) find("out-title").focus();
 }
 

@@ -7,14 +7,13 @@ if the events cannot be kept, it has to be made anew from those that were.
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any
 
-from standout.errors import KeyUsedError, StudyError, shown
+from standout.errors import KeyUsedError
 from standout.results import Receipt, Ticket
-from standout.study import arguments
 from standout.study.events import requests
+from standout.study.events.contents import Content, clean, is_idle, read_ask, read_request
 from standout.study.events.definition import Definition
 from standout.study.events.event import NO_DIGEST, Event, Kind, make_event
 from standout.study.events.fold import OUTCOME
@@ -24,8 +23,6 @@ from standout.study.events.rewards import (
     Reward,
     check_in_time,
     check_tickets,
-    known_ticket,
-    read_rewards,
     ticket_id,
 )
 from standout.study.events.rules import apply, check
@@ -53,19 +50,20 @@ def repeat(
     """
     hand = _Hand(state, now, worker, None)
     told = request.tell if isinstance(request, requests.TellAndAsk) else request
-    asked = _checked_ask(state, request.ask) if isinstance(request, requests.TellAndAsk) else None
-    receipt = _receipt_of(before, _content(state, told))
+    asked = read_ask(state, request.ask) if isinstance(request, requests.TellAndAsk) else None
+    receipt = _receipt_of(before, *read_request(state, told))
     if asked is None:
         return hand.answer(receipt=receipt)
     return hand.answer(receipt=receipt, asked=_given_or_asked(hand, before.number, asked))
 
 
-def _receipt_of(before: Event, content: dict[str, Any]) -> Receipt:
+def _receipt_of(before: Event, kind: Kind, content: Content) -> Receipt:
     """What was answered then, if the same was asked; else raises `KeyUsedError`."""
     kept = json.loads(before.body)
     came, count = kept.pop(OUTCOME, {}), len(kept.get("rewards", ()))
-    kept.pop("reason", None)
-    if kept != json.loads(_encode(content)):
+    for each in (kept, content):
+        each.pop("reason", None)
+    if before.kind != kind or kept != json.loads(_encode(content)):
         what = f"to tell {count} other rewards" if count else "for something else"
         raise KeyUsedError(
             f"the key {before.key!r} was used before {what}; "
@@ -77,24 +75,6 @@ def _receipt_of(before: Event, content: dict[str, Any]) -> Receipt:
     return Receipt(count - again - surplus, again, surplus, True, before.time)
 
 
-def _content(state: StudyState, request: Request) -> dict[str, Any]:
-    """What a request with a key says, as its event keeps it; raises what is wrong with it."""
-    if isinstance(request, requests.Tell):
-        content: dict[str, Any] = {"rewards": read_rewards(state, request.rewards)}
-        return {**content, "late": "log"} if request.late == "log" else content
-    if isinstance(request, requests.Set):
-        settings = state.settings.with_values(request.values, len(state.arms))
-        return {"set": {name: getattr(settings, name) for name in request.values}}
-    if isinstance(request, requests.Void):
-        content = {"place": _place_of(state, request)}
-        if request.value is not None:
-            content["value"] = state.problem.noise.check_reward(request.value) + 0.0
-        return content
-    if isinstance(request, requests.Note):
-        return {"text": clean(request.text)}
-    raise StudyError("a key stands for rewards, or for a change by hand")
-
-
 def handle(
     state: StudyState, request: Request, now: float, *, worker: str, key: str | None = None
 ) -> tuple[list[Event], Answer]:
@@ -103,7 +83,19 @@ def handle(
     Raises a `StandoutError`, with the state as it was, for what cannot be asked or told. After
     anything else that is raised the state is of no use.
     """
-    return _HANDLE[type(request)](_Hand(state, now, worker, key), request)
+    hand = _Hand(state, now, worker, key)
+    if isinstance(request, requests.TellAndAsk):
+        return _tell_and_ask(hand, request)
+    if isinstance(request, requests.Tell):
+        return hand.answer(receipt=_told(hand, request))
+    if isinstance(request, requests.Ask):
+        return hand.answer(asked=_asked(hand, read_ask(state, request)))
+    kind, content = read_request(state, request)
+    is_remembered = kind is Kind.SET and key is not None
+    if is_remembered or not is_idle(state, kind, content):
+        check(state, kind, content)
+        hand.happens(kind, content)
+    return hand.answer()
 
 
 class _Hand:
@@ -137,11 +129,6 @@ class _Hand:
         self.key = None  # It stands for the first event of a request.
         return outcome
 
-    def checked(self, kind: Kind, content: dict[str, Any]) -> Outcome:
-        """Check what an event says, then let it happen."""
-        check(self.state, kind, content)
-        return self.happens(kind, content)
-
     def answer(self, **found: Any) -> tuple[list[Event], Answer]:
         """What is given back for the request."""
         look = self.state.look
@@ -149,33 +136,15 @@ class _Hand:
         return self.events, Answer(look_due=is_due, **found)
 
 
-def clean(text: object) -> str:
-    """Free text as both databases can store it."""
-    found = arguments.text("a reason or a worker", text)
-    return found.encode("utf-8", "replace").decode().replace("\x00", "\ufffd")
-
-
-def _with_reason(content: dict[str, Any], reason: str) -> dict[str, Any]:
-    why = clean(reason)
-    return {**content, "reason": why} if why else content
-
-
-# Telling and asking --------------------------------------------------------------------------
-
-
-def _tell(hand: _Hand, request: requests.Tell) -> tuple[list[Event], Answer]:
-    return hand.answer(receipt=_told(hand, request))
-
-
 def _told(hand: _Hand, request: requests.Tell) -> Receipt:
-    state, content = hand.state, _content(hand.state, request)
+    state, (kind, content) = hand.state, read_request(hand.state, request)
     rewards = content["rewards"]
     check_tickets(state, rewards)
     if request.late == "refuse":
         check_in_time(state, rewards)
     if not rewards or (hand.key is None and not _is_any_new(state, rewards)):
         return Receipt(repeated=len(rewards))
-    outcome = hand.happens(Kind.TOLD, content)
+    outcome = hand.happens(kind, content)
     counted = len(rewards) - outcome.repeated - outcome.surplus
     return Receipt(counted, outcome.repeated, outcome.surplus)
 
@@ -183,28 +152,6 @@ def _told(hand: _Hand, request: requests.Tell) -> Receipt:
 def _is_any_new(state: StudyState, rewards: list[Reward]) -> bool:
     status = state.tickets.status
     return any(n < 0 or status.item(n - 1) != TicketStatus.TOLD for n, _ in rewards)
-
-
-def _ask(hand: _Hand, request: requests.Ask) -> tuple[list[Event], Answer]:
-    return hand.answer(asked=_asked(hand, _checked_ask(hand.state, request)))
-
-
-def _checked_ask(state: StudyState, request: requests.Ask) -> dict[str, Any]:
-    """The content of the event; raises `StudyError` for what cannot be asked."""
-    n = arguments.whole("the number of tickets", request.n, 1, arguments.MOST_TICKETS)
-    content: dict[str, Any] = {"n": n, "known": _as_set(request.known)}
-    if request.lease is not None:
-        content["lease"] = arguments.seconds("a lease", request.lease)
-    if request.avoid:
-        content["avoid"] = {state.index[arm] for arm in request.avoid if arm in state.index}
-    return content
-
-
-def _as_set(known: Collection[int] | None) -> set[int] | None:
-    try:
-        return None if known is None else set(known)
-    except TypeError:
-        raise StudyError("known must be the numbers of tickets") from None
 
 
 def _asked(hand: _Hand, content: dict[str, Any]) -> Asked:
@@ -226,7 +173,7 @@ def _asked(hand: _Hand, content: dict[str, Any]) -> Asked:
 
 
 def _tell_and_ask(hand: _Hand, request: requests.TellAndAsk) -> tuple[list[Event], Answer]:
-    content = _checked_ask(hand.state, request.ask)
+    content = read_ask(hand.state, request.ask)
     receipt = _told(hand, request.tell)
     rewards = list(request.tell.rewards)
     if rewards and receipt.repeated == len(rewards):
@@ -262,114 +209,3 @@ def given(state: StudyState, number: int, worker: str) -> list[Ticket]:
         return []
     mine = state.tickets.of_worker(worker)
     return [ticket_of(state, n) for n, one in mine if one.event == number]
-
-
-# Giving back, leases ---------------------------------------------------------------------------
-
-
-def _fail(hand: _Hand, request: requests.Fail) -> tuple[list[Event], Answer]:
-    number = known_ticket(hand.state, request.ticket)
-    if hand.state.tickets.status.item(number - 1) == TicketStatus.FAILED:
-        return hand.answer()  # Giving it back twice is harmless.
-    content = _with_reason({"ticket": number}, request.reason)
-    if not request.pauses:
-        content["pauses"] = False
-    hand.checked(Kind.FAILED, content)
-    return hand.answer()
-
-
-def _lease(hand: _Hand, request: requests.Lease) -> tuple[list[Event], Answer]:
-    """Tickets that are not out are passed over."""
-    numbers = [ticket_id(ticket) for ticket in request.tickets]
-    content: dict[str, Any] = {}
-    if request.seconds is not None:
-        seconds = request.seconds
-        content["lease"] = 0 if seconds == 0 else arguments.seconds("a lease", seconds)
-    out = [number for number in dict.fromkeys(numbers) if number in hand.state.tickets.open]
-    if out:
-        hand.happens(Kind.LEASED, {"tickets": out, **content})
-    return hand.answer()
-
-
-# Changes by hand -------------------------------------------------------------------------------
-
-
-def _position(state: StudyState, arm: str) -> int:
-    position = state.index.get(arguments.text("an arm", arm))
-    if position is None:
-        raise StudyError(f"no arm {shown(arm)} in this study")
-    return position
-
-
-def _pause(hand: _Hand, request: requests.Pause) -> tuple[list[Event], Answer]:
-    arm = _position(hand.state, request.arm)
-    content = _with_reason({"arm": arm}, request.reason)
-    if hand.state.paused.get(arm) != content.get("reason", ""):
-        hand.happens(Kind.PAUSED, content)
-    return hand.answer()
-
-
-def _resume(hand: _Hand, request: requests.Resume) -> tuple[list[Event], Answer]:
-    arm = _position(hand.state, request.arm)
-    content = _with_reason({"arm": arm}, request.reason)
-    if arm in hand.state.paused or hand.state.streak[arm]:
-        hand.happens(Kind.RESUMED, content)
-    return hand.answer()
-
-
-def _set(hand: _Hand, request: requests.Set) -> tuple[list[Event], Answer]:
-    content = _content(hand.state, request)
-    now = vars(hand.state.settings)
-    if hand.key is not None or any(now[name] != new for name, new in content["set"].items()):
-        hand.checked(Kind.SET, _with_reason(content, request.reason))
-    return hand.answer()
-
-
-def _void(hand: _Hand, request: requests.Void) -> tuple[list[Event], Answer]:
-    content = _content(hand.state, request)
-    hand.checked(Kind.VOIDED, _with_reason(content, request.reason))
-    return hand.answer()
-
-
-def _place_of(state: StudyState, request: requests.Void) -> int:
-    if (request.place is None) == (request.ticket is None):
-        raise StudyError("say which reward is void: its place in the log, or its ticket")
-    if request.ticket is None:
-        return arguments.whole("place", request.place, 1, arguments.MOST_PULLS)
-    number = ticket_id(request.ticket)
-    place = state.tickets.place.item(number - 1) if number <= state.tickets.size else 0
-    if not place:
-        raise StudyError(f"ticket {number} has no reward in this study")
-    return place
-
-
-def _note(hand: _Hand, request: requests.Note) -> tuple[list[Event], Answer]:
-    content = _content(hand.state, request)
-    if not content["text"].strip():
-        raise StudyError("a note must have some text")
-    hand.happens(Kind.NOTED, content)
-    return hand.answer()
-
-
-def _look(hand: _Hand, request: requests.Look) -> tuple[list[Event], Answer]:
-    """One that saw what is no longer so is passed over."""
-    look = hand.state.look
-    if look is not None and look.number == request.number:
-        excess = request.excess if math.isfinite(request.excess) else None
-        hand.happens(Kind.LOOKED, {"number": request.number, "excess": excess})
-    return hand.answer()
-
-
-_HANDLE: dict[type, Callable[[_Hand, Any], tuple[list[Event], Answer]]] = {
-    requests.Tell: _tell,
-    requests.Ask: _ask,
-    requests.TellAndAsk: _tell_and_ask,
-    requests.Fail: _fail,
-    requests.Lease: _lease,
-    requests.Pause: _pause,
-    requests.Resume: _resume,
-    requests.Set: _set,
-    requests.Void: _void,
-    requests.Note: _note,
-    requests.Look: _look,
-}

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import random
 import sqlite3
-import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -31,10 +30,7 @@ _FIRST_STEP, _LAST_STEP, _GROWTH = 0.0003, 0.003, 1.5
 a busy neighbour takes the lock many times over."""
 _LOG_PAGES = 4000
 """The log is worked in every 16 MB: most of its pages are then written once for many."""
-_HEADER, _MODES = 32, slice(18, 20)
-_MAGIC = b"SQLite format 3\0"
-_PAGES = ">H10xI"
-"""Bytes 16 to 31 of the header: the size of a page (1 for 65,536), and the number of pages."""
+_HEADER, _MODES = 20, slice(18, 20)
 Inode = tuple[int, int]
 
 
@@ -142,8 +138,6 @@ class SqliteStore(Store):
         if self._file is not None and before != self._file:
             raise self._moved("nothing was written")
         _close_inherited(before)
-        if before is not None and not self._has_log():
-            self._check_length()
         raw = sqlite3.connect(
             self._address(),
             uri=True,
@@ -152,6 +146,7 @@ class SqliteStore(Store):
             check_same_thread=False,
         )
         try:
+            self._check_length(raw)
             # A commit is on disk before anybody sees it.
             raw.execute("PRAGMA synchronous=FULL")
             raw.execute(f"PRAGMA wal_autocheckpoint={_LOG_PAGES}")
@@ -188,16 +183,17 @@ class SqliteStore(Store):
         except OSError as error:
             raise StorageError(f"{self.path} cannot be read: {error.strerror}") from None
 
-    def _check_length(self) -> None:
-        """Refuse a file that is shorter than its header says; its log would have the rest."""
-        try:
-            with self.path.open("rb") as file:
-                header = file.read(_HEADER)
-        except OSError as error:
-            raise StorageError(f"{self.path} cannot be read: {error.strerror}") from None
-        size = self.path.stat().st_size
-        page, pages = struct.unpack(_PAGES, header[16:].ljust(16, b"\0"))
-        if header.startswith(_MAGIC) and size < (65_536 if page == 1 else page) * pages:
+    def _check_length(self, raw: sqlite3.Connection) -> None:
+        """Refuse a file that is shorter than its header says; a log would have the rest.
+
+        The file itself is left to SQLite: to open it here and close it would let go of every
+        lock that this process holds on it.
+        """
+        pages, size = (
+            int(raw.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "page_size")
+        )
+        # In this order: what others work in meanwhile has left the log when the file is longer.
+        if not self._has_log() and self.path.stat().st_size < pages * size:
             raise StorageError(
                 f"{self.path}: damaged or cut short (it ends too early); restore it from a copy"
             )

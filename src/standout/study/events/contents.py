@@ -1,0 +1,143 @@
+"""What a request says, as its event keeps it: plain values, checked as far as they go."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection
+from typing import Any
+
+from standout.errors import StudyError, shown
+from standout.study import arguments
+from standout.study.events import requests
+from standout.study.events.event import Kind
+from standout.study.events.requests import Request
+from standout.study.events.rewards import known_ticket, read_rewards, ticket_id
+from standout.study.events.state import StudyState
+from standout.study.events.tickets import TicketStatus
+
+Content = dict[str, Any]
+
+
+def read_request(state: StudyState, request: Request) -> tuple[Kind, Content]:
+    """The event that a request makes, unless it asks; raises what is wrong with it."""
+    kind, read = _READ[type(request)]
+    content = read(state, request)
+    reason = clean(getattr(request, "reason", ""))
+    return kind, {**content, "reason": reason} if reason else content
+
+
+def is_idle(state: StudyState, kind: Kind, content: Content) -> bool:
+    """Whether an event would change nothing: it has happened before, or is of no use any more."""
+    if kind is Kind.FAILED:
+        return bool(state.tickets.status.item(content["ticket"] - 1) == TicketStatus.FAILED)
+    if kind is Kind.LEASED:
+        return not content["tickets"]
+    if kind is Kind.PAUSED:
+        return bool(state.paused.get(content["arm"]) == content.get("reason", ""))
+    if kind is Kind.RESUMED:
+        return content["arm"] not in state.paused and not bool(state.streak[content["arm"]])
+    if kind is Kind.SET:
+        return bool(vars(state.settings).items() >= content["set"].items())
+    if kind is Kind.LOOKED:
+        return state.look is None or state.look.number != content["number"]
+    return False
+
+
+def clean(text: object) -> str:
+    """Free text as both databases can store it."""
+    found = arguments.text("a reason or a worker", text)
+    return found.encode("utf-8", "replace").decode().replace("\x00", "\ufffd")
+
+
+def read_ask(state: StudyState, request: requests.Ask) -> Content:
+    """What is asked, with `known` and `avoid` as sets."""
+    n = arguments.whole("the number of tickets", request.n, 1, arguments.MOST_TICKETS)
+    content: Content = {"n": n, "known": _as_set(request.known)}
+    if request.lease is not None:
+        content["lease"] = arguments.seconds("a lease", request.lease)
+    if request.avoid:
+        content["avoid"] = {state.index[arm] for arm in request.avoid if arm in state.index}
+    return content
+
+
+def _as_set(known: Collection[int] | None) -> set[int] | None:
+    try:
+        return None if known is None else set(known)
+    except TypeError:
+        raise StudyError("known must be the numbers of tickets") from None
+
+
+def _tell(state: StudyState, request: requests.Tell) -> Content:
+    content: Content = {"rewards": read_rewards(state, request.rewards)}
+    return {**content, "late": "log"} if request.late == "log" else content
+
+
+def _fail(state: StudyState, request: requests.Fail) -> Content:
+    content: Content = {"ticket": known_ticket(state, request.ticket)}
+    return content if request.pauses else {**content, "pauses": False}
+
+
+def _lease(state: StudyState, request: requests.Lease) -> Content:
+    """Tickets that are not out are passed over."""
+    numbers = dict.fromkeys(ticket_id(ticket) for ticket in request.tickets)
+    content: Content = {"tickets": [each for each in numbers if each in state.tickets.open]}
+    if request.seconds is None:
+        return content
+    seconds = 0 if request.seconds == 0 else arguments.seconds("a lease", request.seconds)
+    return {**content, "lease": seconds}
+
+
+def _arm(state: StudyState, request: requests.Pause | requests.Resume) -> Content:
+    position = state.index.get(arguments.text("an arm", request.arm))
+    if position is None:
+        raise StudyError(f"no arm {shown(request.arm)} in this study")
+    return {"arm": position}
+
+
+def _set(state: StudyState, request: requests.Set) -> Content:
+    settings = state.settings.with_values(request.values, len(state.arms))
+    return {"set": {name: getattr(settings, name) for name in request.values}}
+
+
+def _void(state: StudyState, request: requests.Void) -> Content:
+    content: Content = {"place": _place_of(state, request)}
+    if request.value is None:
+        return content
+    return {**content, "value": state.problem.noise.check_reward(request.value) + 0.0}
+
+
+def _place_of(state: StudyState, request: requests.Void) -> int:
+    if (request.place is None) == (request.ticket is None):
+        raise StudyError("say which reward is void: its place in the log, or its ticket")
+    if request.ticket is None:
+        return arguments.whole("place", request.place, 1, arguments.MOST_PULLS)
+    number = ticket_id(request.ticket)
+    place = state.tickets.place.item(number - 1) if number <= state.tickets.size else 0
+    if not place:
+        raise StudyError(f"ticket {number} has no reward in this study")
+    return place
+
+
+def _note(_: StudyState, request: requests.Note) -> Content:
+    text = clean(request.text)
+    if not text.strip():
+        raise StudyError("a note must have some text")
+    return {"text": text}
+
+
+def _look(_: StudyState, request: requests.Look) -> Content:
+    excess = request.excess if math.isfinite(request.excess) else None
+    return {"number": request.number, "excess": excess}
+
+
+_READ: dict[type, tuple[Kind, Callable[[StudyState, Any], Content]]] = {
+    requests.Tell: (Kind.TOLD, _tell),
+    requests.Fail: (Kind.FAILED, _fail),
+    requests.Lease: (Kind.LEASED, _lease),
+    requests.Pause: (Kind.PAUSED, _arm),
+    requests.Resume: (Kind.RESUMED, _arm),
+    requests.Set: (Kind.SET, _set),
+    requests.Void: (Kind.VOIDED, _void),
+    requests.Note: (Kind.NOTED, _note),
+    requests.Look: (Kind.LOOKED, _look),
+}
