@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -82,6 +83,26 @@ def progress(*columns: ProgressColumn, **options: Any) -> Progress:
     console = messages()
     hidden = not console.is_terminal
     return Progress(*columns, console=console, transient=True, disable=hidden, **options)
+
+
+@dataclass
+class Milestones:
+    """Progress where no bar can be drawn: a line for each tenth, or at least every half minute."""
+
+    seconds: float = 30.0
+
+    def __post_init__(self) -> None:
+        self._tenths: dict[str, int] = {}
+        self._said = time.monotonic()
+
+    def __call__(self, label: str, done: float, total: float) -> None:
+        """Say how far something is, unless that was said a moment ago."""
+        share = done / total if total else 1.0
+        tenth, now = int(10 * share), time.monotonic()
+        if self._tenths.get(label) == tenth and now - self._said < self.seconds:
+            return
+        self._tenths[label], self._said = tenth, now
+        messages().print(f"{label}: {share:.0%}")
 
 
 def live_line() -> Progress:

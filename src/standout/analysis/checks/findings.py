@@ -75,9 +75,10 @@ def _drift(arms: Arms, log: RewardTable, names: Sequence[str]) -> Finding:
         return _too_few(key, title)
     found = order_checks.trend_of(arms, arms.place / max(1, len(log) - 1), alone=True)
     amount = f"{signed(found.change)} (give or take {2 * found.error:.2g})"
-    warning = (
-        "The same arms gave other rewards later than earlier: from the first to the last pull "
-        f"they changed by about {amount}."
+    warning = "The same arms gave other rewards later than earlier. " + (
+        f"From the first to the last pull they changed by about {amount}."
+        if abs(found.change) > 2 * found.error
+        else f"Some rose and some fell: on average they changed by {amount}, which may be 0."
     )
     if len(found.arms):
         warning = (
