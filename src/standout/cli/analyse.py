@@ -229,8 +229,10 @@ def _report(
     with tempfile.TemporaryDirectory(prefix="standout-report-") as folder:
         place = Path(folder) / f"{path.stem}.db"
         how: dict[str, Any] = {"name": path.stem, "seed": seed, "is_ordered": ordered}
-        with begin_study(place, data, problem, method, **how) as study:
-            page = render_report(study, seed=seed)
+        with console.progress_words("report") as told:
+            told(f"telling {data.total:,} rewards to a study")
+            with begin_study(place, data, problem, method, **how) as study:
+                page = render_report(study, seed=seed, told=told)
     with writing(path) as file:
         file.write(page)
     typer.echo(f"report in {path}", err=True)

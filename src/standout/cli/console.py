@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -110,6 +110,14 @@ def live_line() -> Progress:
     from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
     return progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+
+
+@contextmanager
+def progress_words(what: str) -> Iterator[Callable[[str], None]]:
+    """A live line that says what is done next: call it with a few words."""
+    with live_line() as line:
+        task = line.add_task(what)
+        yield lambda step: line.update(task, description=f"{what}: {step}")
 
 
 @dataclass(frozen=True)
