@@ -77,6 +77,7 @@ TOGETHER = (
     "tests/study/measuring/test_executor.py",
     "tests/core/rules/test_focus_guarantee.py",
     "tests/core/test_guarantee.py",
+    "tests/core/test_region_rates.py",
     "tests/test_install.py",
     "tests/core/intervals/test_coverage.py",
     "tests/paper/figures/test_figures.py",

@@ -11,6 +11,8 @@ from standout.errors import *  # noqa: F403  what these are is said there
 if TYPE_CHECKING:
     from standout import plot as plot
     from standout.analysis.analyse import analyse as analyse
+    from standout.analysis.noise_advice import NoiseAdvice as NoiseAdvice
+    from standout.analysis.noise_advice import recommend_noise as recommend_noise
     from standout.client import Client as Client
     from standout.core.method import Method as Method
     from standout.core.methods import METHODS as METHODS
@@ -44,6 +46,7 @@ __version__ = "0.1.0"
 # compiling machinery is loaded only by what needs it.
 _HOMES = {
     "analysis.analyse": "analyse",
+    "analysis.noise_advice": "NoiseAdvice recommend_noise",
     "client": "Client",
     "core.method": "Method",
     "core.methods": "METHODS",

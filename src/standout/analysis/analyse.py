@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 
 from standout.analysis.columns import Layout
 from standout.analysis.folders import FolderSums, read_folder
+from standout.analysis.noise_advice import chosen_words, recommend_noise
 from standout.analysis.tables import Rewards, Sums, read_table
 from standout.core import engine
 from standout.core.forecast import Forecaster, pool_like, pool_of
@@ -70,7 +72,8 @@ def analyse(
             (see `wide`); or a folder of files, which may be larger than memory: they are added up
             by arm.
         problem: What stands out and how rewards scatter: a `Problem`, a mapping of its fields, or
-            its noise alone. `recommend_noise(table)` suggests one.
+            its noise alone. With the noise `"auto"`, what `recommend_noise(table)` suggests is
+            taken, and `notes` says so.
         method: A name of `METHODS`, or a `Method`.
         arm: The column of the arms, where it is not called `arm` or `name`.
         value: The column of the rewards, where it is not called `value` or `reward`.
@@ -104,8 +107,12 @@ def analyse(
         >>> said.found.outliers, said.rewards, str(said.found.reason)
         (('yew',), 300, 'decided')
     """
-    problem = as_problem(problem)
     layout = Layout(arm, value, wide, sep, decimal, drop_missing)
+    chosen_noise: tuple[str, ...] = ()
+    if asks_for_noise(problem):
+        table = read_table(table, layout)
+        problem, chosen_noise = with_noise_for(problem, table)
+    problem = as_problem(problem)
     data = read_data(table, problem, layout, is_ordered, jobs=jobs, executor=executor)
     chosen, notes = _choose_method(as_method(method), problem, data, is_ordered)
     run = replay(data, problem, chosen, seed)
@@ -126,8 +133,21 @@ def analyse(
         otherwise=OTHERWISE,
         next=_next(run) if found.undecided else (),
         left=left,
-        notes=(*data.notes, *notes),
+        notes=(*chosen_noise, *data.notes, *notes),
     )
+
+
+def asks_for_noise(problem: ProblemLike) -> bool:
+    """Whether the noise is to be chosen by the rewards."""
+    noise = problem.get("noise") if isinstance(problem, Mapping) else problem
+    return isinstance(noise, str) and noise.strip().lower() == "auto"
+
+
+def with_noise_for(problem: ProblemLike, data: Rewards | Sums) -> tuple[Problem, tuple[str, ...]]:
+    """The problem with a noise that the rewards suggest, and a note that says so."""
+    advice = recommend_noise(data)
+    fields = dict(problem) if isinstance(problem, Mapping) else {}
+    return as_problem({**fields, "noise": advice.noise}), (chosen_words(advice),)
 
 
 def read_data(

@@ -13,13 +13,13 @@ from standout.cli.options import (
     Json,
     MethodText,
     NewName,
-    Noise,
     QuestionOptions,
     Seed,
     cluster,
     expanded,
     typed_place,
 )
+from standout.core.noise import NOISE_FORMS
 from standout.errors import ProblemError
 from standout.files import writing
 from standout.text import plural
@@ -29,6 +29,18 @@ if TYPE_CHECKING:
     from standout.analysis.tables import Rewards, Sums
     from standout.core.problem import Problem
     from standout.results import Analysis
+
+
+AUTO = "auto"
+AnalysedNoise = Annotated[
+    str,
+    typer.Option(
+        "--noise",
+        metavar="NOISE",
+        show_default="what the rewards suggest",
+        help=f"How rewards scatter: {NOISE_FORMS}.",
+    ),
+]
 
 
 @expanded
@@ -41,7 +53,7 @@ def analyse(
             "mean[,std]); or a folder of files with a row per reward.",
         ),
     ],
-    noise: Noise,
+    noise: AnalysedNoise = AUTO,
     *,
     question: QuestionOptions,
     method: MethodText = None,
@@ -120,8 +132,13 @@ def analyse(
     from standout.analysis.columns import Layout
     from standout.core.methods import DEFAULT_METHOD
 
-    problem = question.problem(noise)
     layout = Layout(arm, value, wide, "\t" if sep in ("tab", "\\t") else sep, decimal, drop_missing)
+    if noise == AUTO:
+        # A folder may be larger than memory: nothing looks at its rewards one by one.
+        if Path(table).is_dir():
+            raise ProblemError(f"say how the rewards of a folder scatter: --noise, {NOISE_FORMS}")
+        noise = _noise_of(table, layout)
+    problem = question.problem(noise)
     data = _read(table, problem, layout, ordered, dask)
     said = look(
         data,
@@ -139,6 +156,18 @@ def analyse(
         _go_on(typed_place(to), data, problem, said.method, name, seed, ordered, said_json=as_json)
     if report is not None:
         _report(report, data, problem, said.method, seed, ordered)
+
+
+def _noise_of(table: str, layout: Layout) -> str:
+    """What the rewards of a table suggest, said on standard error."""
+    from standout.analysis.noise_advice import chosen_words, recommend_noise
+    from standout.analysis.tables import read_table
+
+    advice = recommend_noise(read_table(table, layout))
+    typer.echo(chosen_words(advice), err=True)
+    if advice.hint:
+        typer.echo(advice.hint, err=True)
+    return advice.noise
 
 
 def _read(
@@ -200,8 +229,10 @@ def _report(
     with tempfile.TemporaryDirectory(prefix="standout-report-") as folder:
         place = Path(folder) / f"{path.stem}.db"
         how: dict[str, Any] = {"name": path.stem, "seed": seed, "is_ordered": ordered}
-        with begin_study(place, data, problem, method, **how) as study:
-            page = render_report(study, seed=seed)
+        with console.progress_words("report") as told:
+            told(f"telling {data.total:,} rewards to a study")
+            with begin_study(place, data, problem, method, **how) as study:
+                page = render_report(study, seed=seed, told=told)
     with writing(path) as file:
         file.write(page)
     typer.echo(f"report in {path}", err=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -84,11 +85,39 @@ def progress(*columns: ProgressColumn, **options: Any) -> Progress:
     return Progress(*columns, console=console, transient=True, disable=hidden, **options)
 
 
+@dataclass
+class Milestones:
+    """Progress where no bar can be drawn: a line for each tenth, or at least every half minute."""
+
+    seconds: float = 30.0
+
+    def __post_init__(self) -> None:
+        self._tenths: dict[str, int] = {}
+        self._said = time.monotonic()
+
+    def __call__(self, label: str, done: float, total: float) -> None:
+        """Say how far something is, unless that was said a moment ago."""
+        share = done / total if total else 1.0
+        tenth, now = int(10 * share), time.monotonic()
+        if self._tenths.get(label) == tenth and now - self._said < self.seconds:
+            return
+        self._tenths[label], self._said = tenth, now
+        messages().print(f"{label}: {share:.0%}")
+
+
 def live_line() -> Progress:
     """A spinner with one line of text and the time."""
     from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
     return progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+
+
+@contextmanager
+def progress_words(what: str) -> Iterator[Callable[[str], None]]:
+    """A live line that says what is done next: call it with a few words."""
+    with live_line() as line:
+        task = line.add_task(what)
+        yield lambda step: line.update(task, description=f"{what}: {step}")
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,8 @@ def standout(
 ) -> None:
     """Find the few items that stand out from the many, with few measurements and a guarantee.
 
-    An item ("arm") stands out when its mean exceeds median + k MAD of all means.
+    An item ("arm") stands out when its mean exceeds median + k x 1.4826 x MAD of
+    all means.
     Start with `standout demo`.
     """
     if context.invoked_subcommand is None:

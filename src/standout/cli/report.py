@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from standout.cli.console import print_json
+from standout.cli.console import print_json, progress_words
 from standout.cli.options import Json, Name, Place, open_study
 from standout.errors import StudyError
 from standout.files import writing
@@ -46,8 +46,9 @@ def report(
     from standout.report.page import render
     from standout.study.rating.picture_files import checked_folder
 
-    with open_study(place, name) as opened:
-        facts = gather(opened, seed=seed, files=None if files is None else checked_folder(files))
+    folder = None if files is None else checked_folder(files)
+    with open_study(place, name) as opened, progress_words("report") as told:
+        facts = gather(opened, seed=seed, files=folder, told=told)
     if out is not None:
         _write(out, render(facts))
     elif not as_json:

@@ -77,11 +77,13 @@ def reproduce(
 
 
 def _with_bars(names: list[str], settings: Settings, executor: Executor | None) -> Reproduction:
-    """Make the figures with a bar for each on standard error."""
+    """Make the figures with a bar for each on standard error, or lines where it is no terminal."""
     from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 
     from standout.paper.reproduce import reproduce as make
 
+    if not console.messages().is_terminal:
+        return make(names, settings, console.Milestones(), executor)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=24),

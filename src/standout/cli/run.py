@@ -19,7 +19,6 @@ from standout.cli.options import (
     Budget,
     Json,
     MethodText,
-    Noise,
     QuestionOptions,
     Seed,
     Unordered,
@@ -28,6 +27,7 @@ from standout.cli.options import (
     read_text,
     typed_place,
 )
+from standout.core.noise import NOISE_FORMS
 from standout.errors import StudyError
 from standout.text import plural, verdicts
 
@@ -39,6 +39,16 @@ if TYPE_CHECKING:
     from standout.study.measuring.worker import Worker
     from standout.study_interface import StudyInterface
 
+AUTO = "auto"
+RunNoise = Annotated[
+    str,
+    typer.Option(
+        "--noise",
+        metavar="NOISE",
+        show_default="what a few pilot pulls suggest",
+        help=f"How rewards scatter: {NOISE_FORMS}.",
+    ),
+]
 TOKEN = "STANDOUT_TOKEN"
 GRACE = 15.0
 """Seconds for giving back what is under way when a run is told to end."""
@@ -74,7 +84,7 @@ def run(
         int, typer.Option(help="Failures in a row of an arm before it is paused.", min=0)
     ] = 2,
     dask: Annotated[str | None, typer.Option(help="Measure on this Dask cluster.")] = None,
-    noise: Noise = "gaussian",
+    noise: RunNoise = AUTO,
     *,
     question: QuestionOptions,
     method: MethodText = None,
@@ -107,6 +117,7 @@ def run(
     may measure for one study at once, from several machines with PostgreSQL or
     with --server, where arms and problem are those of the server's study.
     """
+    from standout.cli.run_noise import noise_of
     from standout.core.methods import DEFAULT_METHOD
     from standout.retries import Patience
     from standout.study import Study
@@ -116,6 +127,7 @@ def run(
 
     function = _measure_of(measure, measure_python, timeout, is_remote=dask is not None)
     study: Study | RemoteStudy
+    where = ""
     if server is not None:
         if arms is not None or place is not None:
             raise StudyError("with --server the study is there: leave out PATH and --arms")
@@ -123,9 +135,12 @@ def run(
     elif arms is None:
         raise StudyError("say which arms: give --arms, or --server for a study that is there")
     else:
+        where, listed = typed_place(place or default_place(arms)), read_arms(*read_text(arms))
+        if noise == AUTO:
+            noise = noise_of(where, name or "main", listed, None if dask else function)
         study = make_or_find(
-            typed_place(place or default_place(arms)),
-            read_arms(*read_text(arms)),
+            where,
+            listed,
             question.problem(noise),
             method or DEFAULT_METHOD,
             name=name or "main",
@@ -149,9 +164,9 @@ def run(
         if as_json:
             print_json(now.to_dict())
         else:
-            from standout.cli.study_inspect import overview
+            from standout.cli.run_words import ending
 
-            typer.echo("\n".join(overview(now, study if isinstance(study, Study) else None)))
+            typer.echo("\n".join(ending(now, study, where)))
     if not status.stopped:
         typer.echo(f"{plural(len(status.paused), 'arm')} could not be measured", err=True)
         raise typer.Exit(1)

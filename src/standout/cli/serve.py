@@ -21,7 +21,7 @@ def serve(
         str | None,
         typer.Argument(
             metavar="[PATH]",
-            help="Where the studies are: a file (made if it is not there), "
+            help="Where the studies are: a file (with --new made if it is not there), "
             "postgresql://user@host/database, or env:NAME for an address kept secret.",
         ),
     ] = None,

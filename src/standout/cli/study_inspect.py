@@ -76,7 +76,8 @@ def overview(now: Status, study: Study | None = None) -> list[str]:
         lines.append("pulls left: " + ("not known yet" if left is None else f"about {left:,}"))
     # What is nearly done needs no way out.
     is_far = now.stopped or left is None or left > now.pulls
-    if study is not None and now.enough_tolerance is not None and is_far:
+    is_offered = now.found is None or bool(now.found.offered_endings())
+    if study is not None and now.enough_tolerance is not None and is_far and is_offered:
         lines += endings_words(study.endings())
         lines += ["to follow it: standout study set PATH --tolerance ..."]
     if study is not None and now.undecided and now.pulls:

@@ -9,6 +9,7 @@ import numpy as np
 
 from standout.core.kinds import Verdict
 from standout.core.state import THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
+from standout.core.threshold.rounding import bounds_rounding
 from standout.core.typing import Flags, Floats
 
 _FIGURES = 2
@@ -48,8 +49,10 @@ def _needed(state: State) -> Floats:
 
 def _decided(state: State, tolerance: float) -> Flags:
     """Which arms a tolerance decides, in the words of the stop rule."""
-    above = state.lower > state.bounds[:, THRESHOLD_UPPER, None] - tolerance
-    below = state.upper <= state.bounds[:, THRESHOLD_LOWER, None] + tolerance
+    sides = zip(state.bounds, state.factors, strict=True)
+    slip = np.array([bounds_rounding(bounds, factor) for bounds, factor in sides])[:, None]
+    above = state.lower > state.bounds[:, THRESHOLD_UPPER, None] - tolerance + slip
+    below = state.upper <= state.bounds[:, THRESHOLD_LOWER, None] + tolerance + slip
     return np.asarray(above.any(axis=0) | below.all(axis=0))
 
 

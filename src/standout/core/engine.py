@@ -37,8 +37,9 @@ from standout.core.state import (
 )
 from standout.core.threshold import update_threshold
 from standout.core.threshold.best_guess import shrunken
+from standout.core.threshold.growth import grow_sample
 from standout.core.threshold.population import guess_chances
-from standout.core.threshold.sample import grow_sample
+from standout.core.threshold.rounding import bounds_rounding
 from standout.core.typing import Flags, Floats
 
 _UNDECIDED = int(Verdict.UNDECIDED)
@@ -197,8 +198,8 @@ def _set_interval(
 def _update_verdicts(spec: Spec, state: State) -> None:
     """Certify each arm whose interval lies apart from the threshold's on every side.
 
-    An arm exactly on the threshold does not stand out, so that an interval may
-    touch the threshold's from below. With a tolerance they may overlap by that
+    An arm exactly on the threshold, up to rounding, does not stand out, so that an interval
+    may touch the threshold's from below. With a tolerance they may overlap by that
     much: an arm so near the threshold may go either way, and goes by its estimate.
     """
     # Nothing in the loop branches, and what is the same for all arms is read before it, so
@@ -223,12 +224,13 @@ def _update_verdicts(spec: Spec, state: State) -> None:
 def _reading(spec: Spec, state: State, side: int) -> _Reading:
     """What a side's verdicts depend on."""
     bounds = state.bounds[side]
+    slip = bounds_rounding(bounds, state.factors[side])
     return (
         state.lower[side],
         state.upper[side],
         state.estimate[side],
-        bounds[THRESHOLD_LOWER] + spec.tolerance,
-        bounds[THRESHOLD_UPPER] - spec.tolerance,
+        bounds[THRESHOLD_LOWER] + spec.tolerance + slip,
+        bounds[THRESHOLD_UPPER] - spec.tolerance + slip,
         bounds[THRESHOLD],
     )
 

@@ -38,3 +38,7 @@ class Verdict(IntEnum):
     UNDECIDED = 0
     NORMAL = 1
     OUTLIER = 2
+
+
+ROUNDING = 2.0**-50
+"""Part of theta and of (1 + F) times the median that rounding may move theta by."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from standout.core.kinds import ROUNDING
 from standout.core.problem import Side
 from standout.core.typing import Flags, Floats
 
@@ -74,10 +75,10 @@ def outliers(
     side: Side = Side.HIGH,
     subset: Indexes | None = None,
 ) -> Flags:
-    """S, as a mask: which values lie strictly beyond the threshold."""
+    """S, as a mask: which values lie strictly beyond the threshold, by more than rounding."""
     array = _values(values)
-    theta = threshold(array, factor, side, subset)
-    return array > theta if side is Side.HIGH else array < theta
+    theta, slip = _threshold_and_rounding(array, factor, side, subset)
+    return array > theta + slip if side is Side.HIGH else array < theta - slip
 
 
 def min_gap(
@@ -86,15 +87,26 @@ def min_gap(
     side: Side = Side.HIGH,
     subset: Indexes | None = None,
 ) -> float:
-    """The smallest distance of any value to the threshold."""
+    """The smallest distance of any value to the threshold; 0 for one on it, up to rounding."""
     array = _values(values)
-    return float(np.min(np.abs(array - threshold(array, factor, side, subset))))
+    theta, slip = _threshold_and_rounding(array, factor, side, subset)
+    gap = float(np.min(np.abs(array - theta)))
+    return gap if gap > slip else 0.0
 
 
 def mean_std_threshold(values: ArrayLike, k: float, side: Side = Side.HIGH) -> float:
     """The threshold of Zhuang et al. (2017): mean + k * population standard deviation."""
     array = _values(values)
     return float(array.mean() + _sign(side) * k * array.std())
+
+
+def _threshold_and_rounding(
+    values: Floats, factor: float, side: Side, subset: Indexes | None
+) -> tuple[float, float]:
+    middle = median(_sign(side) * (values if subset is None else values[subset]))
+    theta = threshold(values, factor, side, subset)
+    # The argument is that of `standout.core.threshold.rounding`.
+    return theta, ROUNDING * (abs(theta) + (1.0 + factor) * abs(middle))
 
 
 def _values(values: ArrayLike) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -135,17 +136,26 @@ class Facts(ReportData):
         }
 
 
-def gather(study: Study, *, seed: int = 0, files: str | None = None) -> Facts:
+def gather(
+    study: Study,
+    *,
+    seed: int = 0,
+    files: str | None = None,
+    told: Callable[[str], object] = str,
+) -> Facts:
     """Look at everything, as of one moment; takes seconds for a log of a million rewards.
 
-    `files` is the folder in which the pictures of items are (`standout serve --files`).
+    `files` is the folder in which the pictures of items are (`standout serve --files`). `told`
+    hears what is done next, in a few words.
     """
+    told("reading and verifying the log")
     now = read_report_data(study)
     seen, log = now.seen, now.log
     findings = [
-        *statistical_findings(log, seen.names, seen.problem.noise),
+        *statistical_findings(log, seen.names, seen.problem.noise, told),
         *bookkeeping_findings(seen, log, now.verified),
     ]
+    told("comparing with uniform sampling")
     uniform = uniform_pulls(
         seen.problem, now.method, log.arm, log.reward,
         len(seen.names), seen.counts.undecided, seed,

@@ -40,9 +40,15 @@ ROW_BYTES = 110
 """What a row takes beside its name, numbers among it."""
 
 
-def render_report(study: Study, *, seed: int = 0, files: str | None = None) -> str:
+def render_report(
+    study: Study,
+    *,
+    seed: int = 0,
+    files: str | None = None,
+    told: Callable[[str], object] = str,
+) -> str:
     """The whole page. It reads all rewards: give it a handle that nobody else waits for."""
-    return render(gather(study, seed=seed, files=files))
+    return render(gather(study, seed=seed, files=files, told=told))
 
 
 def render(facts: Facts) -> str:

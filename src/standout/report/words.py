@@ -10,7 +10,7 @@ from standout.core.problem import Side
 from standout.estimation.until import Until
 from standout.report.items import quoted
 from standout.results import Forecast, StopReason
-from standout.results.overlap import overlap_words
+from standout.results.overlap import outside_words, overlap_words
 from standout.text import count, listed, plural, printable, rounded
 
 if TYPE_CHECKING:
@@ -192,6 +192,8 @@ def caption(facts: Facts) -> str:
         seen.problem.side, tolerance,
     )  # fmt: skip
     words += f" {why}" if why else ""
+    odd = outside_words(seen.names, seen.estimate, seen.lower, seen.upper)
+    words += f" {odd}" if odd else ""
     if facts.picture.is_crowded:
         words += " So many arms do not fit one by one: most are drawn as a band, the others apart."
     return words

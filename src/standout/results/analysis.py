@@ -82,7 +82,7 @@ class Analysis(DisplayedArms, Result):
             )
         elif found.undecided and self.is_complete:
             lines.append("no forecast of the pulls that the rest will take: no end is in sight")
-        for one in found.endings[1:]:
+        for one in found.offered_endings()[1:]:
             took = (
                 "longer than was played"
                 if one.pulls is None

@@ -10,7 +10,8 @@ from typing import Any
 from standout.results.chances import Chances
 from standout.results.display import DisplayedArms, some
 from standout.results.interval import HasThresholds, Interval
-from standout.results.overlap import overlap_words
+from standout.results.overlap import outside_words, overlap_words
+from standout.results.sentences import answer_sentences
 from standout.results.serialisation import Arms, Ints, LowerEnds, Maybe, Maybes, Result, UpperEnds
 from standout.text import plural, verdicts
 
@@ -173,9 +174,34 @@ class Identification(HasThresholds, DisplayedArms, Result):
         guess = [arm for arm in self.best_guess if arm not in certain]
         if self.undecided and guess:
             lines.append(f"best guess, not certain: {some(guess)}")
-        if self.endings and not (self.note and "tolerance of" in self.note):
-            lines.append(f"a tolerance of {self.endings[0].tolerance:g} would decide every arm now")
+        offered = self.offered_endings()
+        if offered and not (self.note and "tolerance of" in self.note):
+            lines.append(f"a tolerance of {offered[0].tolerance:g} would decide every arm now")
         return "\n".join([*lines, *([self.note] if self.note else [])])
+
+    def offered_endings(self) -> tuple[Ending, ...]:
+        """The endings, unless the first tolerance is as wide as all estimates are apart.
+
+        With such a tolerance any arm may be called an outlier, so that it helps no one.
+        """
+        import numpy as np
+
+        known = self.means[np.isfinite(self.means)] if len(self.means) else self.means
+        if not self.endings or (len(known) and self.endings[0].tolerance >= np.ptp(known)):
+            return ()
+        return self.endings
+
+    def sentences(self) -> list[str]:
+        """The answer as sentences: which arms stand out, with their intervals, and the threshold.
+
+        >>> data = dict(outliers=["yew"], normal=["ash", "elm"], undecided=[], best_guess=["yew"],
+        ...     threshold={"lower": 0.4, "upper": 0.6}, threshold_estimate=0.5, pulls=30, rounds=4,
+        ...     reason="decided", arms=["ash", "elm", "yew"])
+        >>> print("\\n".join(Identification.from_dict(data).sentences()))
+        1 of the 3 arms stands out: yew.
+        The threshold lies between 0.400 and 0.600. 30 pulls.
+        """
+        return answer_sentences(self)
 
     def overlap_lines(self) -> list[str]:
         """Why decided arms' intervals reach into the threshold's: a sentence where some do."""
@@ -191,7 +217,8 @@ class Identification(HasThresholds, DisplayedArms, Result):
             verdict, self.means, self.lower, self.upper, self.thresholds, median,
             self.problem.side, self.problem.tolerance,
         )  # fmt: skip
-        return [] if words is None else [words]
+        odd = outside_words(self.arms, self.means, self.lower, self.upper)
+        return [each for each in (words, odd) if each is not None]
 
     def columns(self) -> dict[str, Any]:
         """Per arm: its verdict, mean, interval and pulls, and its chance where there is one."""

@@ -33,6 +33,38 @@ class Threshold(Interval):
     estimate: Maybe
 
 
+def possible_means(noise: str) -> tuple[float, float]:
+    """The smallest and the largest mean that an arm can have, from the text of its noise.
+
+    >>> possible_means("bernoulli"), possible_means("bounded:1.0,7.0"), possible_means("gaussian")
+    ((0.0, 1.0), (1.0, 7.0), (-inf, inf))
+    """
+    family, _, ends = noise.partition(":")
+    if family == "bernoulli":
+        return 0.0, 1.0
+    if family == "bounded":
+        low, _, high = ends.partition(",")
+        return float(low), float(high)
+    return -math.inf, math.inf
+
+
+def words_of(
+    lower: float, upper: float, low: float, high: float, show: Any = "{:.5g}".format
+) -> str:
+    """An interval of the threshold, without what no mean can reach.
+
+    >>> words_of(0.18, 1.33, 0.0, 1.0), words_of(0.18, 0.5, 0.0, 1.0)
+    ('above 0.18', 'between 0.18 and 0.5')
+    """
+    if upper >= high and lower <= low:
+        return "anywhere yet"
+    if upper > high:
+        return f"above {show(lower)}"
+    if lower < low:
+        return f"below {show(upper)}"
+    return f"between {show(lower)} and {show(upper)}"
+
+
 class HasThresholds:
     """A result with a threshold: that of the only side, or the high one and `threshold_low`."""
 
@@ -47,8 +79,10 @@ class HasThresholds:
 
     def threshold_words(self) -> str:
         """Where the threshold lies, or both where both sides are asked."""
+        noise = getattr(getattr(self, "problem", None), "noise", "")
+        low, high = possible_means(noise if isinstance(noise, str) else noise.spec())
         found = [
-            f"between {each.lower:.5g} and {each.upper:.5g}"
+            words_of(each.lower, each.upper, low, high)
             for each in self.thresholds
             if each.upper - each.lower < math.inf
         ]

@@ -16,6 +16,25 @@ TOGETHER = (
 _NORMAL, _OUTLIER = 1, 2
 
 
+def outside_words(names: Sequence[object], means: Any, lower: Any, upper: Any) -> str | None:
+    """Why an estimate may lie outside its own interval; None where none does."""
+    import numpy as np
+
+    room = 1e-9 * np.maximum(1.0, np.abs(means))
+    outside = np.flatnonzero((means < lower - room) | (means > upper + room))
+    if not len(outside):
+        return None
+    first = int(outside[0])
+    is_one = len(outside) == 1
+    arms = "1 arm has its" if is_one else f"{len(outside):,} arms have their"
+    what = "estimate outside its own interval" if is_one else "estimates outside their intervals"
+    return (
+        f"{arms} {what} ({names[first]}: {means[first]:.4g}, interval {lower[first]:.4g} to "
+        f"{upper[first]:.4g}). The interval joins what each earlier moment allowed: either the "
+        "mean moved, or the rewards do not scatter as the noise says. Do not rely on these arms."
+    )
+
+
 def overlap_words(
     verdict: Any,
     means: Any,

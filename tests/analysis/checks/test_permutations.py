@@ -95,7 +95,7 @@ def test_workers_are_as_likely_as_the_share_of_orders() -> None:
         cells = worker_checks._cells(again, worker, 2)
         total = np.bincount(cells.of, again.score)
         together, single = worker_checks._differ(cells, total, np.zeros(2))
-        repeat = worker_checks._repeat(again, cells, total, 1.0)
+        repeat = worker_checks._repeat(cells, total, 1.0)
         return worker_checks._p(worker_checks._differ_p(together, single), repeat)
 
     seen = p_of(scores)

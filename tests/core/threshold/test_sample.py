@@ -16,7 +16,7 @@ from standout.core.order import sort_ends
 from standout.core.problem import Problem
 from standout.core.run import Run, start_state
 from standout.core.state import SIZE, STAGE, THRESHOLD_LOWER, THRESHOLD_UPPER
-from standout.core.threshold import sample, update_threshold
+from standout.core.threshold import growth, sample, update_threshold
 from tests.naive import exact
 from tests.naive.threshold import algorithm1
 
@@ -184,3 +184,53 @@ def test_a_clear_answer_needs_no_larger_sample() -> None:
     found = run.identification().outliers
     assert "7" in found
     assert all(means[int(arm)] > 0.1 for arm in found)
+
+
+@pytest.mark.usefixtures("small_samples")
+@pytest.mark.parametrize("seed", range(4))
+def test_its_own_error_is_the_range_of_its_estimates(seed: int) -> None:
+    """What the threshold's interval shrinks to, so that a sample too small to end a run grows."""
+    rng = np.random.default_rng(seed)
+    n = 150
+    problem = Problem(noise="gaussian:1", k=[1, 1.5, 3, 20][seed], mad_scale=1)
+    spec = FOCUS.spec(problem, n)
+    state = start_state(problem, FOCUS, n, rng)
+    state.pulls[:] = 1
+    means = rng.normal(size=n) if seed % 2 else rng.integers(0, 2, n).astype(float)
+    state.estimate[0] = state.lower[0] = state.upper[0] = means
+    sort_ends(state, 0)
+    update_threshold(spec, state, 0)
+    width = state.bounds[0, THRESHOLD_UPPER] - state.bounds[0, THRESHOLD_LOWER]
+    assert width > 0
+    error = growth._error(spec, state, 0)
+    assert error >= width * (1 - 1e-12)
+    members = means[state.stage <= state.sampled[STAGE]].tolist()
+    ranks = sample.ranks(spec, state)
+    ends = (
+        find(members, members, problem.factor, ranks) for find in (exact.lower_end, exact.upper_end)
+    )
+    low, high = ends
+    assert error == pytest.approx(high - low)
+    state.estimate[0, state.omega[0]] = math.nan
+    assert growth._error(spec, state, 0) == math.inf
+
+
+@pytest.mark.usefixtures("small_samples")
+@pytest.mark.parametrize(("k", "side"), [(3.0, "high"), (1.0, "high"), (3.0, "both")])
+def test_a_run_with_two_groups_of_nearly_half_the_arms_ends(k: float, side: str) -> None:
+    """No sample says which of them holds the median: all arms have to join."""
+    n = 261
+    means = np.array([0.0] * 130 + [1.0] * 130 + [12.0])
+    problem = Problem(noise="gaussian:0.05", k=k, mad_scale=1, side=side, delta=0.1)
+    run = Run(
+        problem, [str(i) for i in range(n)], "focus:growth=0.1", np.random.default_rng(3),
+        budget=200 * n,
+    )  # fmt: skip
+    sizes = play(run, means, 0.05, np.random.default_rng(4))
+    assert run.state.sampled[STAGE] > 0
+    assert sizes[-1] == n
+    assert run.is_decided
+    found = run.identification()
+    theta = algorithm1(means.tolist(), means.tolist(), k, range(n)).threshold[0]
+    assert theta == 1 + k
+    assert set(found.outliers) == {str(n - 1)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,17 +38,23 @@ class Finding(Result):
     alpha: float | None = None
 
 
-def statistical_findings(log: RewardTable, names: Sequence[str], noise: Noise) -> list[Finding]:
-    """The checks on the rewards themselves, each with a false-alarm probability of ALPHA."""
+def statistical_findings(
+    log: RewardTable, names: Sequence[str], noise: Noise, told: Callable[[str], object] = str
+) -> list[Finding]:
+    """The checks on the rewards themselves, each with a false-alarm probability of ALPHA.
+
+    `told` hears what is looked at next.
+    """
+    told("sorting the rewards by arm")
     arms = sort_rewards(log.arm, log.reward, len(names))
-    findings = [
-        _drift(arms, log, names),
-        _neighbours(arms),
-        _noise(arms, names, noise),
-        _workers(arms, log),
-        *_sources(arms, log),
-    ]
-    return [*findings, *_delay(arms, log)]
+    told("looking for drift")
+    findings = [_drift(arms, log, names)]
+    told("comparing rewards with those before them")
+    findings += [_neighbours(arms)]
+    told("looking at the spread of the rewards")
+    findings += [_noise(arms, names, noise)]
+    told("comparing workers")
+    return [*findings, _workers(arms, log), *_sources(arms, log), *_delay(arms, log)]
 
 
 def _tested(key: str, title: str, p: float, fine: str, warning: str, advice: str) -> Finding:
@@ -77,9 +83,10 @@ def _drift(arms: Arms, log: RewardTable, names: Sequence[str]) -> Finding:
         return _too_few(key, title)
     found = order_checks.trend_of(arms, arms.place / max(1, len(log) - 1), alone=True)
     amount = f"{signed(found.change)} (give or take {2 * found.error:.2g})"
-    warning = (
-        "The same arms gave other rewards later than earlier: from the first to the last pull "
-        f"they changed by about {amount}."
+    warning = "The same arms gave other rewards later than earlier. " + (
+        f"From the first to the last pull they changed by about {amount}."
+        if abs(found.change) > 2 * found.error
+        else f"Some rose and some fell: on average they changed by {amount}, which may be 0."
     )
     if len(found.arms):
         warning = (

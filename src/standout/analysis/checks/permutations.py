@@ -26,6 +26,10 @@ DRAWS, ENOUGH = 6000, 6
 
 A p-value below 0.001 needs fewer than `ENOUGH` among all `DRAWS`.
 """
+FEWEST_DRAWS = 1000
+"""Orders tried at least: with none as odd, the p-value is below 0.001."""
+EFFORT = 120_000_000
+"""Orders tried times the numbers that change in each, about: some seconds of work."""
 MOST_DEALT = 20_000
 """Rewards dealt to new places per order. Arms beyond, those without rare values, are so
 large or so many that their sums are drawn from the normal distribution instead."""
@@ -77,31 +81,38 @@ class Reorderings:
         self._deck = np.arange(len(arms.arm))
         self._slots = np.empty(len(chosen), dtype=np.int64)
 
+    def affordable(self, cells: int) -> int:
+        """How many orders to try. It depends on nothing that another order changes."""
+        return min(DRAWS, max(FEWEST_DRAWS, EFFORT // max(1, len(self.value) + cells)))
+
     def next(self) -> Ints:
         """Deal anew: the places, among the sorted rewards, of the values."""
         deal(self._deck, self._first, self._number, self._count, self._slots, self.rng)
         return self._slots
 
 
-def reordered_p(arms: Arms, p: float, statistic: Callable[[Reorderings], Statistic]) -> float:
+def reordered_p(
+    arms: Arms, p: float, statistic: Callable[[Reorderings], Statistic], cells: int = 0
+) -> float:
     """The probability of an order that looks as odd as a formula's `p`.
 
     `statistic` makes, for some reorderings, the function that gives the formula's
-    p-value with the values at given places. `p` itself is returned if it is far
-    from a warning. Valid for any number of orders tried (Besag and Clifford
+    p-value with the values at given places; it works on so many `cells`, besides the
+    values that are dealt. With many of them fewer orders are tried. `p` itself is
+    returned if it is far from a warning. Valid for any number of orders tried (Besag and Clifford
     1991): below u with a probability of at most u, for every u < WORTH_TRYING.
     """
     if p >= WORTH_TRYING:
         return p
     orders = Reorderings(arms)
     p_of = statistic(orders)
-    found = 0
-    for tried in range(1, DRAWS + 1):
+    found, draws = 0, orders.affordable(cells)
+    for tried in range(1, draws + 1):
         if p_of(orders.next()) <= p * _NEAR:
             found += 1
             if found == ENOUGH:
                 return ENOUGH / tried
-    return (found + 1) / (DRAWS + 1)
+    return (found + 1) / (draws + 1)
 
 
 def _commonest(arms: Arms) -> Floats:

@@ -93,7 +93,7 @@ def sort_rewards(arm: Ints, reward: Floats, n_arms: int) -> Arms:
 
 def sums_by(group: Ints, values: Floats, n_groups: int) -> Floats:
     """Sums of the values of each group."""
-    found: Floats = np.bincount(group, values, n_groups).astype(np.float64)
+    found: Floats = np.bincount(group, values, n_groups).astype(np.float64, copy=False)
     return found
 
 

@@ -63,6 +63,11 @@ class _Cells:
     """Workers that are looked at alone."""
     squares: float
     """Sum of the squared entries of the covariance of these sums."""
+    again: Ints
+    """The cells of workers who have met the arm at least twice, as have others."""
+    mean: float
+    variance: float
+    """Of the sum of the squared sums of scores of these cells, over all reorderings."""
 
 
 def compare_workers(arms: Arms, worker: Ints, n_workers: int) -> Workers:
@@ -71,14 +76,16 @@ def compare_workers(arms: Arms, worker: Ints, n_workers: int) -> Workers:
     cells = _cells(arms, own, n_workers)
     total = sums_by(cells.of, arms.score, len(cells.arm))
     together, single = _differ(cells, total, _allowed(arms, own, cells))
-    p_repeat = _repeat(arms, cells, total, MORE_SPREAD)
+    p_repeat = _repeat(cells, total, MORE_SPREAD)
     looked_at = max(1, int(np.count_nonzero(cells.seen)))
     p_differ = _differ_p(together, single)
     far = np.flatnonzero(3 * looked_at * single <= ALPHA)
     off = sums_by(own, arms.centred(arms.reward), n_workers)
     free = cells.free
     return Workers(
-        p=reordered_p(arms, _p(p_differ, p_repeat), lambda orders: _in(orders, arms, cells)),
+        p=reordered_p(
+            arms, _p(p_differ, p_repeat), lambda orders: _in(orders, arms, cells), len(cells.arm)
+        ),
         p_differ=p_differ,
         p_repeat=p_repeat,
         lean=np.where(free > 0, off / np.where(free > 0, free, 1.0), np.nan),
@@ -94,7 +101,17 @@ def _cells(arms: Arms, own: Ints, n_workers: int) -> _Cells:
     free = sums_by(worker, size * (1 - size / number), n_workers)
     seen = (sums_by(worker, size, n_workers) >= FEWEST_OF_ONE) & (free > 0.5)
     squares = _squares(arms, arm, worker, size, free)
-    return _Cells(arm, worker, size, of, n_workers, number, free, seen, squares)
+    again = np.flatnonzero((size > 1) & (size < number))
+    moments = _moments(arms, arm[again], size[again], number[again])
+    return _Cells(arm, worker, size, of, n_workers, number, free, seen, squares, again, *moments)
+
+
+def _moments(arms: Arms, arm: Ints, size: Floats, n: Floats) -> tuple[float, float]:
+    """Mean and variance of the sum of the squared sums of scores of these cells."""
+    mean = float((size - size**2 / n).sum())
+    squares = sums_by(arm, size**2, arms.n_arms)
+    own = float((size**2 - 2 * size**3 / n).sum())
+    return mean, 2 * (own + float(((squares / arms.number) ** 2).sum()))
 
 
 def _p(p_differ: float, p_repeat: float) -> float:
@@ -150,20 +167,15 @@ def _squares(arms: Arms, arm: Ints, worker: Ints, size: Floats, free: Floats) ->
     return float(diagonal.sum() + (product**2).sum())
 
 
-def _repeat(arms: Arms, cells: _Cells, total: Floats, passes: float) -> float:
+def _repeat(cells: _Cells, total: Floats, passes: float) -> float:
     """Are one worker's rewards of one arm more alike than those of different workers?
 
     Sums of a worker's scores within an arm, squared, against their mean over
     all reorderings; only where a worker has met an arm at least twice. A
     variance larger by the factor `passes` does not count.
     """
-    again = (cells.size > 1) & (cells.size < cells.number)
-    size, n, own_total = (x[again] for x in (cells.size, cells.number, total))
-    mean = float((size - size**2 / n).sum())
-    squares = sums_by(cells.arm[again], size**2, arms.n_arms)
-    own = float((size**2 - 2 * size**3 / n).sum())
-    variance = 2 * (own + float(((squares / arms.number) ** 2).sum()))
-    return more_than_mean(float((own_total**2).sum()) / passes, mean, variance)
+    own = total[cells.again]
+    return more_than_mean(float(own @ own) / passes, cells.mean, cells.variance)
 
 
 def _in(orders: Reorderings, arms: Arms, cells: _Cells) -> Statistic:
@@ -173,14 +185,21 @@ def _in(orders: Reorderings, arms: Arms, cells: _Cells) -> Statistic:
     root = np.where(drawn, np.sqrt(cells.size), 0.0)
     share = cells.size / cells.number
     nothing = np.zeros(cells.n_workers)
+    # Arrays of this size cost more to allocate than to fill.
+    normal, of_arm = np.empty(len(root)), np.empty(len(root))
 
     def p_of(slots: Ints) -> float:
-        total = usual + sums_by(cells.of[slots], orders.value, len(usual))
+        total = sums_by(cells.of[slots], orders.value, len(usual))
+        total += usual
         if drawn.any():
-            normal = root * orders.rng.normal(size=len(root))
-            total += normal - share * sums_by(cells.arm, normal, arms.n_arms)[cells.arm]
+            orders.rng.standard_normal(out=normal)
+            np.multiply(normal, root, out=normal)
+            np.take(sums_by(cells.arm, normal, arms.n_arms), cells.arm, out=of_arm, mode="clip")
+            np.multiply(of_arm, share, out=of_arm)
+            total += normal
+            total -= of_arm
         together, single = _differ(cells, total, nothing)
-        return _p(_differ_p(together, single), _repeat(arms, cells, total, 1.0))
+        return _p(_differ_p(together, single), _repeat(cells, total, 1.0))
 
     return p_of
 

@@ -66,8 +66,11 @@ def exact_range(spec: Spec, state: State, side: int) -> None:
     highest = np.inf
     if np.isfinite(bounds[MEDIAN_LOWER]) and np.isfinite(bounds[MEDIAN_UPPER]):
         factor = state.factors[side]
-        lowest, state.binding[side, LOWER_END] = _lower_end(lower, upper, low, factor, bounds)
-        highest, state.binding[side, UPPER_END] = _upper_end(lower, upper, low, up, factor, bounds)
+        left, right = bounds[MEDIAN_LOWER], bounds[MEDIAN_UPPER]
+        lowest, state.binding[side, LOWER_END] = _lower_end(lower, upper, low, factor, left, right)
+        highest, state.binding[side, UPPER_END] = _upper_end(
+            lower, upper, low, up, factor, left, right
+        )
         # A very wide interval counts on both sides of mu there; Algorithm 1 counts it once.
         bounds[MAD_UPPER] = _largest_mad(state, side, up)
         highest = min(highest, bounds[MEDIAN_UPPER] + factor * bounds[MAD_UPPER])
@@ -111,13 +114,23 @@ def _largest_mad(state: State, side: int, rank: int) -> float:
 
 
 @part()
+def range_of_means(values: Floats, low: int, up: int, factor: float) -> tuple[float, float]:
+    """The range of theta where the sample's means are known: `values`, ascending.
+
+    Both ranks are those of arms in the sample.
+    """
+    left, right = values[len(values) - low], values[len(values) - up]
+    lowest, _ = _lower_end(values, values, low, factor, left, right)
+    highest, _ = _upper_end(values, values, low, up, factor, left, right)
+    return lowest, highest
+
+
+@part()
 def _lower_end(
-    lower: Floats, upper: Floats, rank: int, factor: float, bounds: Floats
+    lower: Floats, upper: Floats, rank: int, factor: float, left: float, right: float
 ) -> tuple[float, float]:
     """min over mu of mu + factor * D(mu), and mu. L_(j) is lower[count - j], U^(i) upper[i - 1]."""
     count = len(lower)
-    left = bounds[MEDIAN_LOWER]
-    right = bounds[MEDIAN_UPPER]
     best_mu = left
     best = _lowest_at(lower, upper, rank, factor, left)
     # The end of D's falling part, if it reaches that far (maybe just to zero).
@@ -169,7 +182,7 @@ def _beyond(mu: float, end: float, factor: float) -> float:
 
 @part()
 def _upper_end(
-    lower: Floats, upper: Floats, low: int, up: int, factor: float, bounds: Floats
+    lower: Floats, upper: Floats, low: int, up: int, factor: float, left: float, right: float
 ) -> tuple[float, float]:
     """max over mu of mu + factor * (largest possible MAD given mu), and mu.
 
@@ -177,8 +190,6 @@ def _upper_end(
     up - j without a lower one.
     """
     count = len(lower)
-    left = bounds[MEDIAN_LOWER]
-    right = bounds[MEDIAN_UPPER]
     best = -np.inf
     best_mu = right
     # j arms at least d above mu (at most low - 1 can be), up - j below (at most count - up).

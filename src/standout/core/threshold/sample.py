@@ -12,9 +12,8 @@ sample, `low` and `up`, and the range over the sample's intervals that uses
 these ranks contains the threshold of all arms.
 
 Half of delta pays for these counts, at every size that the sample may have.
-It starts with FIRST arms. When its own error is the larger part of what keeps
-the threshold uncertain, it grows fourfold, in the end to all arms: then nothing
-is left to chance but the rewards, and the argument why a run ends holds as ever.
+It starts with FIRST arms and grows fourfold, in the end to all arms
+(`standout.core.threshold.growth`).
 """
 
 from __future__ import annotations
@@ -24,17 +23,7 @@ import math
 import numpy as np
 
 from standout.core.compile import dispatch, part
-from standout.core.kinds import Verdict
-from standout.core.order import kth_largest
-from standout.core.state import (
-    SIZE,
-    STAGE,
-    THRESHOLD_LOWER,
-    THRESHOLD_UPPER,
-    UNDECIDED,
-    Spec,
-    State,
-)
+from standout.core.state import SIZE, Spec, State
 from standout.core.typing import Codes
 
 FIRST = 5_000
@@ -42,7 +31,6 @@ FIRST = 5_000
 GROWTH = 4
 FROM = 20_000
 """Arms from which a sample pays."""
-_UNDECIDED = int(Verdict.UNDECIDED)
 _ROUNDING = 1e-4
 _SMALL = 1e-12
 
@@ -152,85 +140,3 @@ def _chance(n: int, marked: int, count: int, x: int) -> float:
 @part()
 def _log_choose(n: int, k: int) -> float:
     return math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0)
-
-
-@part()
-def _wants_more(spec: Spec, state: State) -> bool:
-    """Whether the sample's own error is most of what keeps the run from ending."""
-    if spec.slack == 0.0 or state.sampled[SIZE] == spec.n_arms:
-        return False
-    if state.counters[UNDECIDED] == 0:
-        return False
-    low, up = ranks(spec, state)
-    if low > state.sampled[SIZE] or up < 1:
-        return _is_measured(state)
-    for side in range(len(state.signs)):
-        width = state.bounds[side, THRESHOLD_UPPER] - state.bounds[side, THRESHOLD_LOWER]
-        if not np.isfinite(width) or 2.0 * _error(spec, state, side) < width:
-            continue
-        own = 0.0
-        for i in range(spec.n_arms):
-            if state.verdict[i] == _UNDECIDED:
-                own += state.upper[side, i] - state.lower[side, i]
-        if own <= state.counters[UNDECIDED] * width:
-            return True
-    return False
-
-
-@part()
-def _is_measured(state: State) -> bool:
-    """Whether every arm of the sample has a finite interval."""
-    for j in range(state.sampled[SIZE]):
-        i = state.omega[j]
-        if not np.isfinite(state.upper[0, i] - state.lower[0, i]):
-            return False
-    return True
-
-
-@part()
-def _error(spec: Spec, state: State, side: int) -> float:
-    """How far the sample alone leaves theta open, as if the estimates were the means."""
-    count = state.sampled[SIZE]
-    low, up = ranks(spec, state)
-    if low > count or up < 1:
-        return np.inf
-    values = state.scratch
-    for j in range(count):
-        values[j] = state.estimate[side, state.omega[j]]
-    lowest = kth_largest(values, count, low, np.nan, state.work)
-    highest = kth_largest(values, count, up, np.nan, state.work)
-    middle = (lowest + highest) / 2
-    for j in range(count):
-        values[j] = abs(values[j] - middle)
-    smallest = kth_largest(values, count, low, np.nan, state.work)
-    largest = kth_largest(values, count, up, np.nan, state.work)
-    return float(highest - lowest + state.factors[side] * (largest - smallest))
-
-
-@part()
-def _grow(spec: Spec, state: State) -> None:
-    """Take the arms of the next stage into the sample."""
-    state.sampled[STAGE] += 1
-    count = 0
-    for i in range(spec.n_arms):
-        if state.stage[i] <= state.sampled[STAGE]:
-            state.omega[count] = i
-            count += 1
-    state.sampled[SIZE] = count
-
-
-@part()
-def _grow_if_wanted(spec: Spec, state: State) -> bool:
-    if not _wants_more(spec, state):
-        return False
-    _grow(spec, state)
-    return True
-
-
-@part()
-def _never_grow(spec: Spec, state: State) -> bool:
-    return False
-
-
-grow_sample = dispatch(lambda spec: _grow_if_wanted if spec.samples else _never_grow)
-"""Take more arms into the sample of (spec, state) if they are wanted; whether any were."""

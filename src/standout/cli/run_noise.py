@@ -1,0 +1,68 @@
+"""`standout run` without `--noise`: a few pilot pulls, and what they suggest, said aloud."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from standout.errors import NoStudyError, ProblemError, StudyError
+from standout.text import plural
+
+if TYPE_CHECKING:
+    from standout.analysis.noise_advice import NoiseAdvice
+
+PILOT_ARMS, PILOT_PULLS = 3, 8
+"""Arms that are measured before the study begins, and how often each."""
+
+
+def noise_of(
+    place: str, name: str, arms: Sequence[str], function: Callable[[str], float] | None
+) -> str:
+    """The noise of a study that is there; else what pilot pulls suggest, with a notice.
+
+    The pilot's rewards are not counted: the noise was chosen by them. There is no pilot without
+    a `function`, as on a cluster.
+    """
+    from standout.study import Study
+
+    with contextlib.suppress(NoStudyError), Study.open(place, name) as study:
+        return study.problem.noise.spec()
+    if function is None:
+        typer.echo(
+            "no --noise given, and no pilot is measured on a cluster: gaussian is assumed. "
+            "Timings, prices and counts are often skewed: then name heavy:SIGMA.",
+            err=True,
+        )
+        return "gaussian"
+    advice = _advice(arms, function)
+    if advice.is_sure or advice.noise == "gaussian":
+        typer.echo(f"no --noise given; pilot pulls suggest {advice.summary()}", err=True)
+        return advice.noise
+    raise StudyError(
+        f"say how rewards scatter; pilot pulls suggest --noise {advice.noise}, "
+        f"because {advice.why.rstrip('.')} ({'; '.join(advice.evidence)}). {advice.hint}"
+    )
+
+
+def _advice(arms: Sequence[str], function: Callable[[str], float]) -> NoiseAdvice:
+    from standout.analysis.noise_advice import recommend_noise
+
+    rewards: dict[str, list[float]] = {}
+    failure: Exception | None = None
+    for arm in arms[:PILOT_ARMS]:
+        for _ in range(PILOT_PULLS):
+            try:
+                rewards.setdefault(arm, []).append(float(function(arm)))
+            except Exception as error:  # A study goes on after a failure, and so does its pilot.
+                failure = error
+    found = {arm: values for arm, values in rewards.items() if values}
+    if not found:
+        arms_tried = plural(min(PILOT_ARMS, len(arms)), "arm")
+        raise StudyError(f"{arms_tried} could not be measured: {failure}") from failure
+    try:
+        return recommend_noise(found)
+    except ProblemError as error:
+        raise StudyError(f"say how rewards scatter (--noise): in the pilot {error}") from None
