@@ -49,8 +49,8 @@ class Worker:
         self.is_remote, self.disk = remote, disk
         self.name = f"worker {journal.number}"
         self.pocket: list[Any] = []
-        self.asked: dict[int, float] = {}
-        """When each ticket was asked for."""
+        self.asked: dict[tuple[int, str], float] = {}
+        """When each ticket was asked for; after a backup was restored numbers come again."""
 
     def work(self, moves: int) -> None:
         choices = (
@@ -111,15 +111,16 @@ class Worker:
     def saw(self, begin: float, tickets: Sequence[Any], *, is_over: bool = False) -> None:
         """Write down an answer with tickets, or that there are none any more."""
         given = [(ticket.id, ticket.arm) for ticket in tickets]
-        self.asked.update((number, begin) for number, _ in given)
+        for each in given:
+            self.asked.setdefault(each, begin)
         end = time.monotonic()
         self.journal.saw(Seen(self.study.name, begin, end, given, is_over=is_over))
 
     def since(self, pairs: Sequence[Pair]) -> float:
         """When the first of these tickets was asked for."""
         now = time.monotonic()
-        known = (self.asked.get(getattr(what, "id", 0), now) for what, _ in pairs)
-        return min(known, default=now)
+        tickets = [(what.id, what.arm) for what, _ in pairs if not isinstance(what, str)]
+        return min((self.asked.get(each, now) for each in tickets), default=now)
 
     def pairs(self, keys: Sequence[Any]) -> list[Pair]:
         """A value for every ticket or arm."""
