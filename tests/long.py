@@ -28,6 +28,7 @@ APART = (
     "tests/attack/test_noise.py",
     "tests/attack/test_studies.py",
     "tests/cli/test_process.py",
+    "tests/test_notebooks.py",
     "tests/cli/test_study.py::test_plates_until_decided",
     "tests/client/test_client.py::test_a_tell_beyond_the_server_s_limit",
     "tests/core/joint/test_certificate.py::test_what_is_certified_has_no_cheap_alternative",

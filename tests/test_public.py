@@ -4,6 +4,8 @@ import pydoc
 import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -51,6 +53,16 @@ def test_an_unknown_name() -> None:
 
 def test_the_version() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+", standout.__version__)
+
+
+def test_a_release_says_the_same_version_everywhere() -> None:
+    root = Path(__file__).resolve().parents[1]
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    cited = (root / "CITATION.cff").read_text("utf-8")
+    assert project["version"] == standout.__version__
+    assert re.search(r"^version: (.*)$", cited, re.MULTILINE)[1] == standout.__version__  # type: ignore[index]
+    assert project["license"] in cited
+    assert "## [Unreleased]" in (root / "CHANGELOG.md").read_text("utf-8")
 
 
 def test_importing_does_not_load_the_compiler() -> None:

@@ -49,6 +49,11 @@ class NoiseAdvice:
         is_sure: Whether the rewards alone suffice. If not, `noise` holds a number (a bound or a
             scale) that you must know, and that these rewards only suggest.
         hint: Another way, if there is one.
+
+    Example:
+        >>> said = recommend_noise({"a": [0, 1, 1], "b": [0, 0, 1], "c": [1, 1, 0]})
+        >>> said.noise, said.is_sure, said.family()
+        ('bernoulli', True, Bernoulli())
     """
 
     noise: str

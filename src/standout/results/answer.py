@@ -35,7 +35,7 @@ class StopReason(StrEnum):
     DECIDED = "decided", "every arm is decided"
     BUDGET = "budget", "the budget is used up; some arms are undecided"
     STUCK = "stuck", "no arm is left that can be pulled; some arms are undecided"
-    RUNNING = "running", "not ended yet; some arms are undecided"
+    RUNNING = "running", "some arms are undecided"
     ESTIMATE = (
         "estimate",
         "the chances promise what was asked of them, as an estimate; some arms are undecided",
