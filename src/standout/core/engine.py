@@ -136,6 +136,12 @@ def refresh(spec: Spec, state: State) -> None:
     _refresh(spec, state)
 
 
+@inlined()
+def judge(spec: Spec, state: State) -> None:
+    """Certify arms against the threshold's interval as it stands."""
+    _update_verdicts(spec, state)
+
+
 @hot_part("interval")
 def _refresh(spec: Spec, state: State) -> None:
     few = state.counters[TOUCHED] <= _FEW
