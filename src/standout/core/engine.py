@@ -37,8 +37,8 @@ from standout.core.state import (
 )
 from standout.core.threshold import update_threshold
 from standout.core.threshold.best_guess import shrunken
+from standout.core.threshold.doubt import guess_chances
 from standout.core.threshold.growth import grow_sample
-from standout.core.threshold.population import guess_chances
 from standout.core.threshold.rounding import bounds_rounding
 from standout.core.typing import Flags, Floats
 
