@@ -163,7 +163,7 @@ PLAYERS: dict[str, Player] = {
 
 PROMISES = ("errors=0.5", "errors=0.2")
 """Of probable answers, which are estimates ..."""
-MOST_PROBABLE = 100
+MOST_PROBABLE = 40
 """... and of which so many runs have to do."""
 
 

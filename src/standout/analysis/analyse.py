@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from concurrent.futures import Executor
@@ -15,6 +16,7 @@ from standout.analysis.columns import Layout
 from standout.analysis.folders import FolderSums, read_folder
 from standout.analysis.noise_advice import chosen_words, recommend_noise
 from standout.analysis.tables import Rewards, Sums, read_table
+from standout.analysis.thresholds import BOXES, can_bet, narrow, possible, with_delta
 from standout.core import engine
 from standout.core.forecast import Forecaster, pool_like, pool_of
 from standout.core.intervals.choice import interval_name
@@ -53,6 +55,7 @@ def analyse(
     drop_missing: bool = False,
     is_complete: bool = True,
     is_ordered: bool | None = None,
+    is_fixed: bool = False,
     seed: int = 0,
     jobs: int | None = None,
     executor: Executor | None = None,
@@ -87,7 +90,10 @@ def analyse(
             taken to be in order unless this is False, a folder not unless it is True (its files
             in the order of their names). Intervals for bounded and for heavy-tailed noise need
             the order; without it, bounded rewards get a wider interval that does not.
-        seed: Drives random draws of chances and forecasts.
+        is_fixed: Whether it was settled before the first reward how often each arm is measured.
+            With 40 arms and more a population bet then narrows the threshold's interval, for
+            rewards 0 and 1, and for normal ones whose scale is exactly as given, or not known.
+        seed: Drives random draws of chances and forecasts, and the pilot of a population bet.
         jobs: How many cores add up a folder, or tasks of an `executor`; up to four unless given.
         executor: Adds up a folder on workers that see the same files (Dask's
             `client.get_executor()`); the answer is the same to the last digit.
@@ -115,8 +121,12 @@ def analyse(
     problem = as_problem(problem)
     data = read_data(table, problem, layout, is_ordered, jobs=jobs, executor=executor)
     chosen, notes = _choose_method(as_method(method), problem, data, is_ordered)
-    run = replay(data, problem, chosen, seed)
-    found = _answer(run, data, is_complete)
+    bets = is_fixed and can_bet(problem, chosen, len(data.arms))
+    run = replay(
+        data, with_delta(problem, BOXES * problem.delta) if bets else problem, chosen, seed
+    )
+    notes = [*notes, *(narrow(run, problem, seed) if bets else [NO_BET] if is_fixed else [])]
+    found = replace(_answer(run, data, is_complete), problem=problem.question())
     interval = chosen.interval_for(problem)
     forecaster = _forecaster(run, data) if found.undecided else None
     left = None
@@ -129,11 +139,12 @@ def analyse(
         interval=interval_name(interval),
         rewards=data.total,
         is_complete=is_complete,
-        assumptions=assumptions(problem.noise, interval, data),
+        assumptions=assumptions(problem.noise, interval, data, bets),
         otherwise=OTHERWISE,
         next=_next(run) if found.undecided else (),
         left=left,
         notes=(*chosen_noise, *data.notes, *notes),
+        possible=possible(run, problem) if found.undecided and is_complete else (),
     )
 
 
@@ -298,7 +309,15 @@ OTHERWISE = (
 )
 
 
-def assumptions(noise: Noise, interval: IntervalKind, data: Rewards | Sums) -> tuple[str, ...]:
+NO_BET = (
+    "that numbers of rewards were settled beforehand changes nothing here: a population bet is for "
+    "rewards 0 and 1 and for normal ones, of 40 to 20,000 arms, with the methods focus and joint"
+)
+
+
+def assumptions(
+    noise: Noise, interval: IntervalKind, data: Rewards | Sums, bets: bool = False
+) -> tuple[str, ...]:
     """What must be true of a table for the guarantee, in plain words."""
     told = [
         f"Nothing is missing: the table has every reward that was ever measured of its "
@@ -314,5 +333,16 @@ def assumptions(noise: Noise, interval: IntervalKind, data: Rewards | Sums) -> t
         told.append(
             f"The rows of each arm{files} are in the order in which its rewards came "
             f"(the {interval.name.lower()} interval needs it)."
+        )
+    if bets:
+        told.append(
+            "How often each arm was measured was settled before its first reward, and no reward "
+            "changed it."
+        )
+    if bets and not isinstance(noise, Bernoulli):
+        scale = "" if math.isinf(noise.sigma) else f" of exactly {noise.sigma:g}"
+        told.append(
+            f"Rewards are normal, with a standard deviation{scale} in each arm: for the "
+            "population bet it is not enough that noise is no larger."
         )
     return tuple(told)

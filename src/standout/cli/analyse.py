@@ -92,6 +92,14 @@ def analyse(
             "it, or do without; --to asks for it beyond a million rewards.",
         ),
     ] = None,
+    fixed: Annotated[
+        bool,
+        typer.Option(
+            "--fixed",
+            help="How often each arm was measured was settled before its first reward: with many "
+            "arms a population bet then narrows the threshold (docs/population.md).",
+        ),
+    ] = False,
     incomplete: Annotated[
         bool,
         typer.Option(
@@ -146,6 +154,7 @@ def analyse(
         method or DEFAULT_METHOD,
         is_complete=not incomplete,
         is_ordered=ordered,
+        is_fixed=fixed,
         seed=seed,
     )
     if as_json:

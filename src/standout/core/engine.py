@@ -37,8 +37,8 @@ from standout.core.state import (
 )
 from standout.core.threshold import update_threshold
 from standout.core.threshold.best_guess import shrunken
+from standout.core.threshold.doubt import guess_chances
 from standout.core.threshold.growth import grow_sample
-from standout.core.threshold.population import guess_chances
 from standout.core.threshold.rounding import bounds_rounding
 from standout.core.typing import Flags, Floats
 
@@ -134,6 +134,12 @@ def end_round(spec: Spec, state: State) -> None:
 def refresh(spec: Spec, state: State) -> None:
     """Bring intervals, threshold and verdicts up to date with what is known."""
     _refresh(spec, state)
+
+
+@inlined()
+def judge(spec: Spec, state: State) -> None:
+    """Certify arms against the threshold's interval as it stands."""
+    _update_verdicts(spec, state)
 
 
 @hot_part("interval")

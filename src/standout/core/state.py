@@ -36,12 +36,8 @@ JOINT_ROWS = 25
 JOINT_BOXES = 514
 """Boxes that it works with; two are the whole range and the one that is looked at."""
 
-CELLS = 64
-"""Cells that a learnt distribution of the means has (`standout.core.threshold.population`)."""
-LEARNT_ROWS = 6
-"""Rows of State.learnt for each side and use (the rule, the best guess), and to work with."""
-MOST_LEARNT = 4000
-"""Arms that a distribution is learnt from; of more, every so-manieth."""
+LEARNT = 6
+"""Columns of State.learnt: a bell of the means, for a rule (`standout.core.threshold.doubt`)."""
 
 NEVER = 127
 """Stage of an arm that never joins the threshold's arms."""
@@ -140,7 +136,6 @@ class State(Struct):
     boxes: FloatRows
     bends: Floats
     learnt: FloatRows
-    fits: FloatRows
     chance: FloatRows
     counted: Ints
     centre: Floats
@@ -172,7 +167,7 @@ def new_state(
     `stage` says when an arm joins those that make the threshold: 0 at once, a
     larger number when a sample has grown so often, NEVER not at all. `support`
     holds every mean: the interval of an arm before its first reward. `joins`: there is
-    room for the joint certificate; `learns`: for a learnt distribution of the means.
+    room for the joint certificate; `learns`: for the arms' chances that a rule goes by.
     """
     sides = len(signs)
     if stage is None:
@@ -227,8 +222,7 @@ def new_state(
         joint=np.zeros((JOINT_ROWS, n_arms) if joins else (0, 0)),
         boxes=np.zeros((JOINT_BOXES, 6) if joins else (0, 0)),
         bends=np.zeros(2 * n_arms if joins else 0),
-        learnt=np.zeros((LEARNT_ROWS * (2 * sides + 1), CELLS + 11) if learns else (0, 0)),
-        fits=np.zeros((min(n_arms, MOST_LEARNT), CELLS) if learns else (0, 0)),
+        learnt=np.zeros((2 * sides, LEARNT) if learns else (0, 0)),
         chance=np.zeros((2, n_arms) if learns else (0, 0)),
         counted=np.zeros(n_arms if learns else 0, dtype=np.int64),
         centre=np.zeros(n_arms),

@@ -7,6 +7,7 @@ from typing import Any
 
 from standout.results.answer import Identification, Question
 from standout.results.display import DisplayedArms, some
+from standout.results.interval import Interval
 from standout.results.serialisation import Result
 from standout.results.study import Forecast
 from standout.results.view import Next
@@ -23,7 +24,10 @@ class Analysis(DisplayedArms, Result):
     `otherwise` is what can still be said if they are not. `next` are the pulls that the method
     would make now, and `left` about how many it takes to decide the rest (None when that
     cannot be told). `is_complete` is what the caller said: whether the table holds all
-    rewards of its arms; if not, nothing in it is certain. `notes` are worth knowing.
+    rewards of its arms; if not, nothing in it is certain. `notes` are worth knowing. `possible`
+    is an estimate, one interval per side (the high one first): no method could prove a narrower
+    interval of the threshold from so many rewards without assuming how the means lie. It is empty
+    where it is not computed.
 
     >>> from standout import Problem, analyse
     >>> table = {"a": [0, 1] * 9, "b": [1, 0] * 9, "c": [0] * 18}
@@ -42,6 +46,7 @@ class Analysis(DisplayedArms, Result):
     next: tuple[Next, ...]
     left: Forecast | None
     notes: tuple[str, ...] = ()
+    possible: tuple[Interval, ...] = ()
 
     def __repr__(self) -> str:
         found = self.found
@@ -89,7 +94,16 @@ class Analysis(DisplayedArms, Result):
                 else f"about {plural(one.pulls, 'more pull')}"
             )
             lines.append(f"  with a tolerance of {one.tolerance:g}: {took}")
-        return "\n".join([*lines, *self.notes])
+        return "\n".join([*lines, *self._possible_words(), *self.notes])
+
+    def _possible_words(self) -> list[str]:
+        """What no method could do better, in a sentence for each side."""
+        return [
+            "no method could prove more of the threshold than "
+            f"{each.lower:.5g} to {each.upper:.5g} from these rewards without assuming how the "
+            "means lie (an estimate)"
+            for each in self.possible
+        ]
 
     def columns(self) -> dict[str, Any]:
         """As those of `found`."""

@@ -1,7 +1,7 @@
 """focus with the goal `anytime`: the lowest error at any time, not the earliest certificate.
 
-What all arms together say of each (`standout.core.threshold.population`) gives each arm's chance
-to stand out, and so the wrong arms to expect: the sum of min(chance, 1 - chance). Most pulls keep
+A bell with a tail around the estimates (`standout.core.threshold.doubt`) gives each arm's chance to
+stand out, and so the wrong arms to expect: the sum of min(chance, 1 - chance). Most pulls keep
 arms even, which is what median and MAD need: all arms, or, as long as there are too few pulls for
 that, as many as get so many that their noise is no larger than the spread of the means, where a
 pull tells most of the MAD. The others go to the arm of which that sum expects most for its pulls
@@ -16,7 +16,7 @@ import numpy as np
 from standout.core.compile import part
 from standout.core.rules.base import rule
 from standout.core.state import PULLS, RULED, Spec, State
-from standout.core.threshold.population import own_part, pulls_to_see, rule_chances
+from standout.core.threshold.doubt import own_part, pulls_to_see, rule_chances
 
 EVEN = 0.6
 """Part of the pulls that goes to the arm with the fewest."""

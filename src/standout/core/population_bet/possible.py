@@ -1,0 +1,98 @@
+"""The narrowest interval of a threshold that any method could prove without an assumption.
+
+If rewards of means drawn from a population P cannot be told from rewards of means drawn from P', an
+interval that is valid for all means holds both thresholds. P is what the rewards suggest; looked
+for are the least and the largest threshold of a population P' with n KL(f_P || f_P') of at most
+so many nats. It is computed, not proved: P is an estimate, and log(1/delta) nats are what
+a test needs on average.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from standout.core.population_bet.estimate import Estimate, cells_near, estimate
+from standout.core.population_bet.law import Law, NormalMean, Ones
+from standout.core.population_bet.plan import AWAY, error_of, first_look
+from standout.core.population_bet.rivals import DOWN, UP, Solver
+from standout.core.population_bet.sample import Group, Pilot, Sums, typical_law
+from standout.core.typing import Floats
+
+_CELLS = 80
+_PLACES = 9
+_REACH = 2.4
+"""Medians that are looked at lie so many standard errors from the estimate."""
+
+
+def possible_interval(sums: Sums, factor: float, nats: float) -> tuple[float, float] | None:
+    """Of median + factor * MAD, for means as the rewards suggest; None if they suggest none."""
+    groups = whole_groups(sums)
+    if not groups:
+        return None
+    typical = typical_law(groups)
+    seen = sums.counts > 0
+    spreads = _spreads(sums)
+    found = estimate(Pilot(np.where(seen, sums.counts, 0.0), sums.means, spreads), typical, _CELLS)
+    return _range_of(Solver(found, groups), factor, nats)
+
+
+def possible_of_means(
+    means: Floats, count: int, sigma: float, factor: float, nats: float
+) -> tuple[float, float]:
+    """The same for known means with `count` rewards each; `sigma` is NaN for rewards 0 and 1."""
+    law: Law = Ones(count) if math.isnan(sigma) else NormalMean(sigma / math.sqrt(count))
+    edges = cells_near(means, law, _CELLS)
+    masses = np.histogram(means, edges)[0].astype(np.float64)
+    masses = (masses + 1e-3) / (masses + 1e-3).sum()
+    median = float(np.median(means))
+    found = Estimate(edges, masses, median, float(np.median(np.abs(means - median))), law)
+    group = Group(np.arange(len(means)), np.zeros(len(means)), (law,))
+    return _range_of(Solver(found, [group]), factor, nats)
+
+
+def whole_groups(sums: Sums) -> list[Group]:
+    """Arms by their numbers of rewards; of unknown scales, each with its own estimate."""
+    found = []
+    if math.isinf(sums.sigma):
+        for arm in np.flatnonzero((sums.counts > 2) & (sums.squares > 0)).tolist():
+            count = int(sums.counts[arm])
+            spread = math.sqrt(float(sums.squares[arm]) / (count - 1) / count)
+            found.append(Group(np.array([arm]), np.zeros(1), (NormalMean(spread),)))
+        return found
+    for count in np.unique(sums.counts[sums.counts > 0]).tolist():
+        law: Law = (
+            Ones(count) if math.isnan(sums.sigma) else NormalMean(sums.sigma / math.sqrt(count))
+        )
+        arms = np.flatnonzero(sums.counts == count)
+        found.append(Group(arms, np.zeros(len(arms)), (law,)))
+    return found
+
+
+def _spreads(sums: Sums) -> Floats:
+    if math.isnan(sums.sigma):
+        return np.full(len(sums.counts), math.nan)
+    counts = np.maximum(sums.counts, 1)
+    if math.isinf(sums.sigma):
+        usual = np.sqrt(sums.squares / np.maximum(counts - 1, 1) / counts)
+        return np.where(usual > 0, usual, np.inf)
+    found: Floats = sums.sigma / np.sqrt(counts)
+    return found
+
+
+def _range_of(solver: Solver, factor: float, nats: float) -> tuple[float, float]:
+    found, error = solver.estimate, error_of(solver)
+    theta = found.median + factor * found.mad
+    places = found.median + np.linspace(-_REACH, _REACH, _PLACES) * error
+    start = np.maximum((theta - places) / factor, 0.0)
+    ends = []
+    for way in (UP, DOWN):
+        roots = first_look(solver, way, places, start, error)
+        reached = [theta]
+        for place, mad, row in zip(places.tolist(), start.tolist(), roots, strict=True):
+            if row[0] ** 2 <= nats:
+                away = error * float(np.interp(math.sqrt(nats), row, np.array(AWAY)))
+                reached.append(place + factor * max(mad + way * away, 0.0))
+        ends.append(max(reached) if way == UP else min(reached))
+    return ends[1], ends[0]
