@@ -19,7 +19,6 @@ from scipy.stats import binom
 from standout.core import robust
 from standout.core.compile import kernel
 from standout.core.engine import begin_round, end_round, observe
-from standout.core.kinds import RangeKind
 from standout.core.method import Method
 from standout.core.methods import METHODS, parse_method
 from standout.core.noise import Gaussian
@@ -140,7 +139,7 @@ def truth_of(setting: Setting, means: np.ndarray, state: State) -> np.ndarray:
     problem = setting.problem
     found = np.zeros(len(means), dtype=np.bool_)
     for side in problem.sides():
-        if setting.method.range is RangeKind.MEAN_STD:
+        if not setting.method.is_robust:
             theta = robust.mean_std_threshold(means, problem.k, side)
         else:
             theta = robust.threshold(

@@ -13,7 +13,6 @@ import numpy as np
 
 from standout.core.joint.costs import cost_at, find_least
 from standout.core.joint.region import joint_limit
-from standout.core.kinds import RangeKind
 from standout.core.method import Method
 from standout.core.problem import Problem, Side
 from standout.core.state import NEVER, ROUNDS, THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
@@ -52,7 +51,7 @@ class Watch:
         self.spec = spec
         self.tolerance = problem.tolerance
         self.signs = [float(sign) for sign in state.signs]
-        self.is_checked = method.range is not RangeKind.MEAN_STD
+        self.is_checked = method.is_robust
         stages = sorted(set(state.stage.tolist()) - {NEVER})
         samples = [np.flatnonzero(state.stage <= stage).tolist() for stage in stages]
         arms = range(len(self.means)) if spec.slack > 0 else samples[-1]

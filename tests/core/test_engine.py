@@ -92,9 +92,10 @@ def test_low_is_the_mirror_of_high(name: str, n: int) -> None:
 
 @pytest.mark.parametrize("n", [9, 10])
 @pytest.mark.parametrize(
-    # joint adds costs up in the order of the arms, and what rounds otherwise may choose otherwise.
+    # joint adds costs up in the order of the arms, and what rounds otherwise may choose otherwise;
+    # the threshold of ade takes more pulls than the tape has.
     "name",
-    [n for n in NAMES if METHODS[n].rule not in CYCLIC and n != "joint"],
+    [n for n in NAMES if METHODS[n].rule not in CYCLIC and n not in ("ade", "joint")],
 )
 def test_permuted_arms_give_a_permuted_answer(name: str, n: int) -> None:
     """Exactly so where the rule draws no random number: only ties need one."""

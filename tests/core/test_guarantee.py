@@ -22,7 +22,7 @@ import pytest
 from standout.core import robust
 from standout.core.compile import kernel
 from standout.core.engine import begin_round, best_guess, end_round, observe
-from standout.core.kinds import IntervalKind, RangeKind
+from standout.core.kinds import IntervalKind
 from standout.core.method import Method
 from standout.core.methods import METHODS
 from standout.core.noise import Gaussian
@@ -106,7 +106,7 @@ def truth_of(case: Case, method: Method) -> tuple[np.ndarray, float]:
     problem, means = case.problem, np.array(case.means)
     expected = robust.outliers(means, problem.factor, problem.side)
     theta = robust.threshold(means, problem.factor, problem.side)
-    if method.range is RangeKind.MEAN_STD:
+    if not method.is_robust:
         theta = robust.mean_std_threshold(means, problem.k, problem.side)
         beyond = means < theta if case.side is Side.LOW else means > theta
         assert beyond.tolist() == expected.tolist()

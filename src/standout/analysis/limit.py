@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 from standout import theory
-from standout.core.kinds import RangeKind
 from standout.core.method import Method
 from standout.core.problem import Problem
 from standout.errors import ProblemError
@@ -28,7 +27,7 @@ class PlannedLimit(Result):
 
     def ratio(self, method: Method, pulls: float) -> float | None:
         """How many times `lower` so many pulls are; None without a limit for this method."""
-        asks_another = method.subset is not None or method.range == RangeKind.MEAN_STD
+        asks_another = method.subset is not None or not method.is_robust
         if not self.lower or math.isinf(self.lower) or asks_another:
             return None
         return pulls / self.lower

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from standout.core.engine import end_round
+from standout.core.kinds import RangeKind
 from standout.core.many_rewards import observe_many
 from standout.core.method import Method
 from standout.core.problem import Problem
@@ -57,11 +58,12 @@ def uniform_pulls(
 
     An arm's rewards are drawn from those it gave (`arm` and `reward` are the
     log), so that its mean is its estimate. `undecided` arms were left
-    undecided. None while nothing is decided: any number of pulls gets as far.
+    undecided. None while nothing is decided, since any number of pulls gets as far, and for a
+    method whose threshold only its own draws explore.
     The effort is bounded, whatever the numbers are.
     """
     number = np.bincount(arm, minlength=n_arms).astype(np.int64)
-    if undecided >= n_arms or number.min() == 0:
+    if undecided >= n_arms or number.min() == 0 or method.range == RangeKind.DRAWN:
         return None
     game = _Game(problem, method, number, reward[np.argsort(arm, kind="stable")])
     looks = _looks(len(arm), n_arms)

@@ -93,11 +93,10 @@ def same_but_uniform(method: Method) -> Method:
 
     A joint bet goes with its own rule: uniform sampling has its fallback's intervals.
     """
-    from standout.core.kinds import RangeKind
     from standout.core.methods import METHODS
 
     uniform = replace(METHODS["random"], batch=100)
-    if method.range is RangeKind.MEAN_STD:
+    if not method.is_robust:
         return uniform
     alone = method.fallback or method
     return replace(uniform, interval=alone.interval, range=alone.range)

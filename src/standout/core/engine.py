@@ -38,6 +38,7 @@ from standout.core.state import (
 from standout.core.threshold import update_threshold
 from standout.core.threshold.best_guess import shrunken
 from standout.core.threshold.doubt import guess_chances
+from standout.core.threshold.drawn import note_drawn
 from standout.core.threshold.growth import grow_sample
 from standout.core.threshold.rounding import bounds_rounding
 from standout.core.typing import Flags, Floats
@@ -106,9 +107,19 @@ def begin_round(spec: Spec, state: State, room: int, rng: np.random.Generator) -
     return count
 
 
+@part()
+def _note_nothing(spec: Spec, state: State, arm: int, reward: float) -> None:
+    """The threshold comes from the arms' intervals."""
+
+
+note_reward = dispatch(lambda spec: note_drawn if spec.range == RangeKind.DRAWN else _note_nothing)
+"""Count a reward of (spec, state, arm, reward) for the threshold, where arms are drawn for it."""
+
+
 @kernel("interval")
 def observe(spec: Spec, state: State, arm: int, reward: float) -> None:
     """Count one reward of `arm`."""
+    note_reward(spec, state, arm, reward)
     count_reward(spec, state, arm, reward)
     touch(state, arm, 1)
 

@@ -30,6 +30,7 @@ class RangeKind(IntEnum):
     MEAN_STD = 1
     EXACT = 2
     JOINT = 3
+    DRAWN = 4
 
 
 class Verdict(IntEnum):

@@ -137,6 +137,11 @@ class Method:
         """Whether its rule and its best guess learn how the means are distributed."""
         return self.rule == self.anytime
 
+    @property
+    def is_robust(self) -> bool:
+        """Whether its threshold is that of median and MAD, not of mean and standard deviation."""
+        return self.range not in (RangeKind.MEAN_STD, RangeKind.DRAWN)
+
     def interval_for(self, problem: Problem) -> IntervalKind:
         """The interval in use: the method's own, or the tightest for the noise."""
         return best_interval(problem.noise) if self.interval is None else self.interval
@@ -177,7 +182,7 @@ class Method:
                 f"{self.name} is defined for bounded rewards only; "
                 "use bernoulli or bounded:A,B noise, or another method"
             )
-        if self.range == RangeKind.MEAN_STD and problem.k_low is not None:
+        if not self.is_robust and problem.k_low is not None:
             raise MethodError(f"{self.name} has one k for both sides; leave out k_low")
         interval = self.interval_for(problem)
         check_interval(interval, noise)
@@ -185,6 +190,8 @@ class Method:
         delta = problem.delta
         if self.range == RangeKind.MEAN_STD:
             delta /= len(problem.sides())  # each side's threshold has a radius of its own
+        if self.range == RangeKind.DRAWN:
+            delta /= 2  # half for the arms, half for the threshold
         if self.samples(n_arms):
             delta /= 2  # half for the rewards, half for the sample
             slack = sample_slack(n_arms, len(problem.sides()), delta)

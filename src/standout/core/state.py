@@ -16,6 +16,10 @@ MEDIAN_LOWER, MEDIAN_UPPER, MAD_LOWER, MAD_UPPER = 0, 1, 2, 3
 THRESHOLD_LOWER, THRESHOLD_UPPER, THRESHOLD, MEDIAN = 4, 5, 6, 7
 # Columns of State.guesses: last order statistics of the estimates, where to look first.
 GUESS_MEAN, GUESS_AD, GUESS_NOISE, GUESS_LOW, GUESS_UP, GUESS_LOWER_AD, GUESS_UPPER_AD = range(7)
+# The same row 0 where the threshold comes from pairs of rewards of random arms
+# (`standout.core.threshold.drawn`): one more than the drawn arm, or 0; whether it has given a first
+# reward, and that; the pairs so far, and the sums of their averages and products.
+DRAWN_ARM, DRAWN_WAITS, DRAWN_FIRST, DRAWN_PAIRS, DRAWN_SUM, DRAWN_PRODUCTS = range(6)
 # Entries of State.sampled: how many arms make the threshold, and the stage of that sample.
 SIZE, STAGE = 0, 1
 # Rows of State.chance: what the rule goes by, as of `counted` pulls, and the best guess.

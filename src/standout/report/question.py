@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from standout.core.kinds import RangeKind
 from standout.core.method import Method
 from standout.core.noise import Bernoulli, Bounded, GaussianUnknown, HeavyTailed, Noise
 from standout.core.problem import MAD_SCALE, Problem, Side
@@ -49,7 +48,7 @@ def question(facts: Facts) -> list[str]:
 
 
 def _threshold(problem: Problem, method: Method) -> str:
-    if method.range is RangeKind.MEAN_STD:
+    if not method.is_robust:
         middle, unit, words = "average", "standard deviation", ""
         scale = ""
     else:
@@ -166,6 +165,6 @@ def settings(facts: Facts) -> list[tuple[str, str]]:
         ("Ends before all is certain", until),
         ("Order of counting", "as handed out" if facts.log.is_ordered else "as told"),
     ]
-    if method.range is RangeKind.MEAN_STD:
+    if not method.is_robust:
         rows.pop(2)
     return rows

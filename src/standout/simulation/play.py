@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from standout.core.compile import kernel
-from standout.core.engine import begin_round, best_guess, end_round, touch
+from standout.core.engine import begin_round, best_guess, end_round, note_reward, touch
 from standout.core.intervals import count_reward
 from standout.core.state import PULLS, UNDECIDED, Spec, State
 from standout.core.typing import Array, Ints
@@ -47,6 +47,7 @@ def play(
             amount = state.amount[j]
             for _ in range(amount):
                 reward = draw(rewards, arm, reward_rng)
+                note_reward(spec, state, arm, reward)
                 count_reward(spec, state, arm, reward)
             touch(state, arm, amount)
         end_round(spec, state)

@@ -9,6 +9,7 @@ from standout.core.kinds import RangeKind
 from standout.core.state import THRESHOLD, THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
 from standout.core.threshold.algorithm1 import algorithm1
 from standout.core.threshold.best_guess import plug_in
+from standout.core.threshold.drawn import drawn_interval
 from standout.core.threshold.exact import exact_range
 from standout.core.threshold.mean_std import mean_std_interval
 
@@ -37,6 +38,7 @@ _RANGES = {
     (RangeKind.EXACT, True): exact_range,
     (RangeKind.JOINT, True): exact_range,
     (RangeKind.MEAN_STD, False): mean_std_interval,
+    (RangeKind.DRAWN, False): drawn_interval,
 }
 _update_range = dispatch(lambda spec: _RANGES[spec.range, spec.refines])
 
