@@ -25,6 +25,8 @@ APART = (
     "tests/analysis/checks/test_check_rates.py",
     "tests/analysis/checks/test_findings.py",
     "tests/analysis/checks/test_permutations.py",
+    "tests/analysis/test_thresholds.py",
+    "tests/core/population_bet/test_bets.py",
     "tests/attack/test_noise.py",
     "tests/attack/test_studies.py",
     "tests/cli/test_process.py",
