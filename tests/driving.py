@@ -14,8 +14,9 @@ from standout.core.problem import Problem, Side
 from standout.core.run import Run, start_state
 from standout.core.state import NEVER, State
 
-# As plain Python, whole runs with the proofs of joint take minutes; tests/core/joint has those.
-PLAYED = {name: METHODS[name] for name in METHODS if IS_COMPILED or name != "joint"}
+# As plain Python, whole runs with these proofs take minutes; see tests/core/joint and crossing.
+PROVING = ("crossing", "joint")
+PLAYED = {name: METHODS[name] for name in METHODS if IS_COMPILED or name not in PROVING}
 NAMES = list(PLAYED)
 VARIANTS = [*PLAYED.values()] + [
     replace(method, **changes)

@@ -41,7 +41,9 @@ SUBSETS = tuple(
 )
 SAMPLED = ("focus (sample)", "focus:goal=anytime (sample)")
 MEAN_STD = ("rr", "wrr")
-JOINT = ("joint", "joint:batch=7", "joint:interval=beta-binomial") if IS_COMPILED else ()
+JOINT = (
+    ("joint", "joint:batch=7", "joint:interval=beta-binomial", "crossing") if IS_COMPILED else ()
+)
 """Intervals alone say nothing of these: they need rewards. As plain Python they take minutes."""
 LABELS = PLAIN + SUBSETS + SAMPLED + MEAN_STD
 """Every method with both ranges, subsets and samples."""

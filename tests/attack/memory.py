@@ -28,7 +28,7 @@ class Fence:
         self._buffers: list[tuple[np.ndarray, np.ndarray, np.generic]] = []
         inside: dict[str, np.ndarray] = {}
         kinds: dict[np.dtype, list[tuple[str, np.ndarray]]] = {}
-        for name, values in zip(State.names(), state.values(), strict=True):
+        for name, values in state.arrays().items():
             kinds.setdefault(values.dtype, []).append((name, values))
         for dtype, fields in kinds.items():
             mark = dtype.type(MARK)
@@ -42,7 +42,7 @@ class Fence:
                 is_strip[start:end] = False
                 start = end + STRIP
             self._buffers.append((buffer, np.flatnonzero(is_strip), mark))
-        self.state = State(**inside)
+        self.state = state.with_arrays(lambda name, _: inside[name])
 
     def faults(self) -> list[str]:
         """Whether any strip has changed."""
@@ -88,7 +88,7 @@ class Strict:
     """A state in arrays that check their indexes."""
 
     def __init__(self, state: State) -> None:
-        self.state = State(*(values.view(StrictArray) for values in state.values()))
+        self.state = state.with_arrays(lambda _, values: values.view(StrictArray))
 
     def faults(self) -> list[str]:
         """None: they raise."""

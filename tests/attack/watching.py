@@ -5,27 +5,52 @@ Where there is a joint bet, the true means must be in its region, too.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from standout.core.joint.costs import cost_at, find_least
+from standout.core.crossing.cells import SHARE
+from standout.core.crossing.stages import log_stage_part
+from standout.core.crossing.tables import bring_up_to_date
+from standout.core.joint.costs import cost_at, find_least, use_scale
+from standout.core.joint.pricing import CROSSING
 from standout.core.joint.region import joint_limit
 from standout.core.method import Method
 from standout.core.problem import Problem, Side
-from standout.core.state import NEVER, ROUNDS, THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
+from standout.core.state import NEVER, ROUNDS, SCALE, THRESHOLD_LOWER, THRESHOLD_UPPER, Spec, State
 from tests.attack.truth import is_right, slack_needed, theta
+from tests.naive import crossing
 
 FUZZ = 1e-9
 
 
-def joint_cost(spec: Spec, state: State, means: Sequence[float]) -> float:
-    """What the joint bet holds against these means."""
+def is_in_joint_region(spec: Spec, state: State, means: Sequence[float]) -> bool:
+    """Whether the bet on the means keeps these; the first of its scales if none is in use."""
+    in_use = state.alternatives[0, SCALE]
+    if in_use >= CROSSING:
+        use_scale(state, 0)
     find_least(spec, state, 0)
     sign = float(state.signs[0])
-    return sum(cost_at(spec, state, 0, arm, sign * mean) for arm, mean in enumerate(means))
+    cost = sum(cost_at(spec, state, 0, arm, sign * mean) for arm, mean in enumerate(means))
+    limit = joint_limit(spec, state)
+    state.alternatives[0, SCALE] = in_use
+    return bool(cost < limit)
+
+
+def is_in_crossing_region(spec: Spec, state: State, means: Sequence[float]) -> bool:
+    """Whether no stage of the crossing bet that is running rejects these means."""
+    for stage in range(int(state.crossing.ended[0]), int(state.crossing.begun[0])):
+        bring_up_to_date(spec, state, stage)
+        limit = math.log(1 / spec.joint_delta) - math.log(1 - spec.means_part)
+        limit -= log_stage_part(state, stage)
+        for side, sign in enumerate(state.signs):
+            oriented = sign * np.array(means)
+            if crossing.joint(state, stage, side, oriented, spec.tolerance, SHARE) >= limit:
+                return False
+    return True
 
 
 @dataclass
@@ -73,8 +98,9 @@ class Watch:
             if not ((low <= oriented) & (oriented <= high)).all():
                 self.held = False
         if self.spec.share > 0 and state.counters[ROUNDS] > 0:
-            cost = joint_cost(self.spec, state, self.means)
-            self.held = self.held and cost < joint_limit(self.spec, state)
+            self.held = self.held and is_in_joint_region(self.spec, state, self.means)
+            if self.spec.crosses:
+                self.held = self.held and is_in_crossing_region(self.spec, state, self.means)
         if not (self.held and self.is_checked):
             return []
         verdicts = state.verdict if verdicts is None else verdicts

@@ -28,7 +28,11 @@ JOINT_SHARE = 5.0
 MANY_SHARE = 0.8
 """See `joint_share`."""
 BOX_PART = 0.1
-"""Part of delta for the arms' own intervals where there is a joint bet."""
+"""Part of delta for the arms' own intervals where there is a joint bet,"""
+CROSSING_BOX_PART = 0.25
+"""and where there is a crossing bet, too: early verdicts come from the intervals."""
+MEANS_PART = 0.2
+"""Part of the rest for the bet on the means; the crossing bet has what remains."""
 JOINT_RHO = 3.0
 """Times the rho of single intervals. What an arm has to learn, about log(pulls / rho) / 2, is paid
 for each arm that moves, so that it is worth more to learn less."""
@@ -55,9 +59,9 @@ class Method:
     can lie, theta and the means are estimated jointly, and every arm begins with as many
     pulls as any decision takes. `spares_known`: the rule never chooses an arm whose cost
     is infinite, so that means can be given as known. `anytime`: the rule for the goal of
-    the lowest error at any time. `fallback`: the method that it is where the joint certificate
-    is out of reach, and intervals alone decide. `needs_bounded_rewards`, `can_subset`: what it is
-    defined for.
+    the lowest error at any time. `crosses`: the joint certificate has a crossing bet, too.
+    `fallback`: the method that it is where the joint certificate is out of reach, and
+    intervals alone decide. `needs_bounded_rewards`, `can_subset`: what it is defined for.
     """
 
     name: str
@@ -71,6 +75,7 @@ class Method:
     needs_bounded_rewards: bool = False
     can_subset: bool = False
     refines: bool = False
+    crosses: bool = False
     spares_known: bool = False
     anytime: Rule | None = None
     fallback: Method | None = None
@@ -92,7 +97,7 @@ class Method:
                 f"scales must be a whole number from 1 to {MOST_SCALES}, not {self.scales}"
             )
         if self.range == RangeKind.JOINT and self.fallback is None:
-            raise MethodError(f"{self.name} has no joint range; joint has")
+            raise MethodError(f"{self.name} has no joint range; joint and crossing have")
         if self.subset is not None:
             self._check_subset(*self.subset)
 
@@ -127,6 +132,10 @@ class Method:
             and not self.samples(n_arms)
             and self.interval_for(problem) in EVIDENCE
         )
+
+    def has_stages(self, problem: Problem, n_arms: int) -> bool:
+        """Whether there is a crossing bet, too."""
+        return self.crosses and self.flips(problem, n_arms)
 
     def flips(self, problem: Problem, n_arms: int) -> bool:
         """Whether that bet certifies arms; otherwise it narrows the threshold's interval."""
@@ -200,12 +209,15 @@ class Method:
         joins = self.joins(problem, n_arms)
         share = joint_share(n_arms) if joins else 0.0
         flips = self.flips(problem, n_arms)
+        crosses = self.has_stages(problem, n_arms)
         joint_delta = delta
         joint_rho = JOINT_RHO * rho
         if joins:
             # Part for the arms' intervals, the rest for the bet. Of very many arms each is
             # certified by its own interval.
-            part = BOX_PART if flips else 0.5
+            part = 0.5
+            if flips:
+                part = CROSSING_BOX_PART if crosses else BOX_PART
             alpha = part * delta / n_arms
             joint_delta = (1 - part) * delta
         return Spec(
@@ -237,7 +249,9 @@ class Method:
             share=float(share),
             joint_delta=float(joint_delta),
             joint_rho=float(joint_rho),
+            means_part=MEANS_PART if crosses else 1.0,
             flips=flips,
+            crosses=crosses,
         )
 
     def _own(self, option: str, flips: bool) -> Any:

@@ -16,6 +16,7 @@ from standout.core.arms import check_arms as check_arms  # noqa: PLC0414  read h
 from standout.core.arms import labels_of
 from standout.core.identification import identification
 from standout.core.intervals import MOMENTS
+from standout.core.kinds import RangeKind
 from standout.core.method import Method
 from standout.core.methods import as_method
 from standout.core.prior import PriorFacts
@@ -56,6 +57,8 @@ def start_state(
         costs=costs,
         # The paper's intervals are not clipped to the range of the rewards; ours are.
         joins=method.joins(problem, n_arms),
+        has_stages=method.range == RangeKind.JOINT,
+        crosses=method.has_stages(problem, n_arms),
         learns=method.learns,
         support=problem.noise.support if method.refines else (-math.inf, math.inf),
     )

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from standout.core.compile import Struct
+from standout.core.crossing.record import Crossing, end_stages, new_crossing
 from standout.core.typing import Codes, FlagBlocks, Flags, FloatRows, Floats, Ints
 
 # Columns of State.bounds: ends of the median's, the MAD's and the threshold's interval,
@@ -32,10 +33,11 @@ PULLS, ROUNDS, TOUCHED, UNDECIDED, CURSOR = 0, 1, 2, 3, 4
 # bound (where a box has them, see `standout.core.joint`), the arm that it flips, the pulls at which
 # to look around it, to try a proof and to narrow the threshold again, and the threshold's
 # end that the joint region leaves (the upper one for the first way, the lower one for the other);
-# in the first row only, the scale of the bet and the pulls at which to try another.
+# in the first row only, the bet in use and the pulls at which to try another; the pulls at which to
+# try a proof for some arms again, and the nats beyond the limit that these must be worth.
 AT_MEDIAN, AT_MAD, RESTART, COST, Y, Z, FLIPPED, FOLLOW, PROVE, NARROW, BEYOND = range(11)
-SCALE, RESCALE = 11, 12
-JOINT_ROWS = 25
+SCALE, RESCALE, PROVE_SOME, MARGIN = 11, 12, 13, 14
+JOINT_ROWS = 26
 """Numbers per arm that the joint certificate works with."""
 JOINT_BOXES = 514
 """Boxes that it works with; two are the whole range and the one that is looked at."""
@@ -85,7 +87,9 @@ class Spec(Struct):
     share: float
     joint_delta: float
     joint_rho: float
+    means_part: float
     flips: bool
+    crosses: bool
 
     @property
     def samples(self) -> bool:
@@ -139,6 +143,7 @@ class State(Struct):
     joint: FloatRows
     boxes: FloatRows
     bends: Floats
+    crossing: Crossing
     learnt: FloatRows
     chance: FloatRows
     counted: Ints
@@ -147,8 +152,18 @@ class State(Struct):
     work: Floats
 
 
+def forget_bets(state: State) -> None:
+    """Let the joint certificate know nothing of alternatives, nor of the threshold's ends.
+
+    For other rewards or another tolerance. The crossing bet goes on with its next stage.
+    """
+    state.joint[...] = 0.0
+    forget(state.alternatives)
+    end_stages(state.crossing)
+
+
 def forget(alternatives: FloatRows) -> None:
-    """Let the joint certificate know nothing of alternatives, nor of the threshold's ends."""
+    """No alternative has been found, and nothing is known of the threshold's ends."""
     alternatives[...] = 0.0
     alternatives[:, COST] = -np.inf
     alternatives[0::2, BEYOND] = np.inf
@@ -164,6 +179,8 @@ def new_state(
     costs: Floats | None = None,
     support: tuple[float, float] = (-np.inf, np.inf),
     joins: bool = False,
+    has_stages: bool = False,
+    crosses: bool = False,
     learns: bool = False,
 ) -> State:
     """A state before the first pull.
@@ -171,7 +188,9 @@ def new_state(
     `stage` says when an arm joins those that make the threshold: 0 at once, a
     larger number when a sample has grown so often, NEVER not at all. `support`
     holds every mean: the interval of an arm before its first reward. `joins`: there is
-    room for the joint certificate; `learns`: for the arms' chances that a rule goes by.
+    room for the joint certificate; `has_stages`: the method has
+    a crossing bet, and `crosses`: with so many arms, too; `learns`: for the arms' chances that a
+    rule goes by.
     """
     sides = len(signs)
     if stage is None:
@@ -189,7 +208,7 @@ def new_state(
     bounds[:, MEDIAN] = 0.0
     bounds[:, [MEDIAN_LOWER, MAD_LOWER, THRESHOLD_LOWER]] = -np.inf
     bounds[:, [MEDIAN_UPPER, MAD_UPPER, THRESHOLD_UPPER]] = np.inf
-    alternatives = np.zeros((2 * sides, RESCALE + 1))
+    alternatives = np.zeros((2 * sides, MARGIN + 1))
     forget(alternatives)
     return State(
         pulls=np.zeros(n_arms, dtype=np.int64),
@@ -226,6 +245,9 @@ def new_state(
         joint=np.zeros((JOINT_ROWS, n_arms) if joins else (0, 0)),
         boxes=np.zeros((JOINT_BOXES, 6) if joins else (0, 0)),
         bends=np.zeros(2 * n_arms if joins else 0),
+        crossing=new_crossing(
+            n_arms if has_stages else 0, sides, crosses, has_squares=n_moments > 0
+        ),
         learnt=np.zeros((2 * sides, LEARNT) if learns else (0, 0)),
         chance=np.zeros((2, n_arms) if learns else (0, 0)),
         counted=np.zeros(n_arms if learns else 0, dtype=np.int64),
@@ -244,4 +266,4 @@ def means_of(state: State) -> Floats:
 
 def copy_state(state: State) -> State:
     """A state that can be played with."""
-    return State(*(np.array(values) for values in state.values()))
+    return state.with_arrays(lambda _, values: np.array(values))

@@ -169,7 +169,7 @@ def test_means_that_are_known_are_never_beside_their_places() -> None:
             m, d = robust.median(there), robust.mad(there)
             find_least(spec, state, index)
             for way in (bounds.OUT, bounds.IN):
-                bounds.price(spec, state, index, way, m, m, d, d)
+                bounds.price_means(spec, state, index, way, m, m, d, d)
                 y, z = bounds.tune(state, n, way, -1, 0.0, 0.0)
                 found = bounds.bound_of(state, n, way, -1, y, z)
                 assert found <= joint_cost(run, index, there) + 1e-9
@@ -214,7 +214,7 @@ def test_no_alternative_is_below_the_bound() -> None:
             m, d = robust.median(there), robust.mad(there)
             wide = rng.choice([0.0, 0.01, 0.2], 4) * rng.random(4)
             way = int(rng.integers(2))
-            bounds.price(
+            bounds.price_means(
                 spec, state, side, way, m - wide[0], m + wide[1], max(0, d - wide[2]), d + wide[3]
             )
             cost = joint_cost(run, side, there)
@@ -248,7 +248,7 @@ def test_a_tuned_bound_is_near_the_cheapest_alternative() -> None:
     found = math.inf
     for m in np.linspace(-0.5, 2, 51):
         for d in np.linspace(0, 2, 41):
-            bounds.price(spec, state, 0, bounds.OUT, m, m, d, d)
+            bounds.price_means(spec, state, 0, bounds.OUT, m, m, d, d)
             y, z = bounds.tune(state, 3, bounds.OUT, 2, 0.0, 0.0)
             found = min(found, bounds.bound_of(state, 3, bounds.OUT, 2, y, z))
     assert best - 0.25 <= found <= best + 0.1

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cached_property
-from typing import Any, ClassVar, get_args, get_type_hints
+from typing import Any, ClassVar, Self, get_args, get_type_hints
 
 import numpy as np
 from llvmlite import ir
@@ -41,10 +41,11 @@ _layouts: dict[type[Struct], dict[str, tuple[int, Any]]] = {}
 
 
 class Struct:
-    """Base of frozen dataclasses whose fields are numbers and arrays.
+    """Base of frozen dataclasses whose fields are numbers, arrays and other such structs.
 
     The hint of an array says its dimensions where it has more than one:
-    `Annotated[NDArray[np.float64], 2]`. Arrays must be C-contiguous.
+    `Annotated[NDArray[np.float64], 2]`. Arrays must be C-contiguous. A struct within a struct
+    has no static fields.
     """
 
     STATIC: ClassVar[tuple[str, ...]] = ()
@@ -60,6 +61,8 @@ class Struct:
             value = getattr(self, name)
             if isinstance(kind, types.Array):
                 words += _array_words(name, value, kind)
+            elif isinstance(kind, StructType):
+                words.append(value.address)
             elif kind is types.float64:
                 words.append(int(np.float64(value).view(np.int64)))
             else:
@@ -83,6 +86,28 @@ class Struct:
     def values(self) -> tuple[Any, ...]:
         """The fields' values, in order."""
         return tuple(getattr(self, name) for name in self.names())
+
+    def arrays(self) -> dict[str, Any]:
+        """All arrays by name; those of a struct within it as `field.name`."""
+        found: dict[str, Any] = {}
+        for name, value in zip(self.names(), self.values(), strict=True):
+            if isinstance(value, Struct):
+                inner = value.arrays().items()
+                found.update((f"{name}.{key}", array) for key, array in inner)
+            elif isinstance(value, np.ndarray):
+                found[name] = value
+        return found
+
+    def with_arrays(self, change: Callable[[str, Any], Any], path: str = "") -> Self:
+        """A struct like this one with `change(name, array)` for each array, by its name."""
+        values = []
+        for name, value in zip(self.names(), self.values(), strict=True):
+            if isinstance(value, Struct):
+                value = value.with_arrays(change, f"{path}{name}.")
+            elif isinstance(value, np.ndarray):
+                value = change(path + name, value)
+            values.append(value)
+        return type(self)(*values)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies make a table of their own."""
@@ -115,6 +140,8 @@ def layout(cls: type[Struct]) -> dict[str, tuple[int, Any]]:
 def _kind(hint: Any) -> Any:
     if hint in _SCALARS:
         return _SCALARS[hint]
+    if isinstance(hint, type) and issubclass(hint, Struct):
+        return StructType(hint, ())
     dimensions = 1
     if hasattr(hint, "__metadata__"):
         dimensions = hint.__metadata__[0]
@@ -213,6 +240,8 @@ def _read(context: Any, builder: Any, struct: StructType, value: Any, name: str)
 
     if isinstance(kind, types.Array):
         return _array(context, builder, kind, word, place)
+    if isinstance(kind, StructType):
+        return builder.inttoptr(word(place), context.get_value_type(kind))
     if name in struct.cls.STATIC:
         return context.get_constant(kind, getattr(struct, name))
     if kind is types.float64:

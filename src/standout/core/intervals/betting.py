@@ -29,8 +29,9 @@ STRONGEST = 512.0
 _HALF = 0.5
 BERNSTEIN_SHARE = 0.05
 """Part of alpha for the empirical Bernstein interval."""
-SIZE = 1 + 2 * STRENGTHS
-"""Numbers kept per arm: Bernstein's, then the sums of the bets on X and those on 1 - X."""
+SIZE = 2 + 2 * STRENGTHS
+"""Numbers kept per arm: Bernstein's, the sums of the bets on X and those on 1 - X, and the sum of
+squares."""
 _WEIGHTS = [1.0 / (3.0 + abs(j - 10)) for j in range(STRENGTHS)]
 LOG_WEIGHTS = tuple(math.log(weight / sum(_WEIGHTS)) for weight in _WEIGHTS)
 """They fall slowly on both sides of the strength 1/2: that is about the best for a thousand
@@ -52,6 +53,7 @@ def betting_step(moments: Floats, arm: int, pulls: int, total: float, reward: fl
         moments[arm, 1 + j] += math.log1p(strength * reward)
         moments[arm, 1 + STRENGTHS + j] += math.log1p(strength * (1.0 - reward))
         strength *= _HALF
+    moments[arm, SIZE - 1] += reward * reward
 
 
 @part()

@@ -15,6 +15,7 @@ An arm is certified when no x of the region puts it on the other side of its thr
 - `costs`: what an arm's factor is at a point, and its least value on either side of one.
 - `bounds`: a lower bound of J over all x with a median and a MAD from a box, that put an arm on
   the other side.
+- `pricing`: costs by the bet in use, which may be a stage of `standout.core.crossing`.
 - `region`: what it leaves of the threshold, for more arms than can be looked at one by one.
 - `certificate`: the search over such boxes, which is a proof, and the cheapest
   alternative that it could not refute, which the rule `joint` works from.

@@ -39,10 +39,13 @@ LOW_KEEN, LOW, HIGH, HIGH_KEEN, ON_MEDIAN = 0, 1, 2, 3, 4
 OWN = 5
 BOUND, TRIED = 9, 10
 TUNED = 15
-NORMAL = 16  # and one more for the other side
+SKIPPED = 16
+"""Arms whose flip is not to be bounded now."""
 
 _ROUNDS = 3
 _GAIN = 1e-3
+_MOST_TUNED = 6
+"""Arms that multipliers are tuned for in a box. The bounds of others are valid, if not the best."""
 _HUGE = 1e4
 """Multipliers beyond this only lose digits."""
 _SLIP = 1e-14
@@ -56,7 +59,7 @@ def place_slip(m1: float, m2: float, d2: float, factor: float) -> float:
 
 
 @part("interval")
-def price(
+def price_means(
     spec: Spec, state: State, side: int, way: int, m1: float, m2: float, d1: float, d2: float
 ) -> None:
     """Fill the places' rows with the least costs over the box, for a flip that way.
@@ -154,7 +157,7 @@ def _bounds_of_all(
         elif more < second:
             second = more
     for a in range(n_arms):
-        if not is_flippable(state, side, way, a, theta):
+        if rows[SKIPPED, a] != 0.0 or not is_flippable(state, side, way, a, theta):
             rows[row, a] = np.inf
             continue
         own = _cheapest(rows, OWN, a, y, z) + (second if a == holder else first)
@@ -182,14 +185,16 @@ def sharpen(
     Multipliers are tuned for the arm with the least bound until that is one for which they
     have been: of several multipliers the best bound counts. `node` has the multipliers
     to begin with in its entries 4 and 5, and gets those of the arm. What is
-    at least `stop` is not sharpened.
+    at least `stop` is not sharpened, and an arm that stays below a finite `stop` is the answer.
     """
     rows = state.joint
     _bounds_of_all(state, n_arms, side, way, theta, node[4], node[5], BOUND)
     arm = _argmin(state, n_arms)
     for a in range(n_arms):
         rows[TUNED, a] = 0.0
-    while arm >= 0 and rows[BOUND, arm] < stop and rows[TUNED, arm] == 0.0:
+    for _ in range(_MOST_TUNED):
+        if arm < 0 or rows[BOUND, arm] >= stop or rows[TUNED, arm] != 0.0:
+            break
         y, z = tune(state, n_arms, way, arm, node[4], node[5])
         node[4] = y
         node[5] = z
@@ -197,6 +202,8 @@ def sharpen(
         _bounds_of_all(state, n_arms, side, way, theta, y, z, TRIED)
         for a in range(n_arms):
             rows[BOUND, a] = max(rows[BOUND, a], rows[TRIED, a])
+        if rows[BOUND, arm] < stop < np.inf:
+            return arm
         arm = _argmin(state, n_arms)
     return arm
 

@@ -11,16 +11,25 @@ from __future__ import annotations
 import numpy as np
 
 from standout.core.compile import part
+from standout.core.crossing.stages import begin_stage, is_due
+from standout.core.crossing.tables import close_batches
 from standout.core.joint.bounds import (
     BOUND,
     IN,
-    NORMAL,
     OUT,
+    SKIPPED,
     is_flippable,
-    price,
     sharpen,
 )
-from standout.core.joint.costs import count_scales, find_least, log_part, use_scale
+from standout.core.joint.costs import use_scale
+from standout.core.joint.pricing import (
+    BETS,
+    is_bet,
+    log_bet_part,
+    prepare,
+    price,
+    price_plainly,
+)
 from standout.core.joint.region import find_root, joint_limit, narrow_sides
 from standout.core.kinds import Verdict
 from standout.core.state import (
@@ -30,7 +39,9 @@ from standout.core.state import (
     FLIPPED,
     FOLLOW,
     JOINT_BOXES,
+    MARGIN,
     PROVE,
+    PROVE_SOME,
     PULLS,
     RESCALE,
     RESTART,
@@ -49,6 +60,10 @@ DEPTH = JOINT_BOXES - 2
 """Boxes that may wait; two more are the whole range and the one that is looked at."""
 _MOST_BOXES = 4000
 """After so many boxes a proof is given up until the next round."""
+_SOME_BOXES = 200
+"""The same where the proof is for some arms only."""
+_AMPLE = 0.05
+"""Nats beyond the limit with which a proof for all arms is tried: boxes at the limit are many."""
 _GRID = 8
 _RESTART = 1.1
 """The search begins anew after so many times the pulls."""
@@ -62,8 +77,14 @@ _FOLLOW = 1.01
 """The surroundings of an alternative are searched again after so many times the pulls."""
 _PROVE = 1.01
 """After a proof that was given up the next is tried after so many times the pulls."""
+_PROVE_SOME = 1.2
+"""A proof for some arms only is tried again after so many times the pulls."""
+_MARGIN = 1.0
+"""Nats beyond the limit that an arm must be worth for such a proof; more after one that failed,"""
+_MOST_MARGIN = 20.0
+"""up to so many."""
 _RESCALE = 1.03
-"""Another scale is tried after so many times the pulls."""
+"""Another bet is tried after so many times the pulls."""
 _NORMAL = int(Verdict.NORMAL)
 _OUTLIER = int(Verdict.OUTLIER)
 
@@ -73,48 +94,58 @@ def certify(spec: Spec, state: State) -> None:
     """Certify what the joint bet proves, and bring the cheapest alternatives up to date."""
     if not spec.flips:
         return
-    sides = len(state.signs)
-    if count_scales(spec) > 1 and not state.counters[PULLS] < state.alternatives[0, RESCALE]:
-        state.alternatives[0, RESCALE] = _RESCALE * state.counters[PULLS]
-        _choose_scale(spec, state)
-    for side in range(sides):
-        find_least(spec, state, side)
-        for a in range(spec.n_arms):
-            state.joint[NORMAL + side, a] = 0.0
+    pulls = state.counters[PULLS]
+    if spec.crosses and state.crossing.begun[0] > 0:
+        close_batches(spec, state, False)
+        if is_due(spec, state, 0.0):
+            begin_stage(spec, state)
+    if not pulls < state.alternatives[0, RESCALE]:
+        state.alternatives[0, RESCALE] = _RESCALE * pulls
+        _choose_bet(spec, state)
+    for side in range(len(state.signs)):
+        prepare(spec, state, side)
         root = state.boxes[DEPTH]
         if not find_root(spec, state, side, root):
             state.alternatives[2 * side + OUT, COST] = -np.inf
             state.alternatives[2 * side + IN, COST] = -np.inf
             continue
-        least = np.inf
-        for way in (OUT, IN):
-            row = state.alternatives[2 * side + way]
-            row[COST] = np.inf
-            if _has_flippable(spec, state, side, way):
-                _look(spec, state, side, way, row, root)
-            least = min(least, row[COST])
-        for way in (OUT, IN):
-            # What is dearer than the other way can wait, unless both may be certified.
-            row = state.alternatives[2 * side + way]
-            pulls = state.counters[PULLS]
-            may_prove = joint_limit(spec, state) <= row[COST] < np.inf and not pulls < row[PROVE]
-            if may_prove or (row[COST] == least and not pulls < row[FOLLOW]):
-                row[FOLLOW] = _FOLLOW * pulls
-                _follow(spec, state, side, way, row, root)
-            if may_prove and joint_limit(spec, state) <= row[COST]:
-                if _prove(spec, state, side, way, row, root):
-                    row[COST] = np.inf
-                    _mark(spec, state, side, way)
-                elif joint_limit(spec, state) <= row[COST]:  # Given up.
-                    row[PROVE] = _PROVE * pulls
+        _certify_side(spec, state, side, root)
     _settle(spec, state)
     if state.counters[UNDECIDED] == 0:
         narrow_sides(spec, state)  # What is shown in the end; no verdict rests on it.
 
 
 @part("interval")
-def _choose_scale(spec: Spec, state: State) -> None:
-    """Go over to the scale at which the cheapest alternative is dearest."""
+def _certify_side(spec: Spec, state: State, side: int, root: Floats) -> None:
+    pulls = state.counters[PULLS]
+    least = np.inf
+    for way in (OUT, IN):
+        row = state.alternatives[2 * side + way]
+        row[COST] = np.inf
+        if _has_flippable(spec, state, side, way):
+            _look(spec, state, side, way, row, root)
+        least = min(least, row[COST])
+    limit = joint_limit(spec, state)
+    for way in (OUT, IN):
+        # What is dearer than the other way can wait, unless both may be certified.
+        row = state.alternatives[2 * side + way]
+        is_near_end = limit <= row[COST] < np.inf and not pulls < row[PROVE]
+        if is_near_end or (row[COST] == least and not pulls < row[FOLLOW]):
+            row[FOLLOW] = _FOLLOW * pulls
+            _follow(spec, state, side, way, row, root)
+        ample = limit + _AMPLE if spec.crosses else limit
+        if ample <= row[COST] < np.inf:
+            if not pulls < row[PROVE]:
+                row[PROVE] = _PROVE * pulls
+                _prove(spec, state, side, way, row, root, 0.0, _MOST_BOXES)
+        elif spec.crosses and row[COST] < np.inf and not pulls < row[PROVE_SOME]:
+            row[PROVE_SOME] = _PROVE_SOME * pulls
+            _prove(spec, state, side, way, row, root, max(row[MARGIN], _MARGIN), _SOME_BOXES)
+
+
+@part("interval")
+def _choose_bet(spec: Spec, state: State) -> None:
+    """Go over to the bet at which the cheapest alternative is dearest."""
     row = 0
     for other in range(1, len(state.alternatives)):
         if state.alternatives[other, COST] < state.alternatives[row, COST]:
@@ -123,24 +154,45 @@ def _choose_scale(spec: Spec, state: State) -> None:
     now = int(state.alternatives[0, SCALE])
     if not np.isfinite(found[COST]):
         return
+    node = state.boxes[DEPTH + 1]
+    if spec.crosses and is_due(spec, state, np.inf):
+        evidence = _plain_evidence(spec, state, row // 2, row % 2, found, node)
+        if is_due(spec, state, evidence):
+            begin_stage(spec, state)
     best = now
     most = -np.inf
-    node = state.boxes[DEPTH + 1]
-    for scale in range(count_scales(spec)):
-        use_scale(state, scale)
-        find_least(spec, state, row // 2)
+    for bet in range(BETS):
+        if not is_bet(spec, state, bet):
+            continue
+        use_scale(state, bet)
+        prepare(spec, state, row // 2)
         node[Y] = found[Y]
         node[Z] = found[Z]
         cost, _ = _evaluate(spec, state, row // 2, row % 2, found[AT_MEDIAN], found[AT_MAD], node)
-        cost += log_part(spec, state)
+        cost += log_bet_part(spec, state)
         if cost > most:
             most = cost
-            best = scale
+            best = bet
     use_scale(state, best)
     if best != now:
         for other in range(len(state.alternatives)):
             state.alternatives[other, FOLLOW] = 0.0
             state.alternatives[other, PROVE] = 0.0
+
+
+@part("interval")
+def _plain_evidence(
+    spec: Spec, state: State, side: int, way: int, found: Floats, node: Floats
+) -> float:
+    """The likelihood ratio against the cheapest alternative, in nats."""
+    node[Y] = found[Y]
+    node[Z] = found[Z]
+    price_plainly(spec, state, side, way, found[AT_MEDIAN], found[AT_MAD])
+    for a in range(spec.n_arms):
+        state.joint[SKIPPED, a] = 0.0
+    theta = state.bounds[side, THRESHOLD]
+    arm = sharpen(state, spec.n_arms, side, way, theta, node, np.inf)
+    return float(state.joint[BOUND, arm]) if arm >= 0 else np.inf
 
 
 @part()
@@ -156,6 +208,8 @@ def _evaluate(
     spec: Spec, state: State, side: int, way: int, m: float, d: float, node: Floats
 ) -> tuple[float, int]:
     """The least bound of a flip with this median and MAD, and the arm that is flipped."""
+    for a in range(spec.n_arms):
+        state.joint[SKIPPED, a] = 0.0
     price(spec, state, side, way, m, m, d, d)
     theta = state.bounds[side, THRESHOLD]
     arm = sharpen(state, spec.n_arms, side, way, theta, node, np.inf)
@@ -226,17 +280,70 @@ def _try(
 
 
 @part("interval")
-def _prove(spec: Spec, state: State, side: int, way: int, row: Floats, root: Floats) -> bool:
-    """Whether no alternative is left in the whole box; else `row` gets one, if one was found."""
+def _prove(
+    spec: Spec,
+    state: State,
+    side: int,
+    way: int,
+    row: Floats,
+    root: Floats,
+    margin: float,
+    most: int,
+) -> None:
+    """Certify the arms whose flips are all rejected in the whole box; note what is cheaper.
+
+    With a margin, only arms that cost so much more than the limit at the alternative are tried:
+    others would make for many boxes.
+    """
+    limit = joint_limit(spec, state)
+    skipped = state.joint[SKIPPED]
+    box = state.boxes[DEPTH + 1]
+    box[Y] = row[Y]
+    box[Z] = row[Z]
+    _evaluate(spec, state, side, way, row[AT_MEDIAN], row[AT_MAD], box)
+    for a in range(spec.n_arms):
+        skipped[a] = 0.0 if state.joint[BOUND, a] >= limit + margin else 1.0
+    if not _has_targets(spec, state, side, way):
+        return
+    if not _search(spec, state, side, way, row, root, limit, most):
+        if margin > 0.0 and _has_targets(spec, state, side, way):
+            row[MARGIN] = min(2.0 * margin, _MOST_MARGIN)
+        return
+    if margin > 0.0:
+        row[MARGIN] = 0.7 * margin
+    for a in range(spec.n_arms):
+        if skipped[a] == 0.0 and is_flippable(state, side, way, a, state.bounds[side, THRESHOLD]):
+            if way == OUT:
+                state.verdict[a] = _OUTLIER
+            else:
+                state.crossing.is_normal[side, a] = True
+    row[PROVE] = 0.0
+    row[FOLLOW] = 0.0
+
+
+@part("interval")
+def _search(
+    spec: Spec,
+    state: State,
+    side: int,
+    way: int,
+    row: Floats,
+    root: Floats,
+    limit: float,
+    most: int,
+) -> bool:
+    """Whether all arms that are not skipped in the end are rejected in all of the root.
+
+    An arm that has an alternative is skipped from then on.
+    """
     boxes = state.boxes
     _copy(root, boxes[0])
     boxes[0, Y] = row[Y]
     boxes[0, Z] = row[Z]
     box = boxes[DEPTH + 1]
     theta = state.bounds[side, THRESHOLD]
-    limit = joint_limit(spec, state)
     waiting = 1
-    for _ in range(_MOST_BOXES):
+    for _ in range(most):
         if waiting == 0:
             return True
         waiting -= 1
@@ -249,16 +356,19 @@ def _prove(spec: Spec, state: State, side: int, way: int, row: Floats, root: Flo
         d = 0.5 * (box[2] + box[3])
         y = box[Y]
         z = box[Z]
-        cost, arm = _evaluate(spec, state, side, way, m, d, box)
-        if cost < limit:
-            row[AT_MEDIAN] = m
-            row[AT_MAD] = d
-            row[COST] = cost
-            row[Y] = box[Y]
-            row[Z] = box[Z]
-            row[FLIPPED] = arm
-            return False
-        if waiting + 2 > DEPTH:
+        price(spec, state, side, way, m, m, d, d)
+        arm = sharpen(state, spec.n_arms, side, way, theta, box, limit)
+        while arm >= 0 and state.joint[BOUND, arm] < limit:
+            if state.joint[BOUND, arm] < row[COST]:
+                row[AT_MEDIAN] = m
+                row[AT_MAD] = d
+                row[COST] = state.joint[BOUND, arm]
+                row[Y] = box[Y]
+                row[Z] = box[Z]
+                row[FLIPPED] = arm
+            state.joint[SKIPPED, arm] = 1.0
+            arm = sharpen(state, spec.n_arms, side, way, theta, box, limit)
+        if not _has_targets(spec, state, side, way) or waiting + 2 > DEPTH:
             return False
         for half in range(2):
             _copy(box, boxes[waiting])
@@ -273,19 +383,18 @@ def _prove(spec: Spec, state: State, side: int, way: int, row: Floats, root: Flo
 
 
 @part()
-def _copy(source: Floats, target: Floats) -> None:
-    for i in range(len(source)):
-        target[i] = source[i]
+def _has_targets(spec: Spec, state: State, side: int, way: int) -> bool:
+    for a in range(spec.n_arms):
+        is_target = state.joint[SKIPPED, a] == 0.0
+        if is_target and is_flippable(state, side, way, a, state.bounds[side, THRESHOLD]):
+            return True
+    return False
 
 
 @part()
-def _mark(spec: Spec, state: State, side: int, way: int) -> None:
-    for a in range(spec.n_arms):
-        if is_flippable(state, side, way, a, state.bounds[side, THRESHOLD]):
-            if way == OUT:
-                state.verdict[a] = _OUTLIER
-            else:
-                state.joint[NORMAL + side, a] = 1.0
+def _copy(source: Floats, target: Floats) -> None:
+    for i in range(len(source)):
+        target[i] = source[i]
 
 
 @part()
@@ -299,7 +408,7 @@ def _settle(spec: Spec, state: State) -> None:
             for side in range(sides):
                 lower = state.bounds[side, THRESHOLD_LOWER] + spec.tolerance
                 below = state.upper[side, a] <= lower
-                normal += below or state.joint[NORMAL + side, a] > 0.0
+                normal += below or state.crossing.is_normal[side, a]
             if normal == sides:
                 state.verdict[a] = _NORMAL
             else:

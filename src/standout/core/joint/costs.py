@@ -59,7 +59,8 @@ def scaled_rho(spec: Spec, state: State) -> float:
 def use_scale(state: State, scale: int) -> None:
     """Go over to another scale; `find_least` is needed then."""
     state.alternatives[0, SCALE] = scale
-    state.joint[SEEN] = -1.0
+    for a in range(state.joint.shape[1]):
+        state.joint[SEEN, a] = -1.0
 
 
 @part()

@@ -13,8 +13,8 @@ import math
 import numpy as np
 
 from standout.core.compile import part
-from standout.core.joint.bounds import IN, OUT, bound_of, place_slip, price, tune
-from standout.core.joint.costs import find_least, log_part
+from standout.core.joint.bounds import IN, OUT, bound_of, place_slip, tune
+from standout.core.joint.pricing import log_bet_part, prepare, price
 from standout.core.order import kth_largest
 from standout.core.state import (
     BEYOND,
@@ -44,7 +44,7 @@ _MOST_BOXES = 400
 @part("interval")
 def joint_limit(spec: Spec, state: State) -> float:
     """What the joint bet at the scale in use reaches where means are rejected."""
-    return math.log(1.0 / spec.joint_delta) - log_part(spec, state) + ROUNDING
+    return math.log(1.0 / spec.joint_delta) - log_bet_part(spec, state) + ROUNDING
 
 
 @part()
@@ -88,7 +88,7 @@ def narrow_sides(spec: Spec, state: State) -> None:
         root = state.boxes[JOINT_BOXES - 2]
         if not pulls < inner[NARROW] and find_root(spec, state, side, root):
             inner[NARROW] = _NARROW * pulls
-            find_least(spec, state, side)
+            prepare(spec, state, side)
             fine = _FINE * (bounds[THRESHOLD_UPPER] - bounds[THRESHOLD_LOWER])
             inner[BEYOND] = max(inner[BEYOND], _find_end(spec, state, side, IN, root, fine))
             outer[BEYOND] = min(outer[BEYOND], -_find_end(spec, state, side, OUT, root, fine))

@@ -37,9 +37,8 @@ from standout.core.joint.bounds import (
     ON_MEDIAN,
     OUT,
     OWN,
-    price,
 )
-from standout.core.joint.costs import find_least
+from standout.core.joint.pricing import prepare, price
 from standout.core.kinds import RangeKind
 from standout.core.method import Method
 from standout.core.rules.base import rule
@@ -102,7 +101,7 @@ def _find_gains(spec: Spec, state: State, side: int, way: int) -> None:
     found = state.alternatives[2 * side + way]
     m = found[AT_MEDIAN]
     d = found[AT_MAD]
-    find_least(spec, state, side)
+    prepare(spec, state, side)
     price(spec, state, side, way, m, m, d, d)
     flipped = int(found[FLIPPED])
     # Rewards from before the run do not count as pulls.
@@ -209,6 +208,22 @@ def _take_best(spec: Spec, state: State) -> int:
 
 
 METHODS = (
+    Method(
+        name="crossing",
+        rule=choose,
+        fallback=FOCUS[0],
+        anytime=anytime,
+        interval=None,
+        range=RangeKind.JOINT,
+        keeps_decisions=True,
+        intersects=True,
+        refines=True,
+        crosses=True,
+        spares_known=True,
+        growth=0.05,
+        summary="joint with a second bet, on the cells that the median and the MAD make",
+        reference="standout, docs/crossing.md",
+    ),
     Method(
         name="joint",
         rule=choose,

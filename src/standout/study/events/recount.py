@@ -7,7 +7,7 @@ import numpy as np
 from standout.core.many_rewards import observe_many
 from standout.core.order import sort_ends
 from standout.core.run import start_state
-from standout.core.state import PULLS, ROUNDS, SIZE, STAGE, TOUCHED, UNDECIDED, State, forget
+from standout.core.state import PULLS, ROUNDS, SIZE, STAGE, TOUCHED, UNDECIDED, State, forget_bets
 from standout.core.threshold import update_threshold
 from standout.study.events.state import StudyState
 
@@ -54,8 +54,7 @@ def withdraw(state: StudyState) -> None:
 
 def forget_alternatives(state: StudyState) -> None:
     """What the joint certificate remembers is of another tolerance, or of other rewards."""
-    state.state.joint[...] = 0.0
-    forget(state.state.alternatives)
+    forget_bets(state.state)
 
 
 def _derive(state: StudyState, core: State) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from standout.core.compile import Struct
+from standout.core.crossing.record import KEPT, Crossing
 from standout.estimation.evidence import Evidence
 from standout.results import Change, Failure, StopReason
 from standout.study.events.definition import Definition
@@ -34,9 +35,10 @@ SCRATCH = frozenset(
     (
         "joint", "boxes", "bends", "fits", "centre", "scratch", "work",
         "is_wanted", "candidates", "chosen", "amount",
+        *(name for name in Crossing.names() if name not in KEPT),
     )
 )  # fmt: skip
-"""Arrays of the core's state that kernels only work in."""
+"""Arrays of the core's state that kernels only work in, or that follow from others."""
 _REASONS = {str(reason): reason for reason in StopReason}
 _PER_ARM = ("certified", "pending", "held", "failures", "streak")
 _OPEN = {"expires": "<f8", "round": "<i8", "event": "<i8"}

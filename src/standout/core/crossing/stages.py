@@ -1,0 +1,57 @@
+"""When the stages of the crossing bet begin, and what part of delta each has."""
+
+from __future__ import annotations
+
+import math
+
+from standout.core.compile import part
+from standout.core.crossing.record import STAGES
+from standout.core.crossing.tables import close_batches
+from standout.core.state import PULLS, Spec, State
+
+PARTS = (0.7, 0.2, 0.1)
+"""Part of each stage of what the crossing bet has."""
+_RATIO = 3.0
+"""A stage begins at so many times the pulls of the one before."""
+LEAST_PULLS = 12.0
+"""Pulls per arm before which none begins,"""
+LEAST_EVIDENCE = 2.0
+"""and nats of the plain likelihood ratio against the cheapest alternative."""
+
+
+@part()
+def is_due(spec: Spec, state: State, evidence: float) -> bool:
+    """Whether the next stage begins now; `evidence` counts for the first one only."""
+    bet = state.crossing
+    if bet.begun[0] == STAGES:
+        return False
+    if bet.begun[0] == 0:
+        enough = evidence >= LEAST_EVIDENCE
+        return bool(enough and state.counters[PULLS] >= LEAST_PULLS * spec.n_arms)
+    return bool(state.counters[PULLS] >= bet.due[0])
+
+
+@part("interval")
+def begin_stage(spec: Spec, state: State) -> None:
+    """Begin the next stage with the batches that begin now."""
+    bet = state.crossing
+    close_batches(spec, state, True)
+    stage = bet.begun[0]
+    for a in range(spec.n_arms):
+        bet.first[stage, a] = max(0, bet.batches[a] - 1)
+        bet.included[stage, a] = 0
+        bet.step[stage, a] = 0.0
+    bet.begun[0] = stage + 1
+    bet.due[0] = _RATIO * max(state.counters[PULLS], LEAST_PULLS * spec.n_arms)
+
+
+@part()
+def log_stage_part(state: State, stage: int) -> float:
+    """Logarithm of a stage's part on each side: the two sides of a question have bets apart."""
+    return math.log(PARTS[stage] / len(state.signs))
+
+
+@part()
+def is_running(state: State, stage: int) -> bool:
+    """Whether a stage has begun and is not over."""
+    return bool(state.crossing.ended[0] <= stage < state.crossing.begun[0])

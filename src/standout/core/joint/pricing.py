@@ -1,0 +1,174 @@
+"""The least cost of each place of an arm over a box of (median, MAD), by the bet in use.
+
+The bets are numbered: first those on the means themselves, at several scales
+(`standout.core.joint.costs`), then, from `CROSSING` on, the stages of the crossing bet.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from standout.core.compile import part
+from standout.core.crossing.cells import (
+    ABOVE,
+    BELOW,
+    EDGE,
+    INNER_HIGH,
+    INNER_LOW,
+    MIDDLE,
+    OVER,
+    PLACE,
+    UNDER,
+    cell_cost,
+    find_cells,
+    find_evidence,
+)
+from standout.core.crossing.stages import is_running, log_stage_part
+from standout.core.crossing.tables import bring_up_to_date
+from standout.core.intervals import reward_variance
+from standout.core.joint.bounds import (
+    HIGH,
+    HIGH_KEEN,
+    LOW,
+    LOW_KEEN,
+    ON_MEDIAN,
+    OUT,
+    OWN,
+    place_slip,
+    price_means,
+)
+from standout.core.joint.costs import MOST, count_scales, find_least, log_part
+from standout.core.state import SCALE, Spec, State
+
+CROSSING = 8
+"""Number of the crossing bet's first stage."""
+BETS = 11
+_ROWS = 5
+_SLIP = 1e-14
+
+
+@part("interval")
+def is_bet(spec: Spec, state: State, number: int) -> bool:
+    """Whether there is a bet of that number now."""
+    if number < CROSSING:
+        return number < count_scales(spec)
+    return bool(spec.crosses and is_running(state, number - CROSSING))
+
+
+@part("interval")
+def log_bet_part(spec: Spec, state: State) -> float:
+    """Logarithm of the part of the joint bets' delta that the bet in use has."""
+    number = int(state.alternatives[0, SCALE])
+    if number >= CROSSING:
+        return math.log(1.0 - spec.means_part) + log_stage_part(state, number - CROSSING)
+    return math.log(spec.means_part) + log_part(spec, state)
+
+
+@part("interval")
+def prepare(spec: Spec, state: State, side: int) -> None:
+    """Bring up to date what the bet in use works from; before anything is priced."""
+    number = int(state.alternatives[0, SCALE])
+    if number >= CROSSING:
+        bring_up_to_date(spec, state, number - CROSSING)
+    else:
+        find_least(spec, state, side)
+
+
+@part("interval")
+def price(
+    spec: Spec, state: State, side: int, way: int, m1: float, m2: float, d1: float, d2: float
+) -> None:
+    """Fill the places' rows with the least costs over the box, for a flip that way."""
+    number = int(state.alternatives[0, SCALE])
+    if number >= CROSSING:
+        _price_cells(spec, state, side, way, number - CROSSING, m1, m2, d1, d2)
+    else:
+        price_means(spec, state, side, way, m1, m2, d1, d2)
+
+
+@part("interval")
+def _price_cells(
+    spec: Spec, state: State, side: int, way: int, stage: int,
+    m1: float, m2: float, d1: float, d2: float,
+) -> None:  # fmt: skip
+    factor = state.factors[side]
+    slip = place_slip(m1, m2, d2, factor) + _SLIP * spec.tolerance
+    count, uppers, lowers = find_cells(state, factor, spec.tolerance, m1 - slip, m2 + slip, d1, d2)
+    cells = state.crossing.cells
+    rows = state.joint
+    own_side = UNDER if way == OUT else OVER
+    for a in range(spec.n_arms):
+        for row in range(_ROWS):
+            rows[row, a] = np.inf
+            rows[OWN + row, a] = np.inf
+        find_evidence(state, side, stage, a, uppers, lowers)
+        for number in range(count):
+            place = cells[number, PLACE]
+            cost = cell_cost(spec, state, number)
+            is_own = cells[number, EDGE] == own_side
+            # At a distance of d an arm is both outer and inner, on the median low and high.
+            is_outer = place in (BELOW, ABOVE)
+            is_inner = place in (INNER_LOW, MIDDLE, INNER_HIGH)
+            is_keen = not (is_inner if way == OUT else is_outer)
+            if place <= MIDDLE:
+                row = LOW_KEEN if is_keen else LOW
+                rows[row, a] = min(rows[row, a], cost)
+                if is_own:
+                    rows[OWN + row, a] = min(rows[OWN + row, a], cost)
+            if place >= MIDDLE:
+                row = HIGH_KEEN if is_keen else HIGH
+                rows[row, a] = min(rows[row, a], cost)
+                if is_own:
+                    rows[OWN + row, a] = min(rows[OWN + row, a], cost)
+            if place == MIDDLE:
+                rows[ON_MEDIAN, a] = min(rows[ON_MEDIAN, a], cost)
+        for row in range(_ROWS):
+            rows[row, a] = min(rows[row, a], MOST)
+            rows[OWN + row, a] = min(rows[OWN + row, a], MOST)
+
+
+@part("interval")
+def price_plainly(spec: Spec, state: State, side: int, way: int, m: float, d: float) -> None:
+    """The same for one median and MAD by the likelihood ratio itself, which is no bet."""
+    factor = state.factors[side]
+    rows = state.joint
+    for a in range(spec.n_arms):
+        low = _plain(spec, state, side, a, -np.inf, m)
+        high = _plain(spec, state, side, a, m, np.inf)
+        rows[LOW, a] = low
+        rows[HIGH, a] = high
+        rows[ON_MEDIAN, a] = max(low, high)
+        edge = m + factor * d
+        if way == OUT:
+            edge = _plain(spec, state, side, a, -np.inf, edge - spec.tolerance)
+            rows[LOW_KEEN, a] = _plain(spec, state, side, a, -np.inf, m - d)
+            rows[HIGH_KEEN, a] = _plain(spec, state, side, a, m + d, np.inf)
+            rows[OWN + LOW_KEEN, a] = rows[LOW_KEEN, a]
+            rows[OWN + LOW, a] = low
+            rows[OWN + HIGH, a] = max(high, edge)
+            rows[OWN + HIGH_KEEN, a] = max(rows[HIGH_KEEN, a], edge)
+        else:
+            edge = _plain(spec, state, side, a, edge + spec.tolerance, np.inf)
+            rows[LOW_KEEN, a] = _plain(spec, state, side, a, m - d, m)
+            rows[HIGH_KEEN, a] = _plain(spec, state, side, a, m, m + d)
+            rows[OWN + LOW_KEEN, a] = MOST
+            rows[OWN + LOW, a] = MOST
+            rows[OWN + HIGH, a] = edge
+            rows[OWN + HIGH_KEEN, a] = max(rows[HIGH_KEEN, a], edge) if factor < 1.0 else MOST
+
+
+@part("interval")
+def _plain(spec: Spec, state: State, side: int, arm: int, lower: float, upper: float) -> float:
+    """Nats against a mean between `lower` and `upper`, as if rewards were normal."""
+    estimate = state.estimate[side, arm]
+    if state.costs[arm] == np.inf:
+        return 0.0 if lower <= estimate <= upper else MOST
+    if state.pulls[arm] == 0 or lower <= estimate <= upper:
+        return 0.0
+    off = min(abs(estimate - lower), abs(estimate - upper))
+    variance = reward_variance(spec, state, arm)
+    return float(
+        min(MOST, state.pulls[arm] * off * off / (2.0 * variance)) if variance > 0 else MOST
+    )
