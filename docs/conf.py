@@ -27,13 +27,7 @@ exclude_patterns = ["_build"]
 
 # Links to a heading (`focus.md#what-it-does`) work here as they do on GitHub.
 myst_heading_anchors = 4
-myst_enable_extensions = [
-    "flowcharts",
-    "myst_parser",
-    "sphinx.ext.autodoc",
-    "sphinx.ext.napoleon",  # Args, Returns and Raises in Google's form
-    "sphinx.ext.viewcode",
-]
+myst_enable_extensions = ["html_image"]
 myst_links_external_new_tab = False
 
 # Docstrings put code into single backticks.

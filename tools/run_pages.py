@@ -36,9 +36,11 @@ from typing import Any
 from typer.testing import CliRunner
 
 ROOT = Path(__file__).resolve().parents[1]
+CASES = sorted((ROOT / "docs" / "cases").glob("*.md"))
 PAGES = [
     *(ROOT / "docs" / f"{name}.md" for name in ("start", "gallery")),
     *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
+    *sorted((ROOT / "docs" / "cases").glob("*.md")),
 ]
 BLOCK = re.compile(
     r"(?:^<!-- (?P<order>[^>]+) -->\n)?"
