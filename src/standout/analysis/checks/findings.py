@@ -165,7 +165,7 @@ def _sources(arms: Arms, log: RewardTable) -> list[Finding]:
     if found.p is not None and found.p < ALPHA:
         said.append(f"Answers that came by one link within {span(STRETCH)} differ from the "
                     "others of the same arms, or resemble each other.")  # fmt: skip
-        said += [f"Look at {count(number)} answers by link {link} from {moment(begin)} on."
+        said += [f"Look at {plural(number, 'answer')} by link {link} from {moment(begin)} on."
                  for link, begin, number in found.odd[:3]]  # fmt: skip
     fine = (
         f"Answers come from {plural(found.raters, 'rater')} by {plural(found.links, 'link')}; "
