@@ -239,7 +239,7 @@ def _report(
         place = Path(folder) / f"{path.stem}.db"
         how: dict[str, Any] = {"name": path.stem, "seed": seed, "is_ordered": ordered}
         with console.progress_words("report") as told:
-            told(f"telling {data.total:,} rewards to a study")
+            told(f"telling {plural(data.total, 'reward')} to a study")
             with begin_study(place, data, problem, method, **how) as study:
                 page = render_report(study, seed=seed, told=told)
     with writing(path) as file:
