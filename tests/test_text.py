@@ -25,6 +25,7 @@ NEVER_ONE = (
     "total = ",
     "before:,",
     "names for",
+    "_mean",
 )
 """What is never 1."""
 
