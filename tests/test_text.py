@@ -26,6 +26,7 @@ NEVER_ONE = (
     "before:,",
     "names for",
     "_mean",
+    "of the {",
 )
 """What is never 1."""
 
