@@ -142,7 +142,7 @@ class StudyInterface(DisplayedArms, ABC):
         >>> ticket.id, ticket.arm
         (1, 'ash')
         >>> [ticket.arm for ticket in study.ask(3, lease=600)]
-        ['elm', 'fir', 'ash']
+        ['elm', 'fir', 'fir']
         """
         wanted = Wanted([], 1 if n is None else n, worker, lease, items, known)
         found = self._ask(wanted)
