@@ -153,7 +153,7 @@ def test_the_picture_says_what_decides(tmp_path: Path) -> None:
 def test_an_uncertain_run_says_why(tmp_path: Path) -> None:
     """More than half of the arms alike: the note of the study is passed on."""
     with make(tmp_path) as study:
-        facts = gather(measure(study, dict.fromkeys(NAMES, 1.0), most=3000))
+        facts = gather(measure(study, dict.fromkeys(NAMES, 1.0), most=5000))
     assert facts.seen.note is not None
     assert words.undecided_reason(facts).lower() == facts.seen.note.lower() + "."
 
