@@ -13,6 +13,7 @@ from standout.core.state import PULLS
 from standout.simulation.rewards import draw, rewards_of
 from standout.study import Study
 from tests.attack.noise import SIGMA, Gaussian, Score, Setting, truth_of
+from tests.study.asking import useful
 from tests.study.conftest import Clock
 
 LEASE = 1000.0
@@ -53,7 +54,7 @@ def study_one(
     under_way: list[tuple[float, int, float]] = []
     wrong = missed = False
     while not progress.is_stopped:
-        for ticket in study.ask(AT_ONCE - len(under_way)):
+        for ticket in useful(study, AT_ONCE - len(under_way)):
             reward = measure(int(ticket.arm))
             late = delay_of(reward, means[int(ticket.arm)]) if slow_high else order.random() * 9
             heapq.heappush(under_way, (clock.now + late, ticket.id, reward))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 
 from standout.core.methods import as_method
-from standout.errors import AllOutError
 from standout.study import Study, Ticket
 from tests.attack.cases import JOINT, MEAN_STD, PLAIN, SUBSETS
 from tests.attack.hands import family_of, pick_problem
 from tests.attack.tape import Tape, draw_means
 from tests.attack.watching import Count, Watch
+from tests.study.asking import useful
 from tests.study.conftest import Clock
 
 LABELS = PLAIN + SUBSETS + MEAN_STD + JOINT
@@ -84,10 +84,7 @@ class Walk:
     def ask(self) -> None:
         count = self.rng.choice([1, 3, 12, 40, 300])
         paused = set(self.study.status().paused)
-        try:
-            tickets = self.study.ask(count, worker=self.rng.choice("abc"))
-        except AllOutError:
-            tickets = []
+        tickets = useful(self.study, count, worker=self.rng.choice("abc"))
         assert not paused & {ticket.arm for ticket in tickets}, "a paused arm was handed out"
         self.held += tickets
         status = self.study.status()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -13,8 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from standout import Problem
-from standout.errors import AllOutError, BatchError, ProblemError, RewardError
+from standout.errors import BatchError, ProblemError, RewardError
 from standout.study import Study, Ticket
+from tests.study.asking import useful
 from tests.study.conftest import Clock
 
 ARMS = [f"arm {i}" for i in range(6)]
@@ -71,8 +71,7 @@ class Walk:
         self.check()
 
     def ask(self) -> None:
-        with suppress(AllOutError):
-            self.held += self.study.ask(self.rng.choice([1, 1, 2, 7, 30]))
+        self.held += useful(self.study, self.rng.choice([1, 1, 2, 7, 30]))
 
     def take(self) -> Ticket | None:
         return self.held.pop(self.rng.randrange(len(self.held))) if self.held else None
