@@ -10,6 +10,7 @@ import pytest
 
 from standout import Problem, Study
 from standout.analysis.checks.findings import FINE, NOTE, SKIPPED, WARNING, Finding
+from standout.errors import StorageError
 from standout.report.facts import gather
 from tests.report.studies import MEANS, NAMES, make, measure
 from tests.study.asking import useful
