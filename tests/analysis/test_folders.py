@@ -170,7 +170,7 @@ def test_complaints(tmp_path: Path) -> None:
     ("arms", "values", "words"),
     [
         (["a", None], [1.0, 0.0], "no arm"),
-        (["a", "b"], [1.0, None], "1 rows have no number"),
+        (["a", "b"], [1.0, None], "1 row has no number"),
         (["a", "b"], [1.0, float("-inf")], "arm 'b': reward -inf is not finite"),
         (["b", "b"], [float("inf"), float("-inf")], "arm 'b': reward -inf is not finite"),
         (["a", "b"], [1.0, 0.5], "neither 0 nor 1"),

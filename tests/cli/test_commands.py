@@ -98,7 +98,7 @@ class TestSimulate:
         )  # fmt: skip
         data = json.loads(out)
         assert code == 0
-        assert set(data) == {"instance", "problem", "results"}
+        assert set(data) == {"instance", "problem", "results", "until"}
         assert data["instance"]["n_arms"] == 17
         assert data["problem"]["k"] == 2
         assert data["problem"]["mad_scale"] == 1.4826

@@ -25,7 +25,7 @@ from standout.errors import ProblemError, RewardError
 from standout.extras import require
 from standout.study.csv_files import unguarded
 from standout.study.measuring.campaign import threads
-from standout.text import plural
+from standout.text import agree, plural
 
 MOST_THREADS = 4
 """Shares that are added up at a time: each needs memory for all arms."""
@@ -213,12 +213,12 @@ def _check(folder: Path, names: list[str], kept: dict[str, Any], noise: Noise | 
     is_infinite = (kept["lowest"] == -np.inf) | (kept["highest"] == np.inf)
     unclear = np.flatnonzero(np.isnan(kept["sum"]) & ~is_infinite)
     if lacking or len(unclear):
-        which = (
-            f"{plural(lacking, 'row')}" if lacking else f"rows of arm {names[int(unclear[0])]!r}"
-        )
+        which = f"rows of arm {names[int(unclear[0])]!r} have"
+        if lacking:
+            which = f"{plural(lacking, 'row')} {agree(lacking, 'has', 'have')}"
         raise ProblemError(
-            f"{folder}: {which} have no number. Leave such rows out only if why they have none "
-            "has nothing to do with what it was"
+            f"{folder}: {which} no number. Leave such rows out only if the reason why a number is "
+            "missing has nothing to do with its value"
         )
     if noise is None:
         return
