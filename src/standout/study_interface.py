@@ -92,8 +92,8 @@ class StudyInterface(DisplayedArms, ABC):
     def summary(self) -> str:
         """How the study stands, in a few lines of plain text.
 
-        >>> print(study.summary().splitlines()[0])
-        beans: 3 arms, 0 pulls, 0 pending
+        >>> study.summary().splitlines()[0].endswith(": 3 arms, 0 pulls, 0 pending")
+        True
         """
         return self.status().summary()
 

@@ -31,6 +31,7 @@ SHARED = tuple(
         "compile/plain",
         "compile/structs",
         "kinds",
+        "population/population",
         "state",
         "typing",
     )
