@@ -103,6 +103,12 @@ class StorageError(StudyError):
     code, status = "storage", 503
 
 
+class DamagedError(StorageError):
+    """An event of a study was edited, or does not follow from those before it."""
+
+    code = "damaged"
+
+
 class NoStudyError(StorageError):
     """There is no study of that name at that place (yet)."""
 

@@ -280,10 +280,12 @@ class TestReadme:
         assert made in self.text, "run: python tools/make_readme.py"
 
     def test_python_example_works(self, capsys: pytest.CaptureFixture[str]) -> None:
-        (example,) = re.findall(r"```python\n(.*?)```", self.text, re.DOTALL)
-        exec(compile(example, "README.md", "exec"), {})
-        said = re.findall(r"# prints: (.*)", example)
-        assert capsys.readouterr().out.splitlines() == said
+        examples = re.findall(r"```python\n(.*?)```", self.text, re.DOTALL)
+        assert examples
+        for example in examples:
+            exec(compile(example, "README.md", "exec"), {})
+            said = re.findall(r"# prints: (.*)", example)
+            assert capsys.readouterr().out.splitlines() == said
 
     def test_links_lead_somewhere(self) -> None:
         for target in re.findall(r"\]\(([^)#:]+)\)", self.text):

@@ -120,7 +120,7 @@ def test_a_file_is_told_once(place: str, folder: Path) -> None:
     assert standout("study", "tell", place, path).out == "3 counted\n"
     refused = standout("study", "tell", place, path)
     assert refused.code == 2
-    assert "these 3 rewards were told before on 20" in refused.err
+    assert "3 rewards were told before on 20" in refused.err
     assert "--again" in refused.err
     # The same rows are the same, however they are written.
     path.write_text('reward,arm\n5e-1,ash\n\n0.50,"ash"\n1.0,elm\n')
@@ -266,8 +266,7 @@ def test_what_was_surely_not_done_says_so(server: Server) -> None:
             "WHERE datname = 'ended' AND pid <> pg_backend_pid()"
         )
         server.run(end)
-        with pytest.raises(UnavailableError, match="nothing was changed"):
-            study.ask(1)
+        assert len(study.ask(1)) == 1  # A connection that was lost in between is replaced.
         server.run(end)
         assert study.tell(arm="ash", reward=1.0) == Receipt(counted=1)
         with pytest.raises(StorageError, match="nothing was changed"), study._store.write() as c:

@@ -185,7 +185,9 @@ def rewards_of(source: Any, arm: str | None = None, value: str | None = None) ->
         if not hasattr(source, "history"):
             raise ProblemError("rewards are in the study's log: open the study where it is kept")
         columns = source.history().columns
-        log = read_table({name: columns[name] for name in ("seq", "arm", "reward", "counted")})
+        log = read_table(
+            {name: columns[name] for name in ("seq", "arm", "reward", "status", "turn")}
+        )
         assert isinstance(log, Rewards)
         index = {name: place for place, name in enumerate(source.arms)}  # type: ignore[attr-defined]
         places = np.array([index[str(name)] for name in log.arms], dtype=np.int64)

@@ -16,10 +16,10 @@ from standout.core.prior import PriorFacts
 from standout.core.problem import Problem
 from standout.core.run import check_arms
 from standout.core.typing import Floats
-from standout.errors import ProblemError, StudyError, shown
+from standout.errors import DamagedError, ProblemError, StudyError, shown
 from standout.estimation.until import Until
 from standout.study import arguments
-from standout.study.events.event import ENGINE, DamagedError
+from standout.study.events.event import ENGINE
 from standout.study.settings import Settings
 
 SMALLEST_COST = 1e-9

@@ -6,8 +6,6 @@ import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 
-from standout.errors import StorageError
-
 ENGINE = 5
 """Goes up with every change that gives other verdicts, or another end, for the same events."""
 NO_DIGEST = b"\0" * 32
@@ -47,10 +45,6 @@ class Event:
     key: str | None
     body: str
     digest: bytes
-
-
-class DamagedError(StorageError):
-    """Raised for an event that was edited, or does not follow from those before it."""
 
 
 def digest_of(

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from standout.errors import StandoutError
+from standout.errors import DamagedError, StandoutError
 from standout.study.events.definition import Definition
-from standout.study.events.event import NO_DIGEST, DamagedError, Event, Kind, digest_of
+from standout.study.events.event import NO_DIGEST, Event, Kind, digest_of
 from standout.study.events.planner import RecordedPlans
 from standout.study.events.rules import apply, check
 from standout.study.events.settle import At

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from standout.errors import DamagedError
 from standout.results import Verification
-from standout.study.events.event import DamagedError, Event, Kind
+from standout.study.events.event import Event, Kind
 from standout.study.events.fold import begin, content_of, fold
 from standout.study.events.looks import DueLook
 from standout.study.events.snapshot import arrays_of, plain_of
