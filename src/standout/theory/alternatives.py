@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from standout.core import robust
+from standout.core.problem import Side
 from standout.core.typing import Flags, Floats, Ints
 from standout.theory.boxes import (
     Flips,
@@ -98,7 +99,7 @@ def settle(flips: Flips, means: Floats, arm: int) -> Floats | None:
         means[arm] = min(own, theta - room) if is_out else max(own, theta + room)
         if not low <= means[arm] <= high:
             return None
-        if bool(robust.outliers(means, flips.factor)[arm]) != is_out:
+        if bool(beyond(means, flips.factor, Side.HIGH)[arm]) != is_out:
             return means if flips.is_wrong(means) else None
     return None
 
@@ -218,3 +219,10 @@ def _newton_step(
         step = (b * h - c * g) / size, (b * g - a * h) / size
     good = np.isfinite(step[0]) & np.isfinite(step[1])
     return np.where(good, step[0], 0.0), np.where(good, step[1], 0.0)
+
+
+def beyond(means: Floats, factor: float, side: Side) -> Flags:
+    """The outliers with no allowance for rounding: alternatives may lie as near as they like."""
+    theta = robust.threshold(means, factor, side)
+    found: Flags = means > theta if side is Side.HIGH else means < theta
+    return found

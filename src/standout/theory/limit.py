@@ -30,7 +30,7 @@ from standout.core import robust
 from standout.core.problem import Problem, Side
 from standout.core.typing import Flags, Floats
 from standout.errors import ProblemError
-from standout.theory.alternatives import Starts, settle
+from standout.theory.alternatives import Starts, beyond, settle
 from standout.theory.boxes import Flips
 from standout.theory.branch_and_bound import latest, revisit, search
 from standout.theory.divergences import (
@@ -177,13 +177,13 @@ def _questions(divergence: Divergence, problem: Problem) -> list[Flips]:
         sign = 1.0 if side is Side.HIGH else -1.0
         turned = divergence if side is Side.HIGH else divergence.mirrored()
         factor = problem.factor_of(side)
-        answer = robust.outliers(turned.means, factor)
+        answer = beyond(turned.means, factor, Side.HIGH)
         found.append(Flips(turned, factor, answer, _checker(truth, problem, sign)))
     return found
 
 
 def _answer(means: Floats, problem: Problem) -> Flags:
-    masks = [robust.outliers(means, problem.factor_of(side), side) for side in problem.sides()]
+    masks = [beyond(means, problem.factor_of(side), side) for side in problem.sides()]
     union: Flags = np.logical_or.reduce(masks)
     return union
 
