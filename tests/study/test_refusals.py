@@ -153,19 +153,19 @@ def secrets_in(error: BaseException) -> str:
 
 def test_password_is_never_shown(server: Server, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    server.run(f"CREATE ROLE guarded LOGIN PASSWORD '{PASSWORD}'")
-    server.run("CREATE DATABASE guarded OWNER guarded")
-    good = server.url("guarded", "guarded", quote(PASSWORD, safe=""))
+    server.run(f"CREATE ROLE guarded_here LOGIN PASSWORD '{PASSWORD}'")
+    server.run("CREATE DATABASE guarded_here OWNER guarded_here")
+    good = server.url("guarded_here", "guarded_here", quote(PASSWORD, safe=""))
     study = Study.create(good, ARMS, PROBLEM)
     study.tell(arm="a", reward=1)
     shown_texts = [repr(study), str(study), study._store.shown, repr(study._store)]
     for bad in (
-        server.url("nowhere", "guarded", quote(PASSWORD, safe="")),
-        server.url("guarded", "guarded", quote(PASSWORD + "x", safe="")),
-        f"postgresql://guarded:{quote(PASSWORD, safe='')}@127.0.0.1:1/guarded",
-        f"postgresql://guarded:{PASSWORD}@127.0.0.1:notaport/guarded",
-        f"postgresql://guarded@127.0.0.1:1/guarded?password={quote(PASSWORD, safe='')}",
-        f"mysql://guarded:{quote(PASSWORD, safe='')}@host/db",
+        server.url("nowhere", "guarded_here", quote(PASSWORD, safe="")),
+        server.url("guarded_here", "guarded_here", quote(PASSWORD + "x", safe="")),
+        f"postgresql://guarded_here:{quote(PASSWORD, safe='')}@127.0.0.1:1/guarded_here",
+        f"postgresql://guarded_here:{PASSWORD}@127.0.0.1:notaport/guarded_here",
+        f"postgresql://guarded_here@127.0.0.1:1/guarded_here?password={quote(PASSWORD, safe='')}",
+        f"mysql://guarded_here:{quote(PASSWORD, safe='')}@host/db",
     ):
         with pytest.raises(StorageError) as caught:
             Study.open(bad)

@@ -30,6 +30,7 @@ SHARED = tuple(
         "compile/linking",
         "compile/plain",
         "compile/structs",
+        "crossing/record",
         "kinds",
         "population/population",
         "state",
