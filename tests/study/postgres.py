@@ -89,7 +89,8 @@ def start_server(*, durable: bool = False) -> Iterator[Server]:
         check=True, stdout=subprocess.DEVNULL, cwd=folder, **who,
     )  # fmt: skip
     # One user has to give a password, so that tests can see it is never shown.
-    rules = "host all guarded,guarded_here 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n"
+    guarded = "host all guarded,guarded_here 127.0.0.1/32 scram-sha-256"
+    rules = f"{guarded}\nhost all all 127.0.0.1/32 trust\n"
     (data / "pg_hba.conf").write_text(rules)
     port = _free_port()
     # What a server does for its next years, or for a crash of the machine, is for nothing here.
