@@ -10,6 +10,7 @@ import numpy as np
 
 from standout.core.engine import begin_round, best_guess, end_round
 from standout.core.intervals import MOMENTS
+from standout.core.kinds import ROUNDING
 from standout.core.order import sort_ends
 from standout.core.state import (
     NEVER,
@@ -164,9 +165,14 @@ def faults_of_verdicts(case: Case, state: State, thetas: list[float], one: Round
             if one.lower[i] == -np.inf and one.upper[i] == np.inf:
                 yield f"arm {i} is decided without an interval"
         return
+    # Within this of theta an arm counts as on it (`core.threshold.rounding`).
+    largest = max(map(abs, case.truth))
+    rounding = ROUNDING * (max(map(abs, thetas)) + (1 + float(state.factors.max())) * largest)
     for i in decided:
         verdict, mean = int(state.verdict[i]), case.truth[i]
-        if not is_right(verdict, mean, thetas, case.signs, case.tolerance, case.fuzz):
+        if not is_right(
+            verdict, mean, thetas, case.signs, case.tolerance, max(case.fuzz, rounding)
+        ):
             name = ("", "normal", "an outlier")[verdict]
             yield f"arm {i} with mean {mean!r} is called {name}; theta is {thetas}"
 
