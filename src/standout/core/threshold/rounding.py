@@ -20,8 +20,9 @@ from standout.core.typing import Floats
 @part()
 def bounds_rounding(bounds: Floats, factor: float) -> float:
     """What the ends of the threshold's interval may be off by; 0 while there is none."""
-    theta = max(abs(bounds[THRESHOLD_LOWER]), abs(bounds[THRESHOLD_UPPER]))
-    median = max(abs(bounds[MEDIAN_LOWER]), abs(bounds[MEDIAN_UPPER]))
+    theta = min(abs(bounds[THRESHOLD_LOWER]), abs(bounds[THRESHOLD_UPPER]))
+    # Only ends that nearly meet need it: a far end must not loosen the near one.
+    median = min(abs(bounds[MEDIAN_LOWER]), abs(bounds[MEDIAN_UPPER]))
     # Where the median is not looked at, the threshold is a mean plus some deviations.
     median = median if np.isfinite(median) else theta
     off = ROUNDING * (theta + (1.0 + factor) * median)
