@@ -16,6 +16,8 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-
 # the tests start would otherwise compile all of standout anew.
 unexport PYTHONDONTWRITEBYTECODE
 SOURCES := src tests $(wildcard benchmarks tools docs)
+# What is held to the list of words we do not use (tools/words.txt).
+PROSE := tools benchmarks
 
 say = @printf '\n== %s\n' '$(1)'
 
@@ -88,11 +90,15 @@ warm: $(STAMP)
 quick: $(STAMP) ## the tests that take no time, for the inner loop
 	$(PYTEST) -m 'not long'
 
-lint: $(STAMP) ## format and style
+lint: $(STAMP) ## format, style, words and spelling
 	$(call say,ruff format)
 	$(BIN)/ruff format --check $(SOURCES)
 	$(call say,ruff check)
 	$(BIN)/ruff check $(SOURCES)
+	$(call say,words)
+	$(BIN)/python tools/check_words.py $(PROSE)
+	$(call say,codespell)
+	$(BIN)/codespell src docs tools benchmarks $(wildcard *.md)
 
 types: $(STAMP) ## static types
 	$(call say,mypy)

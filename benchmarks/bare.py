@@ -1,8 +1,7 @@
 """What SQLite itself takes for a study: the statements of tell-and-ask, run again without it.
 
 They are recorded with their parameters, then run on a copy of the file as it was before, by a
-loop that does nothing else. So whoever reads the figures sees which part is the database's and
-the disk's, and which is ours.
+loop that does nothing else. The difference from the full figure is the cost of our own code.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from standout.estimation.evidence import Evidence
 BARS = {30: 0.005, 123: 0.02, 1_000: None, 10_000: 0.8}
 """By number of arms, seconds at most."""
 LOOKS = 5
-"""Of so many looks the quickest counts: whatever else the machine does only takes time."""
+"""The quickest of this many runs counts: other work of the machine only adds time."""
 
 
 def some(noise: str, n_arms: int, rng: np.random.Generator) -> tuple[Problem, Evidence]:

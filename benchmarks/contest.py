@@ -68,11 +68,11 @@ def answers(instance: Instance, problem: Problem, rng: np.random.Generator) -> d
 
 
 def limit(instance: Instance, true: np.ndarray) -> list[float]:
-    """At least so many wrong arms are to be expected, after each number of ratings per arm.
+    """A lower bound on the expected number of wrong arms, for each number of ratings per arm.
 
     Each arm is a draw from all of them. If ratings have a price, arms are rated apart, each until
-    what it may still bring is less than that (by backward induction). Whatever the price, the sum
-    of both costs less the price of all ratings is no more than the wrong arms of any way.
+    what it may still bring is less than that (by backward induction). For any price, the sum of
+    both costs minus the price of all ratings is a lower bound on the wrong arms of any method.
     """
     means, inverse = np.unique(np.round(instance.means, 3), return_inverse=True)
     beyond = np.bincount(inverse, weights=true) / np.bincount(inverse)

@@ -34,7 +34,7 @@ class Page(HTMLParser):
         self.anchors |= {given[name] for name in ("id", "name") if name in given}
         for name in ("href", "src"):
             if name in given:
-                # A page may name its address for search engines; nobody loads it.
+                # A page may name its address for search engines; no browser loads it.
                 is_loaded = (tag, name) in LOADED and given.get("rel") != "canonical"
                 self.links.append((given[name], is_loaded))
 

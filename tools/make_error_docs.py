@@ -26,7 +26,7 @@ def table() -> str:
 
 
 def refreshed(text: str) -> str:
-    """The page with the table made anew."""
+    """The page with its table made again."""
     return PART.sub(lambda part: part.group(1) + table() + part.group(2), text)
 
 

@@ -38,7 +38,7 @@ def output_of(command: str) -> str:
 
 
 def refreshed(text: str) -> str:
-    """The README with every quoted part made anew."""
+    """The README with every quoted part made again."""
 
     def fill(part: re.Match[str]) -> str:
         name = part.group(2)

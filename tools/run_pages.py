@@ -1,7 +1,7 @@
 """Run the pages that teach, and write what they print into them.
 
     python tools/run_pages.py                    # all of them; then read `git diff`
-    python tools/run_pages.py --pictures         # and their pictures anew
+    python tools/run_pages.py --pictures         # and draw their pictures again
     python tools/run_pages.py docs/tutorials/ads.md
 
 A page is run from top to bottom, as a reader would, in an empty folder:
@@ -145,7 +145,7 @@ def _environment() -> Iterator[None]:
 
 
 def _take_pictures(page: str) -> None:
-    """Keep what the page has drawn, as far as it shows it; reports as a browser shows them."""
+    """Keep the pictures that the page shows; a report is kept as a browser shows it."""
     for name in re.findall(r"!\[[^\]]*\]\([^)]*images/([^)]+)\)", page):
         path, target = Path(name), ROOT / "docs" / "images" / name
         report = Path(name).with_suffix(".html")
@@ -177,7 +177,7 @@ def _photograph(report: Path, target: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("pages", nargs="*", type=Path, default=PAGES)
-    parser.add_argument("--pictures", action="store_true", help="make their pictures anew, too")
+    parser.add_argument("--pictures", action="store_true", help="draw their pictures again, too")
     given = parser.parse_args()
     if given.pictures:
         import matplotlib as mpl

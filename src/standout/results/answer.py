@@ -192,12 +192,12 @@ class Identification(HasThresholds, DisplayedArms, Result):
         return self.endings
 
     def sentences(self) -> list[str]:
-        """The answer as sentences: which arms stand out, with their intervals, and the threshold.
+        r"""The answer as sentences: which arms stand out, with their intervals, and the threshold.
 
         >>> data = dict(outliers=["yew"], normal=["ash", "elm"], undecided=[], best_guess=["yew"],
         ...     threshold={"lower": 0.4, "upper": 0.6}, threshold_estimate=0.5, pulls=30, rounds=4,
         ...     reason="decided", arms=["ash", "elm", "yew"])
-        >>> print("\\n".join(Identification.from_dict(data).sentences()))
+        >>> print("\n".join(Identification.from_dict(data).sentences()))
         1 of the 3 arms stands out: yew.
         The threshold lies between 0.400 and 0.600. 30 pulls.
         """

@@ -33,8 +33,11 @@ _HEADERS = {
 
 @dataclass(frozen=True)
 class Sources:
-    """Where a study's pictures are: `policy` as a page's header names the places, and the
-    paths of those in the service's own folder."""
+    """Where a study's pictures come from.
+
+    `policy` is the list of places for a page's security header; `files` are the paths of pictures
+    in the service's own folder.
+    """
 
     policy: str = "'self'"
     files: frozenset[str] = frozenset()

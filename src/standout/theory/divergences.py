@@ -169,8 +169,10 @@ class BernoulliDivergence(Divergence):
 
 
 def _touch(near: Floats, middle: Floats) -> Floats:
-    """Where to touch the cost, as a distance from the mean: in the middle of the range, but not
-    so far out that a parabola's tangent would be negative at the near end.
+    """The distance from the mean at which a tangent touches the cost.
+
+    It is the middle of the range, but no farther out than where a parabola's tangent would turn
+    negative at the near end.
     """
     found: Floats = np.minimum(middle, 2 * np.maximum(near, 0.0))
     return np.maximum(found, 0.0)

@@ -158,8 +158,9 @@ def _hits(arms: Arms, student: Floats) -> Ints:
 
 
 def _extreme(arms: Arms, distance: Floats) -> Floats:
-    """Probabilities of values as far out, for those that could matter: each arm's farthest,
-    and all beyond `NEAR`.
+    """Two-sided tail probabilities of the values that could be extreme.
+
+    These are each arm's farthest value, and all values beyond `NEAR`.
     """
     farthest = np.zeros(arms.n_arms)
     np.maximum.at(farthest, arms.arm, distance)

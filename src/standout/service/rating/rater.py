@@ -1,5 +1,4 @@
-"""Whoever is rating: known by an id that the service signs and the browser keeps, and by what
-it has done."""
+"""The identity of a rater: an id that the service signs and the browser keeps in a cookie."""
 
 from __future__ import annotations
 

@@ -61,7 +61,6 @@ async def delete(
     worker: Annotated[str | None, Query(max_length=200)] = None,
 ) -> Response:
     """Remove the study with all its rewards, for good."""
-
     by = who.signs(worker)
 
     def remove(study: Study) -> None:
