@@ -88,11 +88,12 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     return Installed(tmp_path_factory.mktemp("installed"))
 
 
-def snippet() -> str:
-    """The README's Python."""
-    found = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+def snippet() -> tuple[str, str]:
+    """The README's first Python, and the first line that it prints."""
+    form = r"```python\n(.*?)```\n\n```text\n(.*?)\n"
+    found = re.search(form, (ROOT / "README.md").read_text(), re.DOTALL)
     assert found is not None
-    return found[1]
+    return found[1], found[2]
 
 
 def test_the_package_alone(here: Installed) -> None:
@@ -114,9 +115,8 @@ def test_the_package_alone(here: Installed) -> None:
     assert json.loads(done)["found"]["outliers"] == ["e"]
     assert "standout_" in here.run("standout", "token", "create", "x.db", "--role", "owner")
     assert "owner" in here.run("standout", "token", "list", "x.db")
-    printed = re.search(r"# prints: (.*)", snippet())
-    assert printed is not None
-    assert here.run("python", "-c", snippet()).strip() == printed[1]
+    code, printed = snippet()
+    assert here.run("python", "-c", code).splitlines()[0] == printed
     said = here.run("standout", "serve", "x.db", code=2)
     assert said.endswith("install it with: pip install 'standout[serve]'\n")
     words = ("fig1:gap=0.8", "--method", "focus", "--runs", "1", "--budget", "100")

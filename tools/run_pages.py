@@ -36,9 +36,9 @@ from typing import Any
 from typer.testing import CliRunner
 
 ROOT = Path(__file__).resolve().parents[1]
-CASES = sorted((ROOT / "docs" / "cases").glob("*.md"))
 PAGES = [
-    *(ROOT / "docs" / f"{name}.md" for name in ("start", "gallery")),
+    ROOT / "README.md",
+    *(ROOT / "docs" / f"{name}.md" for name in ("start", "gallery", "methods")),
     *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
     *sorted((ROOT / "docs" / "cases").glob("*.md")),
 ]
