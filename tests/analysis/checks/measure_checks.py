@@ -1,6 +1,6 @@
 """Measure how often the checks warn: `python -m tests.analysis.checks.measure_checks [STUDIES]`.
 
-The figures in docs/report.md come from here: adaptive studies, and (with
+The figures in docs/developers/checks.md come from here: adaptive studies, and (with
 `corners`) studies in which few values differ. Without fault no check should warn
 more often than its level says.
 """
@@ -101,7 +101,7 @@ def power() -> None:
 
 
 def corner_rates(studies: int) -> None:
-    """A line of the table in docs/report.md per corner: false alarms, check by check."""
+    """A line of the table in docs/developers/checks.md per corner: false alarms, check by check."""
     shown = ("drift", "neighbours", "workers", "delay", "noise")
     print("| studies | tested |", *(f"{check} |" for check in shown))
     print("|---|---|" + "---|" * len(shown))
