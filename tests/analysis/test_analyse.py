@@ -93,6 +93,28 @@ def test_counts_and_sums_say_the_same_as_the_rows(noise: str, interval: str) -> 
     assert bool(counted.notes) == (noise == "bounded:0,1")
 
 
+def test_one_lonely_reward_and_all_say_the_same(tmp_path: Path) -> None:
+    """The terminal, the study that a table begins, and its report, with one reward of an arm."""
+    rng = np.random.default_rng(1)
+    arms = np.repeat(["a", "b", "c", "d", "e"], 600)
+    values = rng.random(3000) < np.repeat([0.1, 0.2, 0.3, 0.4, 0.6], 600)
+    table = {"arm": [*arms.tolist(), "lonely"], "value": [*values.astype(float).tolist(), 1.0]}
+    problem, place = Problem(noise="bernoulli"), tmp_path / "s.db"
+    said = analyse(table, problem)
+    assert said.found.normal
+    assert said.found.undecided
+    pandas.DataFrame(table).to_csv(tmp_path / "t.csv", index=False)
+    with begin_study(place, read_table(str(tmp_path / "t.csv")), problem) as study:
+        status, found = study.status(), study.identification()
+        assert study.ask().arm == "lonely"
+    assert set(status.normal) == set(found.normal) == set(said.found.normal)
+    assert found.thresholds == said.found.thresholds
+    command("report", place, "--out", tmp_path / "s.html")
+    page = (tmp_path / "s.html").read_text(encoding="utf-8")
+    assert "every arm needs a few" not in page
+    assert f"{len(said.found.normal)} certainly do not" in page
+
+
 def test_heavy_tails_need_the_order() -> None:
     with pytest.raises(ProblemError, match="in the order in which they came"):
         analyse(some_rewards("heavy:0.1", 9), Problem(noise="heavy:0.1"), is_ordered=False)

@@ -106,13 +106,13 @@ def test_words_and_marks_stand_out_from_their_ground(theme: str) -> None:
 
 def test_who_is_asking(connect: Connect, file: str) -> None:
     client = connect(file)
-    nobody = {"role": "owner", "study": None, "token": False, "files": False}
+    nobody = {"role": "owner", "study": None, "token": False, "files": False, "parquet": True}
     assert client.get("/session").json() == nobody
     token = new_token(file, "viewer")
     client = connect(file)
     assert client.get("/session").json()["role"] is None
     known = client.get("/session", headers=bearer(token)).json()
-    assert known == {"role": "viewer", "study": None, "token": True, "files": False}
+    assert known == {"role": "viewer", "study": None, "token": True, "files": False, "parquet": True}
     assert client.post("/arms", json={"text": "a"}, headers=bearer(token)).status_code == 403
 
 
@@ -160,3 +160,11 @@ def test_only_the_head_of_a_page(client: TestClient, path: str) -> None:
     whole, head = client.get(path), client.head(path)
     assert (head.status_code, head.content) == (200, b"")
     assert head.headers["content-type"] == whole.headers["content-type"]
+
+
+def test_parquet_is_offered_only_where_it_can_be_written(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert client.get("/session").json()["parquet"] is True
+    monkeypatch.setattr("standout.service.pages.find_spec", lambda name: None)
+    assert client.get("/session").json()["parquet"] is False

@@ -11,6 +11,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
@@ -212,9 +213,14 @@ async def session(request: Request, service: ServiceOf) -> Response:
     who = await identify(request)
     if who is None:
         return answer({"role": None, "study": None, "token": False, "files": False})
-    has_files = service.settings.files is not None
     found = {"role": str(who.role), "study": who.study, "token": who.token is not None}
-    return answer({**found, "files": has_files})
+    offered = {"files": service.settings.files is not None, "parquet": has_parquet()}
+    return answer({**found, **offered})
+
+
+def has_parquet() -> bool:
+    """Whether the packages that write Parquet are installed."""
+    return find_spec("pyarrow") is not None
 
 
 class ArmsText(Body):

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from standout.core.state import ROUNDS
 from standout.results import Status
 from standout.results.interval import by_side
 from standout.study.events.state import StudyState
@@ -32,7 +31,7 @@ def read_status(state: StudyState, name: str, created: float, now: float) -> Sta
         undecided=found.undecided,
         **by_side(found.thresholds),
         note=found.note,
-        rounds=int(state.state.counters[ROUNDS]),
+        rounds=state.rounds_known,
         waiting=waiting(state, now),
         head=state.head.hex(),
         voided=len(state.voided),

@@ -71,7 +71,7 @@ def _arrays(study: StudyState) -> dict[str, Any]:
 
 def _thresholds(study: StudyState) -> dict[str, Any]:
     state = study.state
-    known, sign = state.counters[ROUNDS] > 0, state.signs[0]
+    known, sign = study.rounds_known > 0, state.signs[0]
     measured = state.omega[: state.sampled[SIZE]]
     measured = measured[state.pulls[measured] > 0] if known else measured[:0]
 
@@ -96,7 +96,7 @@ def _counts(state: StudyState, verdict: Codes, expired: int) -> Counts:
         pending=state.out,
         expired=expired,
         surplus=state.totals.surplus,
-        rounds=int(state.state.counters[ROUNDS]),
+        rounds=state.rounds_known,
         outliers=outliers,
         normal=normal,
         undecided=undecided,

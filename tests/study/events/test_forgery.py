@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from standout import Problem
+from standout.errors import DamagedError
 from standout.study.events import event as event_module
-from standout.study.events.event import NO_DIGEST, DamagedError, Event, Kind, make_event
+from standout.study.events.event import NO_DIGEST, Event, Kind, make_event
 from standout.study.events.verify import verify
 from tests.study.events.playing import ARMS, Play
 

@@ -31,7 +31,7 @@ function share(row) {
 }
 
 function entry(row) {
-  const state = row.stopped ? WORDS[row.reason] ?? row.reason : row.pulls ? "measuring" : "not begun";
+  const state = row.stopped ? WORDS[row.reason] ?? row.reason : row.pulls ? "measuring" : "no pulls yet";
   const kind = row.stopped ? (row.reason === "decided" ? "decided" : "") : row.pulls ? "going" : "";
   const normal = row.arms - row.outliers - row.undecided;
   const number = (verdict, amount, word) => make("span", { class: "number" }, mark(verdict), `${count(amount)} ${word}`);

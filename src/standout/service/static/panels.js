@@ -114,7 +114,7 @@ export function showTitle(data) {
   const { head } = data;
   const state = find("state");
   const isGoing = !head.stopped && head.counts.pulls > 0;
-  say(state, head.stopped ? `stopped: ${REASONS[head.reason] ?? head.reason}` : isGoing ? "measuring" : "not begun");
+  say(state, head.stopped ? `stopped: ${REASONS[head.reason] ?? head.reason}` : isGoing ? "measuring" : "no pulls yet");
   state.className = `pill ${isGoing ? "going" : head.reason === "decided" ? "decided" : ""}`;
   say(find("question"), question(head));
   const note = find("note");
@@ -133,7 +133,7 @@ function question(head) {
     both: `above median + ${at(k)} or below median − ${at(low)}`,
   }[side];
   const near = tolerance > 0 ? ` Within ${Number(tolerance.toPrecision(4))} of the threshold, either answer will do.` : "";
-  return `An arm stands out if its mean lies ${where}. Wrong with probability at most ${percent(delta)}, for ${rewards(noise)}.${near} Begun ${time(head.created)}.`;
+  return `An arm stands out if its mean lies ${where}. Wrong with probability at most ${percent(delta)}, for ${rewards(noise)}.${near} Created ${time(head.created)}.`;
 }
 
 function figure(term, body, extra = null, kind = null) {

@@ -189,6 +189,7 @@ async function main() {
     if (location.hash.startsWith("#token=")) await session;
     data.apply(await get(studyPath(study, "/view")));
     if ((await session) && loadOnceMore()) return;
+    find("parquet").parentElement.hidden = !(await session)?.parquet;
     if ((await session)?.role === "owner") {
       controls = new Controls(study, data, await session, changed, refreshChanges);
       arms.sheet.controls = controls;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -105,9 +105,12 @@ def settle(state: StudyState, at: At, outcome: Outcome) -> None:
     if state.is_stopped:
         return
     spent = state.is_spent
-    wanted = outcome.is_due or spent or outcome.is_promised
-    if wanted and (spent or state.is_ready()):
-        end_round(state, outcome)
+    if spent or state.is_ready():
+        if outcome.is_due or spent or outcome.is_promised:
+            end_round(state, outcome)
+    elif outcome.is_due and state.has_all_begun():
+        # A table of past rewards may have fewer of an arm than a first round brings.
+        end_round(state, outcome, engine.refresh)
     reason = _reason_to_stop(state, outcome)
     if reason is not None:
         stop(state, reason, at.time)
@@ -118,9 +121,11 @@ def settle(state: StudyState, at: At, outcome: Outcome) -> None:
         _add_to_trace(state, at.time)
 
 
-def end_round(state: StudyState, outcome: Outcome) -> None:
+def end_round(
+    state: StudyState, outcome: Outcome, update: Callable[..., None] = engine.end_round
+) -> None:
     """Bring intervals, threshold and verdicts up to date; what is certain stays so."""
-    engine.end_round(state.spec, state.state)
+    update(state.spec, state.state)
     fresh = (state.certified == 0) & (state.state.verdict != 0)
     outcome.decided = split_verdicts(fresh, state.state.verdict)
     if outcome.decided is not None:

@@ -149,6 +149,15 @@ class StudyState:
         waiting[list(self.paused)] = False
         return not waiting.any()
 
+    def has_all_begun(self) -> bool:
+        """Whether every arm has a reward: intervals and verdicts can be told from them."""
+        return bool(self.state.pulls.all())
+
+    @property
+    def rounds_known(self) -> int:
+        """How many rounds verdicts rest on; a table that begins a study counts as one."""
+        return max(int(self.state.counters[ROUNDS]), len(self.trace[:1]))
+
     def observe(self, places: Sequence[int]) -> None:
         """Count the rewards at these places of the ledger, in this order."""
         ledger = self.ledger
