@@ -147,7 +147,7 @@ def test_an_answer_of_another_version(file: str) -> None:
         sent = study.status().to_dict()
     assert Status.from_dict({**sent, "new": 1}) == Status.from_dict(sent)
     del sent["pulls"]
-    with pytest.raises(StudyError, match=r"lacks Status\.pulls; is it that of another version"):
+    with pytest.raises(StudyError, match=r"lacks Status\.pulls; was it made by another version"):
         Status.from_dict(sent)
     for junk in (None, 3, "x", []):
         with pytest.raises(StudyError, match="an object"):

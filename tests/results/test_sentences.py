@@ -90,7 +90,7 @@ def test_an_estimate_outside_its_own_interval_is_explained() -> None:
     assert said.startswith(
         "1 arm has its estimate outside its own interval (b: 0.154, interval 0 to"
     )
-    assert "do not scatter as the noise says" in said
+    assert "the noise is not as stated" in said
     assert outside_words(names, means, lower, np.full(3, 0.2)) is None
     found = replace(identified(), means=np.array([0.1, 9.0, 0.3, 0.2, 5.0]))
     assert "1 arm has its estimate outside its own interval (elm: 9," in found.summary()

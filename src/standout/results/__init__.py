@@ -1,6 +1,6 @@
-"""What runs and studies say, as plain values: the same here, over HTTP and from a client.
+"""The results of runs and studies, as plain values: the same here, over HTTP and in a client.
 
-Each kind of result is a dataclass with `to_dict` and `from_dict`, made from its fields.
+Each kind of result is a dataclass. `to_dict` and `from_dict` follow from its fields.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What past measurements say."""
+"""The result of analysing past measurements."""
 
 from __future__ import annotations
 
@@ -16,23 +16,31 @@ from standout.text import plural, verdicts
 
 @dataclass(frozen=True)
 class Analysis(DisplayedArms, Result):
-    """A table of past measurements: what is certain, what is probable, what to measure next.
+    """What past measurements show: what is certain, what is probable, what to measure next.
 
-    `found` has the verdicts with the guarantee, the threshold, best guesses and, where not
-    all is certain, `chances` and `endings`. `rewards` is how many the table has, `interval`
-    which interval was worked out from them. `assumptions` must be true for the guarantee;
-    `otherwise` is what can still be said if they are not. `next` are the pulls that the method
-    would make now, and `left` about how many it takes to decide the rest (None when that
-    cannot be told). `is_complete` is what the caller said: whether the table holds all
-    rewards of its arms; if not, nothing in it is certain. `notes` are worth knowing. `possible`
-    is an estimate, one interval per side (the high one first): no method could prove a narrower
-    interval of the threshold from so many rewards without assuming how the means lie. It is empty
-    where it is not computed.
+    Attributes:
+        found: The verdicts with the guarantee, the threshold, best guesses and, if some arms are
+            undecided, `chances` and `endings`.
+        problem: What was asked.
+        method: The method that chooses the next pulls.
+        interval: The interval that was computed.
+        rewards: The number of rewards in the table.
+        is_complete: Whether the table holds all rewards of its arms, as stated by the caller. If
+            it does not, nothing in it is certain.
+        assumptions: What must be true for the guarantee to hold.
+        otherwise: What can still be said if the assumptions do not hold.
+        next: The pulls that the method would make now.
+        left: A forecast of the pulls that decide the remaining arms, if there is one.
+        notes: Remarks on the data.
+        possible: An estimate, one interval per side (the high side first). No method could prove
+            a narrower interval of the threshold from this many rewards without assuming how the
+            means are distributed. Empty if it was not computed.
 
-    >>> from standout import Problem, analyse
-    >>> table = {"a": [0, 1] * 9, "b": [1, 0] * 9, "c": [0] * 18}
-    >>> analyse(table, Problem(noise="bernoulli"))
-    <Analysis of 54 rewards of 3 arms: 0 outliers, 0 normal, 3 undecided>
+    Example:
+        >>> from standout import Problem, analyse
+        >>> table = {"a": [0, 1] * 9, "b": [1, 0] * 9, "c": [0] * 18}
+        >>> analyse(table, Problem(noise="bernoulli"))
+        <Analysis of 54 rewards of 3 arms: 0 outliers, 0 normal, 3 undecided>
     """
 
     found: Identification
@@ -59,7 +67,11 @@ class Analysis(DisplayedArms, Result):
         return f"{plural(self.rewards, 'reward')} of {plural(len(self.found.arms), 'arm')}"
 
     def summary(self) -> str:
-        """What is certain, what is probable, and what to measure next, in a few lines."""
+        """The certain verdicts, the probable ones and the next pulls, in a few lines.
+
+        Returns:
+            Plain text, one fact a line.
+        """
         found = self.found
         lines = [
             f"{self._what()}; {self.problem.noise} noise, "
@@ -86,7 +98,7 @@ class Analysis(DisplayedArms, Result):
                 f"({self.left.lower:,} to {upper})"
             )
         elif found.undecided and self.is_complete:
-            lines.append("no forecast of the pulls that the rest will take: no end is in sight")
+            lines.append("no forecast of the pulls to decide the rest: no end is in sight")
         for one in found.offered_endings()[1:]:
             took = (
                 "longer than was played"
@@ -97,16 +109,20 @@ class Analysis(DisplayedArms, Result):
         return "\n".join([*lines, *self._possible_words(), *self.notes])
 
     def _possible_words(self) -> list[str]:
-        """What no method could do better, in a sentence for each side."""
+        """The limit on what any method could prove, one sentence a side."""
         return [
-            "no method could prove more of the threshold than "
+            "no method could prove more about the threshold than "
             f"{each.lower:.5g} to {each.upper:.5g} from these rewards without assuming how the "
             "means lie (an estimate)"
             for each in self.possible
         ]
 
     def columns(self) -> dict[str, Any]:
-        """As those of `found`."""
+        """The columns of `found`.
+
+        Returns:
+            A mapping from column name to an array with one entry per arm.
+        """
         return self.found.columns()
 
     def _drawn(self) -> Identification:

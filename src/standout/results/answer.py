@@ -1,4 +1,4 @@
-"""The answer: which arms stand out, and why a run ended."""
+"""The answer of a run: which arms stand out, and why the run ended."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from standout.text import plural, verdicts
 class StopReason(StrEnum):
     """The reason a run ended, with a message for people.
 
-    >>> StopReason.BUDGET.message
-    'the budget is used up; some arms are undecided'
+    Example:
+        >>> StopReason.BUDGET.message
+        'the budget is used up; some arms are undecided'
     """
 
     message: str
 
     def __new__(cls, value: str, message: str) -> StopReason:
-        """Attach the message to the plain text value."""
+        """Attach the message to the text value."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.message = message
@@ -46,7 +47,7 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True)
 class Tick(Result):
-    """A round value and how it is written."""
+    """A value on an axis, and its label."""
 
     value: float
     label: str
@@ -54,7 +55,7 @@ class Tick(Result):
 
 @dataclass(frozen=True)
 class Scale(Result):
-    """The values from `low` to `high` that a picture shows, and its ticks."""
+    """The range from `low` to `high` that a picture shows, and its ticks."""
 
     low: float
     high: float
@@ -63,7 +64,7 @@ class Scale(Result):
 
 @dataclass(frozen=True)
 class Question(Result):
-    """What is asked, as plain values: those of a `Problem`, with its noise as text."""
+    """What is asked, as plain values: the fields of a `Problem`, with its noise as text."""
 
     k: float
     mad_scale: float
@@ -76,10 +77,12 @@ class Question(Result):
 
 @dataclass(frozen=True)
 class Ending(Result):
-    """A tolerance, and about how many more pulls it takes to decide every arm with it.
+    """A tolerance, and about how many more pulls decide every arm with it.
 
-    With `pulls` 0 it would decide all now: that is proved. Other numbers are estimates;
-    None where no end was seen within a moment's playing on.
+    Attributes:
+        tolerance: The tolerance, in the rewards' unit.
+        pulls: 0 if this tolerance would decide every arm now, which is proved. Other numbers are
+            estimates. None if a short simulation saw no end.
     """
 
     tolerance: float
@@ -94,28 +97,39 @@ def _none() -> Any:
 
 @dataclass(frozen=True)
 class Identification(HasThresholds, DisplayedArms, Result):
-    """Which arms stand out, which do not, which are undecided, and how it was found.
+    """Which arms stand out, which do not, which are undecided, and how this was found.
 
-    What stands in `outliers` and `normal` is certain at the problem's level;
-    `best_guess` are the outliers if one had to name them now: of the undecided arms those with a
-    chance above one half, or where there are no chances those with an estimate beyond the
-    threshold's. `threshold_low` is the low side's threshold when
-    both sides are asked; `threshold` is then the high one. `note` says why the
-    arms that are left cannot be decided, if that shows. `chances` are estimates for
-    answers that are not all certain, worked out by `identify`; `until` is what they
-    had to promise for the run to end, if that was asked. `endings` are tolerances that would
-    end what has not ended: the first now, which is proved, others after more pulls, about.
-    The arrays have an
-    entry per arm, in the order of `arms`; `means` is NaN where there is no
-    reward, ends that are not known yet are infinite. `pulls` is the sum of `pulls_by_arm`;
-    rewards from before the run (`prior`) are `earlier_by_arm`.
+    Arrays have one entry per arm, in the order of `arms`.
 
-    >>> data = dict(outliers=["yew"], normal=["ash", "elm"], undecided=[], best_guess=["yew"],
-    ...     threshold={"lower": 0.4, "upper": 0.6}, threshold_estimate=0.5, pulls=30, rounds=4,
-    ...     reason="decided")
-    >>> found = Identification.from_dict(data)
-    >>> found.outliers, found.threshold.upper, found.reason.message
-    (('yew',), 0.6, 'every arm is decided')
+    Attributes:
+        outliers: Arms that stand out, with the guarantee.
+        normal: Arms that do not stand out, with the guarantee.
+        undecided: Arms without a verdict.
+        best_guess: The outliers if they had to be named now: `outliers`, and those undecided arms
+            whose chance is above one half. Without chances, the undecided arms whose estimate is
+            beyond the estimated threshold.
+        threshold: The interval of the threshold; the high one if both sides are asked.
+        threshold_low: The low side's threshold if both sides are asked, else None.
+        means: The mean of each arm; NaN for an arm without rewards.
+        lower: Lower ends of the arms' intervals; minus infinity while unknown.
+        upper: Upper ends of the arms' intervals; infinity while unknown.
+        pulls: The sum of `pulls_by_arm`. Rewards from before the run (`prior`) are in
+            `earlier_by_arm`.
+        rounds: The number of rounds.
+        reason: Why the run ended.
+        note: Why the undecided arms cannot be decided, if this is known.
+        chances: Estimates for an answer with undecided arms, computed by `identify`.
+        until: What the chances had to promise for the run to end, if this was asked.
+        endings: Tolerances that would end an unfinished run. The first decides every arm now,
+            which is proved; smaller ones need about as many more pulls as they state.
+
+    Example:
+        >>> data = dict(outliers=["yew"], normal=["ash", "elm"], undecided=[], best_guess=["yew"],
+        ...     threshold={"lower": 0.4, "upper": 0.6}, threshold_estimate=0.5, pulls=30, rounds=4,
+        ...     reason="decided")
+        >>> found = Identification.from_dict(data)
+        >>> found.outliers, found.threshold.upper, found.reason.message
+        (('yew',), 0.6, 'every arm is decided')
     """
 
     outliers: Arms
@@ -148,21 +162,25 @@ class Identification(HasThresholds, DisplayedArms, Result):
         )
 
     def with_chances(self, chances: Chances) -> Identification:
-        """The same with chances, and a best guess that goes by them.
+        """This answer with chances, and a best guess that follows them.
 
         Args:
-            chances: Those of the same arms.
+            chances: Chances of the same arms.
 
         Returns:
-            An answer whose `best_guess` is what is certain to stand out, and of the undecided
-            arms those with a chance above one half.
+            An answer whose `best_guess` holds `outliers` and those undecided arms whose chance is
+            above one half.
         """
         guessed = set(chances.probable) & set(self.undecided) | set(self.outliers)
         named = tuple(arm for arm in self.arms if arm in guessed)
         return replace(self, chances=chances, best_guess=named)
 
     def summary(self) -> str:
-        """The answer in a few lines of plain text."""
+        """The answer in a few lines.
+
+        Returns:
+            Plain text: outliers, numbers of normal and undecided arms, pulls and reason.
+        """
         lines = [
             f"{plural(len(self.outliers), 'outlier')}: {some(self.outliers)}",
             f"{len(self.normal):,} normal, {len(self.undecided):,} undecided",
@@ -180,9 +198,11 @@ class Identification(HasThresholds, DisplayedArms, Result):
         return "\n".join([*lines, *([self.note] if self.note else [])])
 
     def offered_endings(self) -> tuple[Ending, ...]:
-        """The endings, unless the first tolerance is as wide as all estimates are apart.
+        """The endings that are worth showing to a user.
 
-        With such a tolerance any arm may be called an outlier, so that it helps no one.
+        Returns:
+            `endings`, or nothing if the first tolerance is as wide as the range of all estimates:
+            with such a tolerance, any arm may be called an outlier.
         """
         import numpy as np
 
@@ -194,17 +214,26 @@ class Identification(HasThresholds, DisplayedArms, Result):
     def sentences(self) -> list[str]:
         r"""The answer as sentences: which arms stand out, with their intervals, and the threshold.
 
-        >>> data = dict(outliers=["yew"], normal=["ash", "elm"], undecided=[], best_guess=["yew"],
-        ...     threshold={"lower": 0.4, "upper": 0.6}, threshold_estimate=0.5, pulls=30, rounds=4,
-        ...     reason="decided", arms=["ash", "elm", "yew"])
-        >>> print("\n".join(Identification.from_dict(data).sentences()))
-        1 of the 3 arms stands out: yew.
-        The threshold lies between 0.400 and 0.600. 30 pulls.
+        Returns:
+            Lines of one or more sentences.
+
+        Example:
+            >>> data = dict(
+            ...     outliers=["yew"], normal=["ash", "elm"], undecided=[], best_guess=["yew"],
+            ...     threshold={"lower": 0.4, "upper": 0.6}, threshold_estimate=0.5, pulls=30,
+            ...     rounds=4, reason="decided", arms=["ash", "elm", "yew"])
+            >>> print("\n".join(Identification.from_dict(data).sentences()))
+            1 of the 3 arms stands out: yew.
+            The threshold lies between 0.400 and 0.600. 30 pulls.
         """
         return answer_sentences(self)
 
     def overlap_lines(self) -> list[str]:
-        """Why decided arms' intervals reach into the threshold's: a sentence where some do."""
+        """Why the intervals of decided arms reach into the threshold's.
+
+        Returns:
+            One sentence if there are such arms, else an empty list.
+        """
         import numpy as np
 
         if self.problem is None or not len(self.means):
@@ -221,7 +250,11 @@ class Identification(HasThresholds, DisplayedArms, Result):
         return [each for each in (words, odd) if each is not None]
 
     def columns(self) -> dict[str, Any]:
-        """Per arm: its verdict, mean, interval and pulls, and its chance where there is one."""
+        """The answer as columns, one row per arm.
+
+        Returns:
+            `arm`, `verdict`, `mean`, `lower`, `upper`, `pulls`, and `chance` if there are chances.
+        """
         verdicts = dict.fromkeys(self.outliers, "outlier")
         verdicts |= dict.fromkeys(self.normal, "normal")
         found: dict[str, Any] = {

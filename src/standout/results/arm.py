@@ -1,4 +1,4 @@
-"""One arm in full: what it shows, and how it came to where it stands."""
+"""One arm in full: its item, and the history of its mean and interval."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from standout.results.serialisation import Floats, Ints, LowerEnds, Result, Uppe
 
 @dataclass(frozen=True)
 class Item(Result):
-    """What people see of an arm; None for a part that it does not have."""
+    """What raters see of an arm; a missing part is None."""
 
     position: int
     arm: str
@@ -21,7 +21,7 @@ class Item(Result):
 
 @dataclass(frozen=True)
 class ItemList(Result):
-    """Some items; `left` are positions that did not fit, `total` those of the whole study."""
+    """Some items. `left` are positions that did not fit; `total` counts the items of the study."""
 
     items: tuple[Item, ...]
     left: tuple[int, ...]
@@ -30,7 +30,7 @@ class ItemList(Result):
 
 @dataclass(frozen=True)
 class ArmWorker(Result):
-    """One who measured an arm: how many rewards it told, and their mean."""
+    """A worker who measured an arm: how many rewards they reported, and their mean."""
 
     worker: str
     rewards: int
@@ -39,7 +39,7 @@ class ArmWorker(Result):
 
 @dataclass(frozen=True)
 class ArmReward(Result):
-    """One reward of an arm; `counted` is false for one beyond the budget, or void."""
+    """One reward of an arm; `counted` is false if it is void or exceeds the budget."""
 
     seq: int
     time: float
@@ -51,12 +51,12 @@ class ArmReward(Result):
 
 @dataclass(frozen=True)
 class ArmHistory(Result):
-    """How an arm came to where it stands.
+    """How an arm's mean and interval developed.
 
-    One entry per kept moment in `pulls` (the arm's own), `time`, `mean` and the
-    ends of its interval: as the stop rule would have it after that reward. Those who
-    told most come first in `workers`, of which there are `n_workers`; `latest` has
-    the newest reward first. `scale` is for a picture; a server sends it.
+    `pulls` (the arm's own), `time`, `mean`, `lower` and `upper` have one entry per kept moment; the
+    interval is the one that the stopping rule used after that reward. `workers` begins with those
+    who reported most; `n_workers` counts all of them. `latest` begins with the newest reward.
+    `scale` is for a picture and is set by a server.
     """
 
     position: int

@@ -1,4 +1,4 @@
-"""Chances: what is probable beside what is certain, and never mixed with it."""
+"""Chances: what is probable, kept apart from what is certain."""
 
 from __future__ import annotations
 
@@ -17,25 +17,33 @@ from standout.text import chance_words, plural
 class Chances(Displayed, Result):
     """For each arm the chance that it stands out: an estimate, not a certificate.
 
-    `chance` has an entry per arm, in the order of `arms`. `likely_threshold` is
-    where the threshold probably is, with the ends between which it lies with
-    probability `level`; `likely_threshold_low` is the low side's where both
-    sides are asked. `flagged` is the longest list, by chance, of which at most
-    `false_share` is expected to be wrong; `flagged_false_share` is what is
-    expected of it and `missed_share` the part of all arms that stand out that
-    is expected not to be on it. `probable` are the arms whose chance is above one half,
-    the best guess, with `expected_wrong` arms expected to be on the wrong side.
-    Lists begin with the highest chance. `pulls` are the rewards that all this rests on,
-    `seed` drives its random draws, and `note` says where it leans on more than
-    the data, if it does.
+    Lists begin with the highest chance.
 
-    >>> data = dict(arms=["ash", "yew"], chance=[0.02, 0.97], level=0.9,
-    ...     likely_threshold={"lower": 0.4, "upper": 0.6, "estimate": 0.5},
-    ...     false_share=0.05, flagged=["yew"], flagged_false_share=0.03, missed_share=0.02,
-    ...     probable=["yew"], expected_wrong=0.05, pulls=30, seed=0)
-    >>> found = Chances.from_dict(data)
-    >>> found.flagged, found.of("yew")
-    (('yew',), 0.97)
+    Attributes:
+        arms: The names of the arms.
+        chance: The chance of each arm, in the order of `arms`, between 0 and 1.
+        level: The probability with which the threshold lies in `likely_threshold`.
+        likely_threshold: The estimated threshold, with the ends of its interval.
+        likely_threshold_low: The low side's if both sides are asked, else None.
+        false_share: The largest share of `flagged` that may be wrong, in expectation.
+        flagged: The longest list of arms, by chance, that keeps `false_share`.
+        flagged_false_share: The share of `flagged` that is expected to be wrong.
+        missed_share: The share of all arms that stand out that is expected to be missing from
+            `flagged`.
+        probable: Arms whose chance is above one half: the best guess.
+        expected_wrong: The number of arms expected to be on the wrong side of the best guess.
+        pulls: The number of rewards behind the estimates.
+        seed: The seed of the random draws.
+        note: Where the estimates depend on assumptions rather than on data, if they do.
+
+    Example:
+        >>> data = dict(arms=["ash", "yew"], chance=[0.02, 0.97], level=0.9,
+        ...     likely_threshold={"lower": 0.4, "upper": 0.6, "estimate": 0.5},
+        ...     false_share=0.05, flagged=["yew"], flagged_false_share=0.03, missed_share=0.02,
+        ...     probable=["yew"], expected_wrong=0.05, pulls=30, seed=0)
+        >>> found = Chances.from_dict(data)
+        >>> found.flagged, found.of("yew")
+        (('yew',), 0.97)
     """
 
     arms: Arms = field(repr=False)
@@ -54,14 +62,28 @@ class Chances(Displayed, Result):
     note: str | None = None
 
     def of(self, arm: str) -> float:
-        """The chance of one arm; raises `ValueError` if there is no such arm."""
+        """The chance of one arm.
+
+        Args:
+            arm: The arm's name.
+
+        Returns:
+            A number between 0 and 1.
+
+        Raises:
+            ValueError: There is no such arm.
+        """
         return float(self.chance[self.arms.index(arm)])
 
     def __repr__(self) -> str:
         return f"<Chances of {plural(len(self.arms), 'arm')}: {len(self.flagged):,} flagged>"
 
     def summary(self) -> str:
-        """The highest chances and what is expected of them, in a few lines."""
+        """The highest chances and what to expect of them, in a few lines.
+
+        Returns:
+            Plain text, one fact a line.
+        """
         shown = [f"{arm} {chance_words(chance)}" for arm, chance in self.leaders()]
         theta = self.likely_threshold
         lines = [
@@ -77,7 +99,11 @@ class Chances(Displayed, Result):
         return "\n".join([*lines, *([self.note] if self.note else [])])
 
     def columns(self) -> dict[str, Any]:
-        """Per arm: its chance, and whether it is flagged."""
+        """The chances as columns, one row per arm.
+
+        Returns:
+            `arm`, `chance` and `flagged`.
+        """
         flagged = set(self.flagged)
         return {
             "arm": list(self.arms),
@@ -89,7 +115,7 @@ class Chances(Displayed, Result):
         """Draw the highest chances on matplotlib axes, as `standout.plot.chances` does.
 
         Args:
-            ax: Axes to draw on; new ones unless given.
+            ax: Axes to draw on; new axes by default.
 
         Returns:
             The axes.
@@ -100,13 +126,27 @@ class Chances(Displayed, Result):
         return import_module("standout.plot").chances(self, ax=ax)
 
     def leaders_dict(self, most: int = 5) -> dict[str, Any]:
-        """Plain values without an entry for every arm: the leaders instead."""
+        """Plain values, with the leaders in place of an entry for every arm.
+
+        Args:
+            most: The number of leaders; 5 by default.
+
+        Returns:
+            A mapping that JSON can carry.
+        """
         plain = self.to_dict()
         del plain["arms"], plain["chance"]
         leaders = [{"arm": arm, "chance": chance} for arm, chance in self.leaders(most)]
         return {"leaders": leaders, **plain}
 
     def leaders(self, most: int = 5) -> list[tuple[str, float]]:
-        """The arms with the highest chances, and these."""
+        """The arms with the highest chances.
+
+        Args:
+            most: The number of arms; 5 by default.
+
+        Returns:
+            Pairs of an arm and its chance, the highest chance first.
+        """
         order = sorted(range(len(self.arms)), key=lambda i: (-self.chance[i], i))
         return [(self.arms[i], float(self.chance[i])) for i in order[:most]]

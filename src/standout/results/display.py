@@ -1,7 +1,6 @@
-"""Answers as people use them: a table, a few words, a picture in a notebook, a plot.
+"""How an answer shows itself: as a table, as text, as a picture in a notebook, as a plot.
 
-Data frame libraries, and what draws, are loaded by name and only when asked for: nothing here
-needs them.
+Data frame libraries and matplotlib are imported by name, and only when they are used.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _DRAWING = "standout.pictures.answers"
 
 
 def frame(columns: Mapping[str, Any], library: str | None) -> Any:
-    """Columns as a data frame of `library`, or of the first that is installed."""
+    """Columns as a data frame of `library`, or of the first installed one."""
     if library is not None and library not in FRAMES:
         raise StudyError(f"no data frames of {library!r}; there are {' and '.join(FRAMES)}")
     for name in FRAMES if library is None else (library,):
@@ -35,22 +34,30 @@ def frame(columns: Mapping[str, Any], library: str | None) -> Any:
 
 
 class Displayed:
-    """The words that all answers share: `summary`, `to_frame`, `plot`, `report`."""
+    """The methods that all answers share: `summary`, `to_frame`, `plot`, `report`."""
 
     @abstractmethod
     def summary(self) -> str:
-        """The answer in a few lines of plain text."""
+        """The answer in a few lines.
+
+        Returns:
+            Plain text.
+        """
 
     @abstractmethod
     def columns(self) -> dict[str, Any]:
-        """The answer as columns, one row for each thing that it speaks of."""
+        """The answer as columns.
+
+        Returns:
+            A mapping from column name to values, one row per arm or moment.
+        """
 
     @abstractmethod
     def plot(self, ax: Any = None) -> Any:
         """Draw the answer on matplotlib axes.
 
         Args:
-            ax: Axes to draw on; new ones unless given.
+            ax: Axes to draw on; new axes by default.
 
         Returns:
             The axes.
@@ -63,7 +70,7 @@ class Displayed:
         """The answer as a data frame.
 
         Args:
-            library: `pandas` or `polars`; the first that is installed unless given.
+            library: `pandas` or `polars`; by default the first that is installed.
 
         Returns:
             A frame with the columns of `columns`.
@@ -81,7 +88,7 @@ class Displayed:
         """Write the answer as one HTML page that opens anywhere, without scripts or network.
 
         Args:
-            path: The file; one that is there is replaced.
+            path: The file to write; an existing file is replaced.
 
         Returns:
             The file's path.
@@ -97,27 +104,27 @@ class Displayed:
         return written
 
     def _picture(self) -> str:
-        """The answer as SVG; empty if there is no picture."""
+        """The answer as SVG; empty if it has no picture."""
         return ""
 
     def _repr_html_(self) -> str:
-        """For notebooks: the summary, and the picture if there is one."""
+        """The summary and, if there is one, the picture, for notebooks."""
         words = f'<pre style="white-space: pre-wrap">{escape(self.summary())}</pre>'
         return f"{words}{self._picture()}"
 
 
 class DisplayedArms(Displayed):
-    """An answer about arms, which has a picture of their intervals against the threshold."""
+    """An answer about arms, drawn as their intervals against the threshold."""
 
     @abstractmethod
     def _drawn(self) -> Any:
-        """The `Identification` that is drawn."""
+        """The `Identification` to draw."""
 
     def plot(self, ax: Any = None) -> Any:
         """Draw arms, intervals and threshold on matplotlib axes, as `standout.plot.arms` does.
 
         Args:
-            ax: Axes to draw on; new ones unless given.
+            ax: Axes to draw on; new axes by default.
 
         Returns:
             The axes.
@@ -138,7 +145,7 @@ class DisplayedArms(Displayed):
 
 
 def some(names: Sequence[object], most: int = 8) -> str:
-    """`a, b, c and 4 more`; a dash for none."""
+    """`a, b, c and 4 more`; a dash for an empty list."""
     texts = [str(name)[:60] for name in names]
     shown = ["".join(c if c.isprintable() else "\ufffd" for c in text) for text in texts]
     if len(shown) > most:

@@ -1,4 +1,4 @@
-"""Intervals, of arms and of thresholds; a result that has thresholds is a `HasThresholds`."""
+"""Intervals of arms and of thresholds. A result with thresholds is a `HasThresholds`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from standout.results.serialisation import Lower, Maybe, Result, Upper
 
 @dataclass(frozen=True)
 class Interval(Result):
-    """An interval with its ends included, in the rewards' unit.
+    """A closed interval, in the rewards' unit.
 
-    An end that is not known yet is infinite, and null in JSON.
+    Attributes:
+        lower: The lower end; minus infinity while unknown, null in JSON.
+        upper: The upper end; infinity while unknown, null in JSON.
 
-    >>> Interval(0.5, float("inf")).to_dict()
-    {'lower': 0.5, 'upper': None}
-    >>> Interval.from_dict({"lower": 0.5, "upper": None})
-    Interval(lower=0.5, upper=inf)
+    Example:
+        >>> Interval(0.5, float("inf")).to_dict()
+        {'lower': 0.5, 'upper': None}
+        >>> Interval.from_dict({"lower": 0.5, "upper": None})
+        Interval(lower=0.5, upper=inf)
     """
 
     lower: Lower
@@ -28,16 +31,17 @@ class Interval(Result):
 
 @dataclass(frozen=True)
 class Threshold(Interval):
-    """The threshold's interval, and where it seems to be (NaN before the first round)."""
+    """The threshold's interval and its estimate (NaN before the first round)."""
 
     estimate: Maybe
 
 
 def possible_means(noise: str) -> tuple[float, float]:
-    """The smallest and the largest mean that an arm can have, from the text of its noise.
+    """The smallest and the largest mean that the noise allows, from its text.
 
-    >>> possible_means("bernoulli"), possible_means("bounded:1.0,7.0"), possible_means("gaussian")
-    ((0.0, 1.0), (1.0, 7.0), (-inf, inf))
+    Example:
+        >>> possible_means("bounded:1.0,7.0"), possible_means("gaussian")
+        ((1.0, 7.0), (-inf, inf))
     """
     family, _, ends = noise.partition(":")
     if family == "bernoulli":
@@ -51,10 +55,11 @@ def possible_means(noise: str) -> tuple[float, float]:
 def words_of(
     lower: float, upper: float, low: float, high: float, show: Any = "{:.5g}".format
 ) -> str:
-    """An interval of the threshold, without what no mean can reach.
+    """An interval of the threshold in words, without an end that no mean can reach.
 
-    >>> words_of(0.18, 1.33, 0.0, 1.0), words_of(0.18, 0.5, 0.0, 1.0)
-    ('above 0.18', 'between 0.18 and 0.5')
+    Example:
+        >>> words_of(0.18, 1.33, 0.0, 1.0), words_of(0.18, 0.5, 0.0, 1.0)
+        ('above 0.18', 'between 0.18 and 0.5')
     """
     if upper >= high and lower <= low:
         return "anywhere yet"
@@ -66,19 +71,19 @@ def words_of(
 
 
 class HasThresholds:
-    """A result with a threshold: that of the only side, or the high one and `threshold_low`."""
+    """A result with a threshold: `threshold`, and `threshold_low` if both sides are asked."""
 
     threshold: Interval
     threshold_low: Interval | None
 
     @property
     def thresholds(self) -> tuple[Interval, ...]:
-        """Those of the sides that are asked about, the high one first."""
+        """The thresholds of the sides that are asked, the high one first."""
         low = self.threshold_low
         return (self.threshold,) if low is None else (self.threshold, low)
 
     def threshold_words(self) -> str:
-        """Where the threshold lies, or both where both sides are asked."""
+        """The threshold's interval in words; both intervals if both sides are asked."""
         noise = getattr(getattr(self, "problem", None), "noise", "")
         low, high = possible_means(noise if isinstance(noise, str) else noise.spec())
         found = [
@@ -91,5 +96,5 @@ class HasThresholds:
 
 
 def by_side(found: Sequence[object]) -> dict[str, Any]:
-    """The fields of a `HasThresholds`, from what there is of each side, the high one first."""
+    """The fields of a `HasThresholds`, from one value per side, the high side first."""
     return {"threshold": found[0], "threshold_low": found[1] if len(found) > 1 else None}

@@ -1,4 +1,4 @@
-"""Why an arm may be decided though its interval reaches into the threshold's."""
+"""Why an arm may be decided although its interval reaches into the threshold's."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ TOGETHER = (
     "alone still reaches into the threshold's; the rewards of all arms together rule out the "
     "other verdict"
 )
-"""The dashboard says the same (`service/static/verdicts.js`)."""
+"""The dashboard uses the same words (`service/static/verdicts.js`)."""
 _NORMAL, _OUTLIER = 1, 2
 
 
 def outside_words(names: Sequence[object], means: Any, lower: Any, upper: Any) -> str | None:
-    """Why an estimate may lie outside its own interval; None where none does."""
+    """Why an estimate may lie outside its own interval; None if none does."""
     import numpy as np
 
     room = 1e-9 * np.maximum(1.0, np.abs(means))
@@ -30,8 +30,8 @@ def outside_words(names: Sequence[object], means: Any, lower: Any, upper: Any) -
     what = "estimate outside its own interval" if is_one else "estimates outside their intervals"
     return (
         f"{arms} {what} ({names[first]}: {means[first]:.4g}, interval {lower[first]:.4g} to "
-        f"{upper[first]:.4g}). The interval joins what each earlier moment allowed: either the "
-        "mean moved, or the rewards do not scatter as the noise says. Do not rely on these arms."
+        f"{upper[first]:.4g}). An interval is the intersection of all earlier ones, so either the "
+        "mean moved or the noise is not as stated. Do not rely on these arms."
     )
 
 
@@ -45,9 +45,9 @@ def overlap_words(
     side: str,
     tolerance: float,
 ) -> str | None:
-    """What to say beside the arms of a picture or a table; None where no interval does.
+    """A remark for a picture or table with such intervals; None if there are none.
 
-    The arrays have an entry per arm; verdicts are 0 undecided, 1 normal, 2 outlier.
+    The arrays have one entry per arm. Verdicts are 0 undecided, 1 normal, 2 outlier.
     """
     import numpy as np
 
@@ -55,7 +55,7 @@ def overlap_words(
     for place, band in enumerate(thresholds):
         is_low = side == "low" or place == 1
         inside = band.upper - lower, upper - band.lower
-        # An outlier was decided against its own side's, a normal arm against each.
+        # An outlier was decided against its side's threshold, a normal arm against both.
         own = (means < median) == is_low if side == "both" else True
         is_out = (verdict == _OUTLIER) & own
         reach = np.maximum(reach, np.where(is_out, inside[1 if is_low else 0], 0.0))

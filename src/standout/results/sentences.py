@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from standout.results.answer import Identification
 
 MOST = 5
-"""Arms with a name in a sentence."""
+"""The largest number of arms named in a sentence."""
 
 
 def answer_sentences(found: Identification) -> list[str]:
-    """The answer as sentences, one a line: arms with their intervals, threshold, pulls, chance."""
+    """The answer as sentences: arms with their intervals, threshold, pulls, chance of an error."""
     digits = Digits((found.upper - found.lower).tolist() if len(found.means) else [])
     lines = [_standing_out(found, digits)]
     if found.undecided:
@@ -61,7 +61,7 @@ def _undecided(found: Identification, digits: Digits) -> list[str]:
 
 
 def _with_intervals(found: Identification, arms: Any, digits: Digits) -> list[str]:
-    """Names with the mean, its interval and the pulls; of the first arms only."""
+    """The first arms by name, each with its mean, interval and pulls."""
     place = {arm: i for i, arm in enumerate(found.arms)}
     texts = []
     for number, arm in enumerate(arms):

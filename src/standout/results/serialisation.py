@@ -1,7 +1,7 @@
-"""Results as plain values and back: the one place that knows what JSON cannot write.
+"""Results as JSON values and back: the only place that knows what JSON cannot express.
 
-A number that is not known yet is infinite or NaN in Python and null in JSON; how
-it comes back is said where the field is declared (`Lower`, `Upper`, `Maybe`).
+A number that is not known yet is infinite or NaN in Python and null in JSON. The annotation of
+the field (`Lower`, `Upper`, `Maybe`) says which number null becomes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.int64]
     Codes: TypeAlias = NDArray[np.int8]
 else:
-    # Whoever only talks to a server never loads numpy, unless it gets an array.
+    # A client loads numpy only when an array arrives.
     class Floats:
         """An array of numbers."""
 
@@ -56,17 +56,17 @@ else:
 
 @dataclass(frozen=True)
 class Unknown:
-    """What a number is while it is not known."""
+    """The Python value of a number that is null in JSON."""
 
     value: float
 
 
 Lower = Annotated[float, Unknown(-math.inf)]
-"""A lower end: minus infinity until it is known."""
+"""A lower end: minus infinity while unknown."""
 Upper = Annotated[float, Unknown(math.inf)]
-"""An upper end: infinity until it is known."""
+"""An upper end: infinity while unknown."""
 Maybe = Annotated[float, Unknown(math.nan)]
-"""A number that is NaN until it is known."""
+"""A number: NaN while unknown."""
 if TYPE_CHECKING:
     Arms: TypeAlias = tuple[Any, ...]
 else:
@@ -79,7 +79,7 @@ Maybes = Annotated[Floats, Unknown(math.nan)]
 
 
 class Shape(NamedTuple):
-    """A field of a result: its name here and in JSON, its type, whether it may be absent."""
+    """A field of a result: its names in Python and JSON, its type, whether it may be absent."""
 
     attribute: str
     name: str
@@ -88,21 +88,21 @@ class Shape(NamedTuple):
     has_arms: bool
 
     def to_plain(self, value: Any) -> Any:
-        """The field's value as JSON has it."""
+        """The field's value for JSON."""
         if self.has_arms:
             return [_plain_arm(arm) for arm in value]
         return to_plain(value)
 
     def from_plain(self, value: Any, where: str) -> Any:
-        """The field's value from what JSON has."""
+        """The field's value from JSON."""
         if self.has_arms:
             return tuple(_arm(each, where) for each in _list(value, where))
         return from_plain(self.hint, value, where)
 
 
 def shapes_of(kind: type[Any]) -> tuple[Shape, ...]:
-    """The fields of a kind of result that are sent, in order: all but those marked otherwise."""
-    key: Any = kind  # mypy takes no class of ours for hashable
+    """The fields of a result that are sent, in order; fields marked as local are left out."""
+    key: Any = kind  # mypy does not see that a class is hashable
     return _shapes_of(key)
 
 
@@ -119,15 +119,19 @@ def _shapes_of(kind: type[Any]) -> tuple[Shape, ...]:
 
 
 class Result:
-    """A dataclass that crosses the wire; its fields are all there is to say about its form.
+    """A dataclass that is sent as JSON. Its fields define the format.
 
-    `more` has the types of what `to_dict` says beyond them.
+    `more` has the types of the entries that `to_dict` adds.
     """
 
     more: ClassVar[Mapping[str, Any]] = {}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON: lists for arrays, null for what is not known yet."""
+        """Plain values, ready for JSON.
+
+        Returns:
+            A mapping: lists for arrays, null for a number that is not known yet.
+        """
         return {
             shape.name: shape.to_plain(getattr(self, shape.attribute))
             for shape in shapes_of(type(self))
@@ -135,9 +139,16 @@ class Result:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The result that `to_dict` made `data` of; what it does not know is passed over.
+        """The result that `to_dict` wrote as `data`.
 
-        Raises `StudyError` if something is missing or not of its kind.
+        Args:
+            data: The mapping; unknown entries are ignored.
+
+        Returns:
+            An equal result.
+
+        Raises:
+            StudyError: An entry is missing or has the wrong type.
         """
         if not isinstance(data, Mapping):
             raise _wrong(cls.__name__, "an object", data)
@@ -147,12 +158,12 @@ class Result:
             if shape.name in data:
                 found[shape.attribute] = shape.from_plain(data[shape.name], where)
             elif not shape.is_optional:
-                raise StudyError(f"the answer lacks {where}; is it that of another version?")
+                raise StudyError(f"the answer lacks {where}; was it made by another version?")
         return cls(**found)
 
 
 def _plain_arm(arm: Any) -> str | int | float:
-    """A text or a number as it is, anything else by its name."""
+    """A text or a number unchanged; any other arm as its text."""
     return arm if isinstance(arm, str | int | float) else str(arm)
 
 
@@ -160,8 +171,8 @@ _PLAIN = frozenset((str, int, bool, NoneType))
 
 
 def to_plain(value: Any) -> Any:
-    """Any value of a result as JSON has it."""
-    if type(value) in _PLAIN:  # Most are.
+    """Any value of a result as JSON."""
+    if type(value) in _PLAIN:  # The usual case.
         return value
     if isinstance(value, Enum):
         return value.value
@@ -191,7 +202,7 @@ def _listed(array: Any) -> Any:
 
 
 def from_plain(hint: Any, value: Any, where: str) -> Any:
-    """What a field of type `hint` was before it became JSON; `where` is for the complaint."""
+    """The value of a field of type `hint` from JSON; an error message names it by `where`."""
     unknown = None
     if get_origin(hint) is Annotated:
         hint, unknown = get_args(hint)

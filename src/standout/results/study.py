@@ -1,6 +1,6 @@
-"""What a study says: tickets, receipts, how it stands, what was found in it.
+"""The results of a study: tickets, receipts, status, history.
 
-Times are seconds since 1970; leases are in seconds.
+Times are in seconds since 1970; leases are in seconds.
 """
 
 from __future__ import annotations
@@ -30,12 +30,16 @@ from standout.text import plural, verdicts
 class Ticket(Result):
     """One pull handed out: measure `arm` once and tell its reward before `expires`.
 
-    `expires` is in seconds since 1970. After it the pull may be handed out to
-    someone else; a reward told later is still taken. `item` is what to show for
-    the arm, if that was asked for. In JSON the `id` is called `ticket`.
+    Attributes:
+        id: The ticket's number (`ticket` in JSON).
+        arm: The arm to measure.
+        expires: The end of the lease, in seconds since 1970; None without a lease. After it the
+            pull may be handed out to another worker. A late reward is still accepted.
+        item: What to show for the arm, if `ask` was called with `items=True`.
 
-    >>> Ticket(17, "ash").to_dict()
-    {'ticket': 17, 'arm': 'ash', 'expires': None, 'item': None}
+    Example:
+        >>> Ticket(17, "ash").to_dict()
+        {'ticket': 17, 'arm': 'ash', 'expires': None, 'item': None}
     """
 
     id: int = field(metadata={"name": "ticket"})
@@ -46,12 +50,16 @@ class Ticket(Result):
 
 @dataclass
 class Receipt(Result):
-    """What became of told rewards.
+    """What happened to the rewards of one call.
 
-    `counted` were taken into the totals (or wait for an earlier pull of the
-    same arm). `repeated` were told before with the same value: nothing done.
-    `surplus` came beyond the budget: kept, but in no total. `again`: all of it
-    was told before with the same key, at `time`; this is what was answered then.
+    Attributes:
+        counted: Rewards that were added to the totals, or that wait for an earlier pull of the same
+            arm.
+        repeated: Rewards that were recorded before with the same value; nothing changed.
+        surplus: Rewards that came after the budget was used up: kept, but in no total.
+        again: Whether the whole call was recorded before with the same key. This is the receipt of
+            that call.
+        time: When that call was recorded.
     """
 
     counted: int = 0
@@ -65,7 +73,7 @@ class Receipt(Result):
 class Tickets(Result):
     """Pulls to measure.
 
-    None means that the study has stopped or, if it has not, that all which the budget allows is
+    None means that there is none. The study has stopped, or all pulls that the budget allows are
     handed out; then the first lease ends in `wait` seconds.
     """
 
@@ -76,7 +84,7 @@ class Tickets(Result):
 
 @dataclass
 class Told(Receipt):
-    """What became of the rewards, and the next tickets if they were asked for."""
+    """The receipt of the rewards, and the next tickets if they were asked for."""
 
     tickets: tuple[Ticket, ...] = ()
     stopped: bool = False
@@ -84,7 +92,7 @@ class Told(Receipt):
 
 @dataclass(frozen=True)
 class Pending(Result):
-    """A ticket that is out: with whom, since when and until when."""
+    """A ticket that is out: which worker has it, since when and until when."""
 
     ticket: int
     arm: str
@@ -95,7 +103,7 @@ class Pending(Result):
 
 @dataclass(frozen=True)
 class Failure(Result):
-    """A ticket that was given back; `seq` numbers a study's failures from 1."""
+    """A ticket that was given back; `seq` numbers the failures of a study from 1."""
 
     seq: int
     time: float
@@ -107,9 +115,9 @@ class Failure(Result):
 
 @dataclass(frozen=True)
 class Waiting(Result):
-    """Told rewards of an arm that are counted as soon as `ticket` is told or given back.
+    """Recorded rewards of an arm that count as soon as `ticket` is told or given back.
 
-    `worker` has that ticket; when it has `expired`, the next to ask gets its pull.
+    `worker` holds that ticket. If it has `expired`, the next call of `ask` gets its pull.
     """
 
     arm: str
@@ -121,25 +129,38 @@ class Waiting(Result):
 
 @dataclass(frozen=True)
 class Status(HasThresholds, DisplayedArms, Result):
-    """How a study stands at one moment; arms by name, `arms` is how many.
+    """The state of a study at one moment.
 
-    `pulls` are the rewards counted, `pending` the pulls handed out and owed a
-    reward; of these `expired` wait to be handed out again. `surplus` rewards
-    came beyond the budget and are in no total. `failures` counts tickets given
-    back, per arm that had any; `paused` says why an arm is handed out no more;
-    `waiting` are the told rewards, per arm, that wait for an earlier pull.
-    `head` is the digest, in hex, of all that was told (see docs/studies.md).
-    `threshold_low` is the low side's when both are asked; `note` says why what
-    is left may never be decided, if that shows. `until` is what the chances have to promise
-    for the study to end before all is certain, if that was asked. `voided` rewards were made
-    void by hand and are in no total. `enough_tolerance` would decide every arm now, which is
-    proved; None where all are decided, or too little is known. `found` has the arms' means and
-    intervals at that moment, for the picture and the frame; it is not part of the JSON, and None in
-    a status that came from a server, of which `identification()` has them.
+    Attributes:
+        name: The study's name.
+        problem: What is asked.
+        arms: The number of arms; the lists below hold names.
+        outliers: Arms that stand out, with the guarantee.
+        normal: Arms that do not stand out, with the guarantee.
+        undecided: Arms without a verdict.
+        threshold: The interval of the threshold; the high one if both sides are asked.
+        threshold_low: The low side's if both sides are asked, else None.
+        pulls: Rewards that count.
+        pending: Pulls handed out whose reward is missing.
+        expired: Pending pulls whose lease has ended; they are handed out again.
+        surplus: Rewards that came after the budget was used up; they are in no total.
+        failures: Tickets given back, per arm with at least one.
+        paused: Why an arm is not handed out, per paused arm.
+        waiting: Recorded rewards that wait for an earlier pull, per arm.
+        voided: Rewards that were voided by hand; they are in no total.
+        reason: Why the study ended, or `running`.
+        note: Why the undecided arms may never be decided, if this is known.
+        until: What the chances have to promise for the study to end early, if this was asked.
+        enough_tolerance: The tolerance that would decide every arm now, which is proved. None if
+            every arm is decided or too little is known.
+        head: The digest of the log, in hexadecimal (docs/studies.md).
+        found: Means and intervals at that moment, for the picture and the frame. Not part of the
+            JSON, so None in a status from a server: use `identification()`.
 
-    >>> now = study.status()
-    >>> now.arms, now.undecided, now.problem.k, str(now.reason)
-    (3, ('ash', 'elm', 'fir'), 2.0, 'running')
+    Example:
+        >>> now = study.status()
+        >>> now.arms, now.undecided, now.problem.k, str(now.reason)
+        (3, ('ash', 'elm', 'fir'), 2.0, 'running')
     """
 
     name: str
@@ -181,7 +202,11 @@ class Status(HasThresholds, DisplayedArms, Result):
         )
 
     def summary(self) -> str:
-        """How it stands, in a few lines of plain text."""
+        """The state of the study in a few lines.
+
+        Returns:
+            Plain text.
+        """
         pulls = plural(self.pulls, "pull")
         if self.budget is not None:
             pulls = f"{self.pulls:,} of {plural(self.budget, 'pull')}"
@@ -198,7 +223,11 @@ class Status(HasThresholds, DisplayedArms, Result):
         return "\n".join([*lines, *([self.note] if self.note else [])])
 
     def columns(self) -> dict[str, Any]:
-        """Per arm as those of `found`; without it, each arm with its verdict."""
+        """The state of the study as columns, one row per arm.
+
+        Returns:
+            The columns of `found`; without it, `arm` and `verdict`.
+        """
         if self.found is not None:
             return self.found.columns()
         named = (("outlier", self.outliers), ("normal", self.normal), ("undecided", self.undecided))
@@ -221,13 +250,10 @@ class Status(HasThresholds, DisplayedArms, Result):
 
 @dataclass(frozen=True)
 class Change(Result):
-    """Something that was changed by hand, by whom, when and why.
+    """A change made by hand: what, by whom, when and why.
 
-    `kind` is `set` (also for stopped), `void`, `pause`, `resume`, or `note` for what changes
-    nothing.
-
-    `number` is that of its step, `time` in seconds since 1970, `words` say what
-    was changed, for people.
+    `kind` is `set` (also for stopping), `void`, `pause`, `resume`, or `note` for a remark. `number`
+    is the number of its event, `time` is in seconds since 1970, and `words` describe it.
     """
 
     number: int
@@ -240,7 +266,7 @@ class Change(Result):
 
 @dataclass(frozen=True)
 class StudyRow(Result):
-    """A study in a list; all but the names are numbers of arms, pulls or tickets."""
+    """A study in a list, with its numbers of arms, pulls and tickets."""
 
     name: str
     method: str
@@ -256,7 +282,7 @@ class StudyRow(Result):
 
 @dataclass(frozen=True)
 class Pulse(Result):
-    """How far a study is; `seq` goes up with every change of any kind."""
+    """The progress of a study; `seq` grows with every change of any kind."""
 
     seq: int
     pulls: int
@@ -266,9 +292,9 @@ class Pulse(Result):
 
 @dataclass(frozen=True)
 class Forecast(Result):
-    """Pulls left: the middle of what was played, and where the middle four fifths of it lie.
+    """Pulls left: the median of the simulated runs, and the interval of their middle 80 %.
 
-    `upper` is None when there is no end to be seen.
+    `upper` is None if no end is in sight.
     """
 
     pulls_left: int
@@ -278,11 +304,11 @@ class Forecast(Result):
 
 @dataclass(frozen=True)
 class Trace(Result):
-    """One entry per kept moment, in the order of pulls.
+    """The history of a study, one entry per kept moment, in the order of pulls.
 
-    An end of the threshold's interval that was not known yet is infinite.
-    `lower_low` and `upper_low` are the low side's where both sides are asked,
-    and NaN elsewhere. `scale` is for a picture; a server sends it.
+    An end of the threshold's interval that was not known yet is infinite. `lower_low` and
+    `upper_low` belong to the low side if both sides are asked, and are NaN otherwise. `scale` is
+    for a picture and is set by a server.
     """
 
     pulls: Ints
@@ -300,11 +326,10 @@ class Trace(Result):
 
 @dataclass(frozen=True)
 class Verification(Result):
-    """What a check of the whole study found; `problems` is empty when all is well.
+    """The result of checking a whole study; `problems` is empty if all is well.
 
-    `head` is the digest that covers all `steps`: keep it elsewhere, and a later
-    check can tell whether what it covers is still the same. `notes` say what
-    could not be checked, and why.
+    `head` is the digest that covers all `steps`. Keep it outside the database: a later check then
+    shows whether these steps are unchanged. `notes` say what could not be checked, and why.
     """
 
     rewards: int
@@ -318,20 +343,24 @@ class Verification(Result):
 
     @property
     def is_ok(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there are no problems."""
         return not self.problems
 
     def __bool__(self) -> bool:
         return self.is_ok
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON, with `ok`: whether nothing is wrong."""
+        """Plain values, ready for JSON, with `ok` for `is_ok`.
+
+        Returns:
+            A mapping.
+        """
         return {"ok": self.is_ok, **super().to_dict()}
 
 
 @dataclass(frozen=True)
 class CopiedStudy(Result):
-    """A study in a copy: how many pulls are counted, and how many rewards are in its log."""
+    """A study in a copy: the number of pulls that count, and of rewards in its log."""
 
     name: str
     pulls: int
@@ -340,10 +369,9 @@ class CopiedStudy(Result):
 
 @dataclass(frozen=True)
 class Copy(Result):
-    """What was copied from where to where; `size` in bytes, None in PostgreSQL.
+    """What was copied, from where to where; `size` is in bytes, None for PostgreSQL.
 
-    `remarks` say what is to be known about the source or was found in the
-    target's place, in plain words.
+    `remarks` say what the user should know about the source, or what the target held before.
     """
 
     source: str
@@ -355,7 +383,7 @@ class Copy(Result):
 
 @dataclass(frozen=True)
 class StudyList(Result):
-    """Some studies, oldest first; `next` is the `after` of the next page, None on the last."""
+    """One page of studies, oldest first; `next` is the `after` of the next page, else None."""
 
     studies: tuple[StudyRow, ...]
     next: str | None
@@ -378,13 +406,13 @@ class PendingList(Result):
 
 @dataclass(frozen=True)
 class ChangeList(Result):
-    """All that was changed by hand, oldest first."""
+    """All changes made by hand, oldest first."""
 
     changes: tuple[Change, ...]
 
 
 @dataclass(frozen=True)
 class EndingList(Result):
-    """The tolerance that would end a study now, and smaller ones; empty where there is none."""
+    """A tolerance that would end a study now, and smaller ones; empty if there is none."""
 
     endings: tuple[Ending, ...]

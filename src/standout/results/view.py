@@ -1,4 +1,4 @@
-"""Everything that a dashboard or a report draws, of one moment."""
+"""The data that a dashboard or a report draws, at one moment."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ else:
 
 VerdictName = Literal["undecided", "normal", "outlier"]
 VERDICTS: tuple[VerdictName, ...] = get_args(VerdictName)
-"""What is certain of an arm: the names of the numbers in `StudyView.verdict`."""
+"""The verdicts, by their numbers in `StudyView.verdict`."""
 
 
 @dataclass(frozen=True)
 class Next(Result):
-    """Pulls of an arm that would be handed out next, and why in plain words."""
+    """The next pulls of an arm, and why the method chooses it."""
 
     arm: str
     pulls: int
@@ -41,7 +41,7 @@ class Next(Result):
 
 @dataclass(frozen=True)
 class Counts(Result):
-    """How many of what; `expired` of the pending pulls wait to be handed out again."""
+    """Numbers of arms and pulls; `expired` counts pending pulls that are handed out again."""
 
     arms: int
     pulls: int
@@ -56,7 +56,7 @@ class Counts(Result):
 
 @dataclass(frozen=True)
 class ArmRow(Result):
-    """One arm; `paused` says why it is handed out no more, if so."""
+    """One arm; `paused` says why it is not handed out, if so."""
 
     position: int
     arm: str
@@ -72,16 +72,14 @@ class ArmRow(Result):
 
 @dataclass(frozen=True)
 class StudyView(HasThresholds, Result):
-    """How a study stands, with one array entry per arm, in the order of `names`.
+    """The state of a study, with one array entry per arm, in the order of `names`.
 
-    `estimate` is NaN for an arm without rewards, ends that are not known yet
-    are infinite. `verdict` is 0 undecided, 1 normal, 2 outlier. `threshold_low`
-    is the low side's when both sides are asked; with one side, `threshold` is
-    that side's. `median` is NaN before the first complete round. `seq` goes up
-    with every change of the study; `positions` are those of the arms that
-    differ from what they were at the `since` asked for, None when that is not
-    known. In JSON the arrays then hold these arms only, and `names` is null.
-    `scale` is for a picture; a server sends it.
+    `estimate` is NaN for an arm without rewards; ends that are not known yet are infinite.
+    `verdict` is 0 undecided, 1 normal, 2 outlier. `threshold_low` is the low side's if both sides
+    are asked; with one side, `threshold` is that side's. `median` is NaN before the first complete
+    round. `seq` grows with every change of the study. `positions` are those of the arms that
+    changed after the requested `since`, or None if this is not known. In JSON the arrays then
+    hold these arms only, and `names` is null. `scale` is for a picture and is set by a server.
     """
 
     name: str
@@ -115,7 +113,7 @@ class StudyView(HasThresholds, Result):
     more: ClassVar[Mapping[str, Any]] = {"full": bool, "names": tuple[str, ...] | None}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values: all arms (`full`), or those that changed at their `positions`."""
+        """Plain values of all arms (`full`), or of those at the changed `positions`."""
         if self.positions is None:
             return {**super().to_dict(), "full": True}
         arrays = ("estimate", "lower", "upper", "pulls", "pending", "verdict")
@@ -142,7 +140,7 @@ class StudyView(HasThresholds, Result):
 
 @dataclass(frozen=True)
 class ArmList(Result):
-    """Some arms; `found` is how many fit in all."""
+    """One page of arms; `found` counts all arms that match."""
 
     arms: tuple[ArmRow, ...]
     found: int
@@ -151,6 +149,6 @@ class ArmList(Result):
 
 @dataclass(frozen=True)
 class NextList(Result):
-    """What the method would ask next."""
+    """The next pulls."""
 
     next: tuple[Next, ...]
