@@ -39,6 +39,9 @@ autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 80
 python_use_unqualified_type_names = True
 
+# Attributes of a class as one list, not as entries of their own.
+napoleon_use_ivar = True
+
 html_theme = "furo"
 html_title = "standout"
 html_static_path = ["_static"]

@@ -1,11 +1,10 @@
 """Every error that standout raises for a user's mistake.
 
-Each class has the `code` and the HTTP `status` with which a server answers it: the
-client finds the class again by the code (`by_code`). docs/service.md has the table,
-`help(standout.errors)` shows the tree.
+Each class has the `code` and the HTTP `status` of a server's answer; the client finds the class
+by the code (`by_code`). docs/service.md has the table, and `help(standout.errors)` shows the tree.
 
-Each message says what was wrong and what to change. The command line prints it
-as one line; anything that is not a `StandoutError` is a bug of ours.
+Each message says what was wrong and what to change. The command line prints it as one line. Any
+exception that is not a `StandoutError` is a bug in standout.
 """
 
 from __future__ import annotations
@@ -18,18 +17,18 @@ if TYPE_CHECKING:
 
 
 class StandoutError(Exception):
-    """Something given to standout is not valid; the base of all errors here."""
+    """The base of all errors: an argument, a file or a request is not valid."""
 
     code: ClassVar[str] = "invalid"
-    """What programs know the error by, in a server's answers."""
+    """The error's name for programs, in a server's answers."""
     status: ClassVar[int] = 422
-    """The HTTP status of such an answer."""
+    """The HTTP status of the answer."""
     may_be_done: bool = False
-    """Whether what was asked for may have been done nevertheless."""
+    """Whether the request may have been carried out nevertheless."""
 
 
 class ProblemError(StandoutError, ValueError):
-    """The question itself is not valid."""
+    """The problem is not valid: its settings, its arms or its noise."""
 
     code = "problem"
 
@@ -41,7 +40,7 @@ class InstanceError(StandoutError, ValueError):
 
 
 class MethodError(StandoutError, ValueError):
-    """No such method, or it cannot be used for this problem."""
+    """There is no such method, or it does not work for this problem."""
 
     code = "method"
 
@@ -53,10 +52,12 @@ class RewardError(StandoutError, ValueError):
 
 
 class MeasureError(StandoutError, RuntimeError):
-    """`measure` raised or gave an unusable reward.
+    """`measure` raised an exception or returned an unusable reward.
 
-    `arm` names the arm, `partial` is the `Identification` of all that had been
-    observed until then; the original exception is the `__cause__`.
+    Attributes:
+        arm: The arm that was measured.
+        partial: The `Identification` of all rewards before. The original exception is the
+            `__cause__`.
     """
 
     code = "measure"
@@ -68,19 +69,19 @@ class MeasureError(StandoutError, RuntimeError):
 
 
 class ReproduceError(StandoutError, ValueError):
-    """A reproduction cannot be made: no such figure, too few runs, no place to write."""
+    """A figure cannot be reproduced: its name, the number of runs or the folder is not valid."""
 
     code = "reproduce"
 
 
 class MissingExtraError(StandoutError, ImportError):
-    """A package is missing that only a part of standout needs; the message names the extra."""
+    """An optional package is not installed; the message names the extra to install."""
 
     code = "missing_extra"
 
 
 class StudyError(StandoutError, RuntimeError):
-    """A study cannot do what was asked of it."""
+    """A study cannot carry out the request."""
 
     code = "study"
 
@@ -92,25 +93,25 @@ class AccessError(StudyError):
 
 
 class TokenError(AccessError):
-    """A token is needed, or this one does not hold."""
+    """A token is needed, or this one is not valid."""
 
     code, status = "unauthorized", 401
 
 
 class StorageError(StudyError):
-    """The database cannot be reached, is locked, damaged, foreign or of a newer version."""
+    """The database cannot be reached, is locked or damaged, or has another or a newer format."""
 
     code, status = "storage", 503
 
 
 class DamagedError(StorageError):
-    """An event of a study was edited, or does not follow from those before it."""
+    """An event of a study was edited, or does not follow from the events before it."""
 
     code = "damaged"
 
 
 class NoStudyError(StorageError):
-    """There is no study of that name at that place (yet)."""
+    """There is no study of that name at that place."""
 
     code, status = "no_study", 404
 
@@ -124,8 +125,9 @@ class MovedError(StorageError):
 class UnavailableError(StorageError):
     """A database or a server does not answer at the moment; nothing was changed.
 
-    Trying again may help; `wait` is for how many seconds it asked to be left alone.
-    `has_waited`: it was waited for already, as long as the caller's patience allows.
+    Attributes:
+        wait: Seconds to wait before the next attempt, as the server asked.
+        has_waited: Whether the attempts were repeated for as long as the caller's patience allows.
     """
 
     code = "unavailable"
@@ -137,9 +139,10 @@ class UnavailableError(StorageError):
 
 
 class UncertainError(StorageError):
-    """No answer came, and what was sent may have been done or not.
+    """No answer came, and the request may or may not have been carried out.
 
-    Rewards told again with the same `key` count once; None where there is no key.
+    Attributes:
+        key: Rewards told again with this key count once; None if there is no key.
     """
 
     code = "uncertain"
@@ -157,11 +160,14 @@ class StudyExistsError(StudyError):
 
 
 class AllOutError(StudyError):
-    """The study runs, and all that is useful to measure now is handed out.
+    """The study runs, but every useful pull is handed out.
 
-    That is so when the budget leaves no room for more, when every arm is paused, or when so many
-    rewards wait for slower ones that more would only wait, too. `wait` is in how many
-    seconds the first lease ends: then its pull can be asked for again. It is 0 if no pull is out.
+    The budget leaves no room, every arm is paused, or so many rewards wait for slower ones that
+    more pulls would only wait, too.
+
+    Attributes:
+        wait: Seconds until the first lease ends and its pull can be asked for again; 0 if no pull
+            is out.
     """
 
     code, status = "all_out", 409
@@ -172,7 +178,7 @@ class AllOutError(StudyError):
 
     @classmethod
     def after(cls, wait: float) -> AllOutError:
-        """The error of a caller who may ask again after `wait` seconds, if there is a lease."""
+        """The error for a caller who may ask again after `wait` seconds, if there is a lease."""
         if wait == 0.0:
             return cls("there is nothing to measure now: every arm that could be is paused")
         return cls(
@@ -183,37 +189,37 @@ class AllOutError(StudyError):
 
 
 class TooLateError(StudyError):
-    """An answer on the rating page can be changed for a short while, and not after the end."""
+    """The time for changing an answer on the rating page is over, or the rating has ended."""
 
     code, status = "too_late", 409
 
 
 class NoPictureError(StudyError):
-    """There is no such picture in the folder of pictures, or the file there is none."""
+    """The folder of pictures has no such file, or the file is not a picture."""
 
     code, status = "no_picture", 404
 
 
 class TicketError(StudyError, ValueError):
-    """No such ticket, or it is not what it is taken for."""
+    """There is no such ticket, or it does not fit the request."""
 
     code = "ticket"
 
 
 class NotYoursError(TicketError):
-    """The ticket was handed to somebody else, and a rater answers only its own."""
+    """The ticket belongs to another worker; raters may answer only their own."""
 
     code, status = "not_yours", 403
 
 
 class ToldError(TicketError):
-    """The ticket was told before, and a told reward is never changed."""
+    """The ticket has a reward already, and a recorded reward is never changed."""
 
     code, status = "told", 409
 
 
 class KeyUsedError(StudyError, ValueError):
-    """A key was used before to tell other rewards, at `time`, `count` of them."""
+    """The key was used before, at `time`, to tell `count` other rewards."""
 
     code, status = "key", 409
 
@@ -224,10 +230,10 @@ class KeyUsedError(StudyError, ValueError):
 
 
 class BatchError(StudyError, ValueError):
-    """One of many rewards is bad; none of them was counted. `index` says which (from 0).
+    """One of many rewards is bad; none of them counts. `index` says which (from 0).
 
-    A server answers with the code of what is wrong with that one: its `__cause__`, or `ticket`
-    where that is all there is to say.
+    The code of a server's answer is that of the bad reward's error: its `__cause__`, or `ticket` if
+    there is none.
     """
 
     code = "batch"
@@ -238,7 +244,7 @@ class BatchError(StudyError, ValueError):
 
 
 def all_kinds(kind: type[StandoutError] = StandoutError) -> Iterator[type[StandoutError]]:
-    """`kind` and every class below it that is defined here, a class before its own kinds."""
+    """`kind` and every class derived from it in this module, a base before its subclasses."""
     yield kind
     for each in kind.__subclasses__():
         if each.__module__ == __name__:
@@ -246,27 +252,27 @@ def all_kinds(kind: type[StandoutError] = StandoutError) -> Iterator[type[Stando
 
 
 def by_code(code: str) -> type[StandoutError] | None:
-    """The class of a server's `code`; None for a code that is no error of ours."""
+    """The class of a server's `code`; None for an unknown code."""
     return next((kind for kind in all_kinds() if kind.code == code), None)
 
 
 class UndecidableWarning(UserWarning):
-    """Some arm looks as if it could never be decided without a tolerance or a budget."""
+    """An arm looks undecidable without a tolerance or a budget."""
 
 
 class ArmNameWarning(UserWarning):
-    """An arm's name had blanks at an end; they are left out."""
+    """An arm's name began or ended with blanks; they were removed."""
 
 
 _WARNINGS = ("ArmNameWarning", "UndecidableWarning")
 __all__ = [*(kind.__name__ for kind in all_kinds()), *_WARNINGS]  # noqa: PLE0604
-"""What `standout` itself offers."""
+"""The names that `standout` exports."""
 
 
 def shown(value: object, length: int = 60) -> str:
-    """What a user gave, as a message shows it: its start, if it is long."""
+    """A user's value for a message, shortened to `length` characters."""
     try:
         text = repr(value)
-    except ValueError:  # Python writes out no whole number of more than 4300 digits
+    except ValueError:  # Python does not print an integer of more than 4,300 digits
         return "a number of thousands of digits"
     return text if len(text) <= length else text[: length - 3] + "..."

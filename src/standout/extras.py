@@ -1,4 +1,4 @@
-"""Packages that only some of standout needs, and what to install where one is missing."""
+"""Optional packages, and what to install if one is missing."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ EXTRAS = {
     "dask": ("distributed",),
     "parquet": ("pyarrow",),
 }
-"""What each extra of the package brings, as it is imported."""
+"""The modules that each extra of the package provides."""
 
 
 def require(extra: str, purpose: str) -> None:
-    """Raise a `MissingExtraError` unless all packages of `extra` are there; loads none of them.
+    """Raise a `MissingExtraError` unless all packages of `extra` are installed; imports none.
 
-    `purpose` begins the message: "a PostgreSQL database" needs the package psycopg.
+    `purpose` begins the message, as in: "a PostgreSQL database" needs the package psycopg.
     """
     for package in EXTRAS[extra]:
-        with suppress(ImportError, ValueError):  # Forbidden, or half loaded: it cannot be used.
+        with suppress(ImportError, ValueError):  # Blocked, or partly loaded: it cannot be used.
             if find_spec(package) is not None:
                 continue
         raise MissingExtraError(

@@ -1,4 +1,4 @@
-"""Writing files so that nobody ever sees half of one, and reading CSV with its lines."""
+"""Atomic replacement of files, and CSV records with their line numbers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from standout.errors import StandoutError
 
 @contextmanager
 def writing(path: Path, *, is_binary: bool = False) -> Iterator[IO[Any]]:
-    """A file to write to, which appears at `path` when all is written.
+    """A file to write to, which appears at `path` only when it is complete.
 
-    An error or an interrupt leaves the former file, if there was one, and
-    nothing else. Texts are UTF-8, with the line ends that are written. Raises
-    `StandoutError` if the file cannot be written.
+    After an error or an interrupt the old file, if any, is unchanged. Text is UTF-8, with the line
+    ends as written. Raises `StandoutError` if the file cannot be written.
     """
     name = None
     try:
@@ -28,7 +27,7 @@ def writing(path: Path, *, is_binary: bool = False) -> Iterator[IO[Any]]:
         kind: dict[str, Any] = {} if is_binary else {"encoding": "utf-8", "newline": ""}
         with os.fdopen(handle, "wb" if is_binary else "w", **kind) as file:
             yield file
-        # mkstemp makes files for the owner alone; results are as readable as any other file.
+        # mkstemp makes private files; results should be as readable as any other file.
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(name, 0o666 & ~mask)
@@ -43,12 +42,12 @@ def writing(path: Path, *, is_binary: bool = False) -> Iterator[IO[Any]]:
 
 
 def write_file(path: Path, content: str | bytes) -> Path:
-    """Replace the file at `path` as a whole, in a folder that is made if need be; gives `path`.
+    """Replace the file at `path` as a whole and return `path`; a missing folder is made.
 
     >>> write_file(Path("made/greeting.txt"), "hello").read_text()
     'hello'
     """
-    with suppress(OSError):  # What is wrong with the folder shows when the file is made.
+    with suppress(OSError):  # A problem with the folder is reported when the file is made.
         path.parent.mkdir(parents=True, exist_ok=True)
     with writing(path, is_binary=isinstance(content, bytes)) as file:
         file.write(content)
@@ -58,9 +57,9 @@ def write_file(path: Path, content: str | bytes) -> Path:
 def csv_records(
     text: str, label: str, kind: type[StandoutError], separator: str = ","
 ) -> Iterator[tuple[int, list[str]]]:
-    """The records of a CSV that are not empty, each with the number of the line it starts on.
+    """The records of a CSV that are not empty, each with the number of its first line.
 
-    Raises an error of `kind`, which names the line, for what is no CSV.
+    Raises an error of `kind`, which names the line, if the text is not valid CSV.
     """
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=separator)
     line = 1

@@ -1,8 +1,8 @@
-"""Ctrl-C and SIGTERM: to put them off where an exception would do harm.
+"""Deferral of Ctrl-C and SIGTERM while an exception would do harm.
 
-Python runs a signal's handler between any two steps of the main thread, also inside a
-function that C code has called. An exception that is raised there is lost, or worse: amid
-the loading of compiled code it has crashed the process.
+Python runs signal handlers between any two steps of the main thread, also inside a function that
+C code has called. An exception that is raised there may be lost. During the loading of compiled
+code it has crashed the process.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from types import FrameType, TracebackType
 from typing import Any
 
 try:
-    # The same functions without the turning of numbers into names, which takes ten times as long.
+    # The same functions without the conversion of numbers to enums, which is ten times as slow.
     from _signal import getsignal  # type: ignore[import-not-found]
     from _signal import signal as set_handler
-except ImportError:  # Another Python than the usual one.
+except ImportError:  # Not CPython.
     from signal import getsignal
     from signal import signal as set_handler
 
@@ -24,7 +24,7 @@ _SIGNALS = (int(signal.SIGINT), int(signal.SIGTERM))
 
 
 class put_off:
-    """A signal that comes within the block takes effect after it; a second one does so at once."""
+    """Defers a signal until the end of the block; a second signal takes effect at once."""
 
     __slots__ = ("_handlers", "_heard")
 
@@ -32,11 +32,11 @@ class put_off:
         self._heard: list[int] = []
         self._handlers: list[tuple[int, Any]] = []
         if threading.current_thread() is not threading.main_thread():
-            return  # Handlers run in the main thread alone.
+            return  # Handlers run only in the main thread.
         hear = self._hear
         for number in _SIGNALS:
             handler = getsignal(number)
-            # One that is ignored, or ends the process without Python, is none of ours.
+            # Skip SIG_IGN and SIG_DFL; only Python handlers are deferred.
             if callable(handler):
                 self._handlers.append((number, handler))
         try:

@@ -1,4 +1,4 @@
-"""Waiting for a server or a database that is away for a while."""
+"""Retries while a server or a database is unavailable."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ T = TypeVar("T")
 Say = Callable[[str], None]
 
 QUIET = 2.0
-"""Seconds that something may be away before a word is said about it."""
+"""Seconds of waiting before the user is informed."""
 SHORTEST, LONGEST = 0.05, 2.0
-"""Seconds between two tries: at first, and later on."""
+"""Seconds between two attempts: at first, and at most."""
 
 
 class Patience:
-    """Tries again for `seconds` what cannot be done at the moment.
+    """Repeats a failing call for `seconds`.
 
-    `say` is told once what is waited for, and once when it is back; nothing in
-    between, however many threads wait.
+    `say` is called once when waiting begins and once when it ends, for any number of waiting
+    threads.
     """
 
     def __init__(self, seconds: float, say: Say | None = None) -> None:
@@ -34,16 +34,16 @@ class Patience:
         self._is_over = threading.Event()
 
     def end(self) -> None:
-        """Wait no longer: what cannot be done at the moment fails from now on."""
+        """Stop waiting: from now on, a failing call fails at once."""
         self._is_over.set()
 
     def call(
         self, send: Callable[[], T], may_repeat: Callable[[UnavailableError], bool] | None = None
     ) -> T:
-        """What `send` gives, once it does; raises the last `UnavailableError` if it never does.
+        """The result of `send`, called again while it fails; raises the last `UnavailableError`.
 
-        After an error for which `may_repeat` is false it is not tried again:
-        it may have been carried out, and would be a second time.
+        After an error for which `may_repeat` is false the call is not repeated: it may have been
+        carried out, and would be carried out twice.
         """
         begin = time.monotonic()
         pause = SHORTEST
@@ -77,4 +77,4 @@ class Patience:
         with self._lock:
             since, self._since = self._since, None
         if since is not None and self._say is not None:
-            self._say(f"back after {time.monotonic() - since:.0f} s; going on")
+            self._say(f"back after {time.monotonic() - since:.0f} s; continuing")

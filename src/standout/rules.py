@@ -1,8 +1,7 @@
-"""What it takes to write a rule of one's own (docs/rules.md).
+"""The names for writing your own rule (docs/rules.md).
 
-A rule says which arms to pull next; a `Method` is a rule with its intervals and its
-threshold. Whatever the rule, the verdicts keep their guarantee: it rests on the
-intervals alone.
+A rule says which arms to pull next; a `Method` is a rule with its intervals and its threshold.
+The guarantee holds for every rule, because it depends on the intervals alone.
 """
 
 from standout.core.compile import part

@@ -1,6 +1,6 @@
-"""What can be done with a study, wherever it is: each verb with its words and examples, once.
+"""The interface of a study: each method with its documentation and examples, once.
 
-`standout.study.Study` does it in a database, `standout.client.RemoteStudy` over HTTP.
+`standout.study.Study` implements it with a database, `standout.client.RemoteStudy` over HTTP.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from standout.results import (
 from standout.results.display import DisplayedArms
 
 Key = Ticket | int | str
-"""What a reward is of: a ticket, its number, or an arm by name."""
+"""What a reward belongs to: a ticket, the number of a ticket, or an arm by name."""
 
 
 class Kept(Enum):
-    """Stands for the value of a setting that is to stay as it is."""
+    """Marks a setting that keeps its value."""
 
     KEPT = "kept"
 
@@ -40,7 +40,7 @@ KEPT = Kept.KEPT
 
 
 class Asking(TypedDict, total=False):
-    """What may be said with `ask`."""
+    """The options of `ask`."""
 
     worker: str | None
     lease: float | None
@@ -49,13 +49,13 @@ class Asking(TypedDict, total=False):
 
 
 class TellingAndAsking(Asking, total=False):
-    """What may be said with `tell_and_ask`."""
+    """The options of `tell_and_ask`."""
 
     key: str | None
 
 
 class Wanted(NamedTuple):
-    """Rewards to tell, which may be none, then `n` tickets to ask for, unless that is None."""
+    """A request: rewards to tell, possibly none, then `n` tickets to ask for, or None."""
 
     rewards: list[tuple[Key, float]]
     n: int | None = None
@@ -67,7 +67,7 @@ class Wanted(NamedTuple):
 
 
 class ByHand(NamedTuple):
-    """Why something is changed by hand, by whom, and with which key, if any was given."""
+    """The reason, the worker and the idempotency key of a change made by hand."""
 
     reason: str
     worker: str | None
@@ -75,33 +75,50 @@ class ByHand(NamedTuple):
 
 
 def new_key() -> str:
-    """A key that nobody has used: the time, then chance.
+    """A new idempotency key: the time, then random characters.
 
-    Keys of the same time are neighbours in an index, so that to keep one more costs the same
-    however many there are.
+    Keys of the same time are neighbours in an index, so an insertion costs the same in a table of
+    any size.
     """
     chance = binascii.b2a_base64(os.urandom(12), newline=False).decode()
     return f"{time.time_ns() >> 16:012x}{chance}"
 
 
 class StudyInterface(DisplayedArms, ABC):
-    """A study to ask, tell and look at; a method returns when what it did is on disk."""
+    """A study: ask for pulls, tell rewards, read the state.
+
+    A method that changes the study returns when the change is on disk.
+
+    Example:
+        >>> ticket = study.ask()
+        >>> study.tell(ticket, 1.0).counted
+        1
+    """
 
     name: str
 
     def summary(self) -> str:
-        """How the study stands, in a few lines of plain text.
+        """The state of the study in a few lines.
 
-        >>> study.summary().splitlines()[0].endswith(": 3 arms, 0 pulls, 0 pending")
-        True
+        Returns:
+            Plain text.
+
+        Example:
+            >>> study.summary().splitlines()[0].endswith(": 3 arms, 0 pulls, 0 pending")
+            True
         """
         return self.status().summary()
 
     def columns(self) -> dict[str, Any]:
-        """Per arm: its verdict, mean, interval and pulls.
+        """The state of the study as columns, one row per arm.
 
-        >>> study.columns()["arm"]
-        ['ash', 'elm', 'fir']
+        Returns:
+            A mapping from a column's name to its values: `arm`, `verdict`, `mean`, `lower`,
+            `upper`, `pulls`.
+
+        Example:
+            >>> study.columns()["arm"]
+            ['ash', 'elm', 'fir']
         """
         return self.identification().columns()
 
@@ -123,26 +140,34 @@ class StudyInterface(DisplayedArms, ABC):
         items: bool = False,
         known: Collection[int] | None = None,
     ) -> Ticket | list[Ticket] | None:
-        """The pull to measure next; with `n` a list of up to so many.
+        """The next pull to measure; with `n`, a list of at most `n` pulls.
 
-        None (an empty list) means that the study has stopped, and nothing else; fewer
-        than `n` that no more are useful now. If none is, although the study runs,
-        `AllOutError` says when to ask again.
-        Parallel workers get different arms as far as that is useful. `worker`
-        says who measures (machine and process unless given, over HTTP the thread, too),
-        `lease` in how many seconds the ticket is handed out again (the study's
-        unless given); with `items` each ticket says what to show for its arm.
-        With `known`, the tickets that `worker` holds and that are not among
-        these numbers come first: an answer that got lost is given again.
+        Parallel workers get different arms where that is useful.
 
-        Raises `AllOutError` if all that is useful is out, `StudyError` for a number or a
-        lease that is out of range, and `StorageError` if the database cannot be used.
+        Args:
+            n: The largest number of tickets; by default, one ticket instead of a list.
+            worker: Who measures. By default the machine and the process, over HTTP also the thread.
+            lease: Seconds until the ticket is handed out again; by default the study's lease.
+            items: Whether each ticket says what to show for its arm.
+            known: Numbers of the tickets that `worker` knows about. Tickets that `worker` holds and
+                that are not among these come first, so that a lost answer is sent again.
 
-        >>> ticket = study.ask()
-        >>> ticket.id, ticket.arm
-        (1, 'ash')
-        >>> [ticket.arm for ticket in study.ask(3, lease=600)]
-        ['elm', 'fir', 'fir']
+        Returns:
+            A ticket, or None if the study has stopped. With `n` a list, which is shorter if fewer
+            pulls are useful now, and empty if the study has stopped.
+
+        Raises:
+            AllOutError: The study runs, but every useful pull is handed out; the error says when to
+                ask again.
+            StudyError: `n` or `lease` is out of range.
+            StorageError: The database cannot be used.
+
+        Example:
+            >>> ticket = study.ask()
+            >>> ticket.id, ticket.arm
+            (1, 'ash')
+            >>> [ticket.arm for ticket in study.ask(3, lease=600)]
+            ['elm', 'fir', 'fir']
         """
         wanted = Wanted([], 1 if n is None else n, worker, lease, items, known)
         found = self._ask(wanted)
@@ -150,7 +175,7 @@ class StudyInterface(DisplayedArms, ABC):
 
     @abstractmethod
     def _ask(self, wanted: Wanted) -> list[Ticket]:
-        """Ask for tickets."""
+        """Ask for tickets, as a list."""
 
     def tell(
         self,
@@ -161,15 +186,26 @@ class StudyInterface(DisplayedArms, ABC):
         worker: str | None = None,
         key: str | None = None,
     ) -> Receipt:
-        """Tell the reward of a ticket or, without asking, of an arm (`arm=`).
+        """Tell the reward of a ticket or, without asking first, of an arm.
 
-        `worker` says who measured, `key` is that of `tell_many`. Raises
-        `RewardError` for a number that the noise cannot produce, `TicketError`
-        for what is no ticket or arm of this study, `ToldError` if the ticket
-        was told another value before; then nothing is changed.
+        Args:
+            ticket: The ticket or its number.
+            reward: The measured value.
+            arm: The arm, in place of a ticket.
+            worker: Who measured; by default the worker of the ticket.
+            key: An idempotency key, as in `tell_many`.
 
-        >>> study.tell(study.ask(), 1.0).counted, study.tell(arm="fir", reward=0.0).counted
-        (1, 1)
+        Returns:
+            What happened to the reward.
+
+        Raises:
+            RewardError: The noise cannot produce this number.
+            TicketError: The study has no such ticket or arm.
+            ToldError: Another value was recorded for this ticket; nothing is changed.
+
+        Example:
+            >>> study.tell(study.ask(), 1.0).counted, study.tell(arm="fir", reward=0.0).counted
+            (1, 1)
         """
         if (ticket is None) == (arm is None):
             raise TicketError("tell the reward of a ticket or of an arm")
@@ -188,24 +224,31 @@ class StudyInterface(DisplayedArms, ABC):
         worker: str | None = None,
         key: str | None = None,
     ) -> Receipt:
-        """Tell many rewards at once: all are counted or, if one is bad, none.
+        """Tell many rewards at once: all of them count or, if one is bad, none.
 
-        Each is a pair of a ticket (or its number) and a reward; an arm's name
-        in place of the ticket tells a reward that was measured without asking.
+        Args:
+            rewards: Pairs of a ticket (or its number) and a reward. An arm's name in place of a
+                ticket tells a reward that was measured without asking.
+            worker: Who measured; by default the workers of the tickets.
+            key: An idempotency key: your own text for this call, of at most 200 characters. A
+                second call with the same key and rewards changes nothing and returns the first
+                receipt, marked `again`. By default a new key is made, which protects the automatic
+                retry after a broken connection.
 
-        `key` is a text of your own that stands for this call (up to 200
-        characters). The same rewards told again with the same key give the
-        first receipt again, marked `again`, and change nothing; other rewards
-        are refused with a `KeyUsedError`. Without one a key is made, so that
-        a connection that breaks at the end can be mended here: the rewards are
-        sent once more and count once. If that fails too, the `UncertainError`
-        has the key to tell them with later. What is wrong with one of them is
-        the `__cause__` of a `BatchError`.
+        Returns:
+            What happened to the rewards.
 
-        >>> study.tell_many([("ash", 1.0), ("elm", 0.0)], key="monday").counted
-        2
-        >>> study.tell_many([("ash", 1.0), ("elm", 0.0)], key="monday").again
-        True
+        Raises:
+            BatchError: One of the rewards is bad; its `__cause__` says what is wrong.
+            KeyUsedError: The key was used with other rewards.
+            UncertainError: The connection broke, and the retry failed. The error has the key; tell
+                the rewards again with it later.
+
+        Example:
+            >>> study.tell_many([("ash", 1.0), ("elm", 0.0)], key="monday").counted
+            2
+            >>> study.tell_many([("ash", 1.0), ("elm", 0.0)], key="monday").again
+            True
         """
         return self._tell_and_ask(Wanted(list(rewards), worker=worker, key=key))[0]
 
@@ -230,16 +273,32 @@ class StudyInterface(DisplayedArms, ABC):
         known: Collection[int] | None = None,
         key: str | None = None,
     ) -> tuple[Receipt, Ticket | list[Ticket] | None]:
-        """Tell rewards and ask for the next pulls: one transaction, one wait for the disk.
+        """Tell rewards and ask for the next pulls, in one transaction.
 
-        `rewards` and `key` are those of `tell_many`, the rest those of `ask`;
-        what is raised, too, but for `AllOutError`: the rewards count, and no ticket
-        comes with them. Told a second time, it gives the tickets of the
-        first time again, as far as they are still pending.
+        Args:
+            rewards: As in `tell_many`.
+            n: As in `ask`.
+            worker: Who measured the rewards and who measures next.
+            lease: As in `ask`.
+            items: As in `ask`.
+            known: As in `ask`.
+            key: As in `tell_many`. A second call with the same key returns those tickets of the
+                first call that are still pending.
 
-        >>> receipt, ticket = study.tell_and_ask([(study.ask(), 1.0)])
-        >>> receipt.counted, ticket.arm
-        (1, 'ash')
+        Returns:
+            The receipt, and the next ticket or list of tickets. If every useful pull is handed out,
+            the rewards count and there is no ticket.
+
+        Raises:
+            BatchError: One of the rewards is bad; none counts.
+            KeyUsedError: The key was used with other rewards.
+            UncertainError: The connection broke, and the retry failed.
+            StudyError: `n` or `lease` is out of range.
+
+        Example:
+            >>> receipt, ticket = study.tell_and_ask([(study.ask(), 1.0)])
+            >>> receipt.counted, ticket.arm
+            (1, 'ash')
         """
         count = 1 if n is None else n
         wanted = Wanted(list(rewards), count, worker, lease, items, known, key)
@@ -248,62 +307,93 @@ class StudyInterface(DisplayedArms, ABC):
 
     @abstractmethod
     def _tell_and_ask(self, wanted: Wanted) -> tuple[Receipt, list[Ticket]]:
-        """Tell, then ask."""
+        """Tell rewards, then ask for tickets."""
 
     @abstractmethod
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
-        """Give a ticket back without a reward, and say why; its pull is handed out again.
+        """Give a ticket back without a reward; its pull is handed out again.
 
-        Giving it back twice is harmless. Raises `TicketError` if there is no
-        such ticket, `ToldError` if it was told.
+        Giving a ticket back twice is harmless.
 
-        >>> study.fail(study.ask(), "dropped")
-        >>> study.status().failures
-        {'ash': 1}
+        Args:
+            ticket: The ticket or its number.
+            reason: Why there is no reward.
+            worker: Who gives it back.
+
+        Raises:
+            TicketError: The study has no such ticket.
+            ToldError: The ticket has a reward.
+
+        Example:
+            >>> study.fail(study.ask(), "dropped")
+            >>> study.status().failures
+            {'ash': 1}
         """
 
     @abstractmethod
     def renew(self, given: Iterable[Ticket | int], lease: float | None = None) -> None:
-        """Begin the leases of pending tickets anew: `lease` seconds, the study's unless given.
+        """Start the leases of pending tickets again, from now.
 
-        Tickets that are not pending are passed over. Raises `StudyError` for a
-        lease that is no positive number.
+        Args:
+            given: Tickets or their numbers; tickets that are not pending are ignored.
+            lease: Seconds; by default the study's lease.
 
-        >>> study.renew([study.ask(lease=1)], 3600)
+        Raises:
+            StudyError: The lease is not a positive number.
+
+        Example:
+            >>> study.renew([study.ask(lease=1)], 3600)
         """
 
     @abstractmethod
     def release(self, given: Iterable[Ticket | int]) -> None:
-        """End the leases of pending tickets now: the next to ask gets their pulls.
+        """End the leases of pending tickets now, so that the next call of `ask` gets their pulls.
 
-        >>> first = study.ask()
-        >>> study.release([first])
-        >>> study.ask().arm == first.arm
-        True
+        Args:
+            given: Tickets or their numbers.
+
+        Example:
+            >>> first = study.ask()
+            >>> study.release([first])
+            >>> study.ask().arm == first.arm
+            True
         """
 
     @abstractmethod
     def pause(self, arm: str, reason: str = "paused by hand", *, worker: str | None = None) -> None:
-        """Hand out no more pulls of `arm`, until `resume`; `reason` is shown to people.
+        """Hand out no more pulls of an arm, until `resume`.
 
-        Who paused it, when and why is kept (`changes`). Raises `StudyError` if there is no
-        such arm.
+        Args:
+            arm: The arm's name.
+            reason: Why; it is shown to users and kept in `changes`.
+            worker: Who pauses it; kept in `changes`.
 
-        >>> study.pause("ash", "out of stock")
-        >>> study.ask().arm, study.status().paused
-        ('elm', {'ash': 'out of stock'})
+        Raises:
+            StudyError: There is no such arm.
+
+        Example:
+            >>> study.pause("ash", "out of stock")
+            >>> study.ask().arm, study.status().paused
+            ('elm', {'ash': 'out of stock'})
         """
 
     @abstractmethod
     def resume(self, arm: str, reason: str = "", *, worker: str | None = None) -> None:
-        """Hand out pulls of a paused arm again; raises `StudyError` if there is no such arm.
+        """Hand out pulls of a paused arm again.
 
-        `reason` and `worker` are kept with it (`changes`).
+        Args:
+            arm: The arm's name.
+            reason: Why; kept in `changes`.
+            worker: Who resumes it; kept in `changes`.
 
-        >>> study.pause("ash")
-        >>> study.resume("ash")
-        >>> study.ask().arm
-        'ash'
+        Raises:
+            StudyError: There is no such arm.
+
+        Example:
+            >>> study.pause("ash")
+            >>> study.resume("ash")
+            >>> study.ask().arm
+            'ash'
         """
 
     def set(
@@ -319,22 +409,38 @@ class StudyInterface(DisplayedArms, ABC):
         worker: str | None = None,
         key: str | None = None,
     ) -> Status:
-        """Change what may change while a study runs; gives how it stands then.
+        """Change settings of a running study.
 
-        None for `budget`, `until`, `pause_after` or `lease` takes it away (a lease then adapts to
-        how long answers take); what is not given stays.
-        None of these can make a verdict wrong: every interval holds at all times, so that
-        one may stop sooner or later, and choose a tolerance after looking. A smaller
-        tolerance withdraws the verdicts that rested on the larger one. Delta, k, the noise
-        and the arms cannot change. A study that had stopped goes on if by the new settings
-        it is not at its end. `reason` and `worker` are kept with the change (`changes`); the
-        same again with the same `key` changes nothing.
+        No setting can make a verdict wrong: all intervals hold at all times, so a study may stop
+        earlier or later, and the tolerance may be chosen after looking at the data. A smaller
+        tolerance withdraws the verdicts that rested on the larger one. Delta, k, the noise and the
+        arms cannot change. A study that had stopped continues if the new settings allow it. A
+        setting that is not given keeps its value.
 
-        Raises `StudyError` for what cannot be set.
+        Args:
+            budget: The largest number of pulls; None for no limit.
+            tolerance: The distance from the threshold within which either verdict is accepted, in
+                the rewards' unit.
+            batch: The number of pulls that a round hands out at once.
+            until: What the chances must promise to end the study early, as text; None for certainty
+                only.
+            pause_after: Pause an arm after this many failures in a row; None for never.
+            lease: Seconds until a pull is handed out again; None adapts it to the time that answers
+                take.
+            reason: Why; kept in `changes`.
+            worker: Who changes it; kept in `changes`.
+            key: An idempotency key: a second call with it changes nothing.
 
-        >>> now = study.set(tolerance=0.1, budget=1000, reason="near enough")
-        >>> now.problem.tolerance, now.budget
-        (0.1, 1000)
+        Returns:
+            The state of the study after the change.
+
+        Raises:
+            StudyError: A setting is not valid.
+
+        Example:
+            >>> now = study.set(tolerance=0.1, budget=1000, reason="near enough")
+            >>> now.problem.tolerance, now.budget
+            (0.1, 1000)
         """
         given: dict[str, object] = {
             "budget": budget,
@@ -350,43 +456,74 @@ class StudyInterface(DisplayedArms, ABC):
     def stop(
         self, reason: str = "", *, worker: str | None = None, key: str | None = None
     ) -> Status:
-        """End the study by hand; what is out may still be told. `restart` takes it back.
+        """End the study by hand; `restart` continues it.
 
-        What is certain stays certain: one may stop at any time.
+        Verdicts stay certain: a study may stop at any time. Rewards of pending tickets may still be
+        told.
 
-        >>> str(study.stop("out of money").reason), study.ask()
-        ('stopped', None)
+        Args:
+            reason: Why; kept in `changes`.
+            worker: Who stops it; kept in `changes`.
+            key: An idempotency key: a second call with it changes nothing.
+
+        Returns:
+            The state of the study after the change.
+
+        Example:
+            >>> str(study.stop("out of money").reason), study.ask()
+            ('stopped', None)
         """
         return self._set({"stopped": True}, ByHand(reason, worker, key))
 
     def restart(
         self, reason: str = "", *, worker: str | None = None, key: str | None = None
     ) -> Status:
-        """Go on with a study that was stopped by hand.
+        """Continue a study that was stopped by hand.
 
-        >>> _ = study.stop()
-        >>> str(study.restart().reason)
-        'running'
+        Args:
+            reason: Why; kept in `changes`.
+            worker: Who restarts it; kept in `changes`.
+            key: An idempotency key: a second call with it changes nothing.
+
+        Returns:
+            The state of the study after the change.
+
+        Example:
+            >>> _ = study.stop()
+            >>> str(study.restart().reason)
+            'running'
         """
         return self._set({"stopped": False}, ByHand(reason, worker, key))
 
     def note(self, text: str, *, worker: str | None = None, key: str | None = None) -> Status:
-        """Write something down about the study, for whoever reads its history or its report.
+        """Add a remark to the study's history.
 
-        It is kept as a change that changes nothing: with who wrote it and when, covered by the
-        digests of the log. Raises `StudyError` for an empty text.
+        The remark is kept as a change of kind `note`, with its author and time, covered by the
+        digests of the log. It appears in the history and in the report.
 
-        >>> _ = study.note("the second freezer was warm on Monday", worker="ada")
-        >>> [(one.kind, one.reason) for one in study.changes()]
-        [('note', 'the second freezer was warm on Monday')]
+        Args:
+            text: The remark.
+            worker: Its author.
+            key: An idempotency key: a second call with it changes nothing.
+
+        Returns:
+            The state of the study.
+
+        Raises:
+            StudyError: The text is empty.
+
+        Example:
+            >>> _ = study.note("the second freezer was warm on Monday", worker="ada")
+            >>> [(one.kind, one.reason) for one in study.changes()]
+            [('note', 'the second freezer was warm on Monday')]
         """
         if not text.strip():
-            raise StudyError("a note must have some text")
+            raise StudyError("a note must not be empty")
         return self._set({}, ByHand(text, worker, key or new_key()))
 
     @abstractmethod
     def _set(self, values: Mapping[str, Any], hand: ByHand) -> Status:
-        """Set `values`, by the names of `set` (and `stopped`)."""
+        """Set `values`, by the names of the arguments of `set` (and `stopped`)."""
 
     def void(
         self,
@@ -398,111 +535,164 @@ class StudyInterface(DisplayedArms, ABC):
         worker: str | None = None,
         key: str | None = None,
     ) -> Status:
-        """Take back a reward that was told by mistake: its place in the log, or its ticket.
+        """Take back or correct a reward that was recorded by mistake.
 
-        With `value`, what was really measured stands in its place. The reward stays in the
-        log, with who made it void and why; the arm's interval and all verdicts are worked out
-        anew. The guarantee holds if what was told was not what was measured. It does not if
-        rewards are taken out because they look odd.
+        The reward stays in the log, with who voided it and why. The arm's interval and all verdicts
+        are computed again. The guarantee holds if the recorded value was not what was measured. It
+        does not hold if rewards are removed because they look odd.
 
-        Raises `StudyError` if there is no such reward in the totals, `RewardError` for a
-        `value` that the noise cannot produce.
+        Args:
+            place: The reward's place in the log, from 1.
+            ticket: The ticket of the reward, in place of `place`.
+            value: The value that was really measured; by default the reward is removed.
+            reason: Why; kept in `changes`.
+            worker: Who voids it; kept in `changes`.
+            key: An idempotency key: a second call with it changes nothing.
 
-        >>> _ = study.tell(arm="ash", reward=1.0)
-        >>> now = study.void(1, value=0.0, reason="read the wrong line")
-        >>> now.pulls, now.voided
-        (1, 1)
+        Returns:
+            The state of the study after the change.
+
+        Raises:
+            StudyError: The totals hold no such reward.
+            RewardError: The noise cannot produce `value`.
+
+        Example:
+            >>> _ = study.tell(arm="ash", reward=1.0)
+            >>> now = study.void(1, value=0.0, reason="read the wrong line")
+            >>> now.pulls, now.voided
+            (1, 1)
         """
         if (place is None) == (ticket is None):
-            raise StudyError("say which reward is void: its place in the log, or its ticket")
+            raise StudyError("name the reward to void: its place in the log, or its ticket")
         return self._void(place, ticket, value, ByHand(reason, worker, key))
 
     @abstractmethod
     def _void(
         self, place: int | None, ticket: Ticket | int | None, value: float | None, hand: ByHand
     ) -> Status:
-        """Make the reward at a place, or of a ticket, void."""
+        """Void the reward at a place in the log or of a ticket."""
 
     @abstractmethod
     def delete(self, name: str, reason: str = "", *, worker: str | None = None) -> None:
-        """Remove the study with all its rewards, for good; `name` says once more which one.
+        """Remove the study with all its rewards, for good.
 
-        A line stays: its name, when and by whom it was deleted, why, and its last digest.
-        Tokens that are for this study alone are revoked. Raises `StudyError` for
-        another name.
+        One line stays: the study's name, when, by whom and why it was deleted, and its last digest.
+        Tokens for this study alone are revoked.
 
-        >>> study.delete(study.name, "was a trial")
+        Args:
+            name: The study's name again, as a confirmation.
+            reason: Why.
+            worker: Who deletes it.
+
+        Raises:
+            StudyError: The name is not this study's.
+
+        Example:
+            >>> study.delete(study.name, "was a trial")
         """
 
     @abstractmethod
     def changes(self) -> list[Change]:
-        """All that was changed by hand, oldest first: what, by whom, when and why.
+        """All changes made by hand, oldest first: what, by whom, when and why.
 
-        >>> _ = study.set(budget=1000, reason="a grant", worker="Ada")
-        >>> [(one.words, one.worker, one.reason) for one in study.changes()]
-        [('budget from none to 1,000', 'Ada', 'a grant')]
+        Returns:
+            The changes.
+
+        Example:
+            >>> _ = study.set(budget=1000, reason="a grant", worker="Ada")
+            >>> [(one.words, one.worker, one.reason) for one in study.changes()]
+            [('budget from none to 1,000', 'Ada', 'a grant')]
         """
 
     @abstractmethod
     def pending(self) -> list[Pending]:
-        """The tickets that are out, oldest first, with whom and until when (seconds since 1970).
+        """The tickets that are out, oldest first.
 
-        >>> _ = study.ask(worker="lab 3")
-        >>> [(one.ticket, one.arm, one.worker) for one in study.pending()]
-        [(1, 'ash', 'lab 3')]
+        Returns:
+            Each ticket with its worker and the end of its lease (seconds since 1970).
+
+        Example:
+            >>> _ = study.ask(worker="lab 3")
+            >>> [(one.ticket, one.arm, one.worker) for one in study.pending()]
+            [(1, 'ash', 'lab 3')]
         """
 
     @abstractmethod
     def status(self) -> Status:
-        """How the study stands; costs O(arms), whatever the number of rewards.
+        """The state of the study; takes time proportional to the number of arms, not of rewards.
 
-        >>> now = study.status()
-        >>> now.pulls, now.undecided, now.threshold.upper, str(now.reason)
-        (0, ('ash', 'elm', 'fir'), inf, 'running')
+        Returns:
+            Verdicts, threshold, pulls and settings at this moment.
+
+        Example:
+            >>> now = study.status()
+            >>> now.pulls, now.undecided, now.threshold.upper, str(now.reason)
+            (0, ('ash', 'elm', 'fir'), inf, 'running')
         """
 
     @abstractmethod
     def identification(self) -> Identification:
-        """The answer so far, as `identify` gives it.
+        """The answer so far, as `identify` returns it.
 
-        >>> study.identification().outliers
-        ()
+        Returns:
+            The answer.
+
+        Example:
+            >>> study.identification().outliers
+            ()
         """
 
     @abstractmethod
     def endings(self) -> tuple[Ending, ...]:
-        """Which tolerance would end the study now, and about what smaller ones would take.
+        """The tolerance that would end the study now, and what smaller tolerances would take.
 
-        The first is proved from the intervals at hand: `set` it, and every arm is decided,
-        each right for that tolerance. Of smaller ones the method is played on with rewards
-        like those told so far, which takes half a second. Empty where nothing is undecided,
-        and while too little is known.
+        The first is proved from the current intervals: `set` it, and every arm is decided,
+        correctly for that tolerance. For smaller ones the method is simulated for half a second,
+        with rewards drawn from those recorded so far.
 
-        >>> study.endings()
-        ()
+        Returns:
+            The endings; none if every arm is decided or too little is known.
+
+        Example:
+            >>> study.endings()
+            ()
         """
 
     @abstractmethod
     def chances(self, *, false_share: float = 0.05, seed: int = 0) -> Chances:
         """For each arm the chance that it stands out: an estimate, not a certificate.
 
-        From all rewards counted so far; `false_share` is the largest share of
-        wrong arms to expect among `flagged`, `seed` drives the random draws.
-        Nothing in the study changes. Takes some .05 s for 100 arms and 2 s for 10,000.
-        Raises `ProblemError` for a share that is not between 0 and 1.
+        It uses all rewards that count, changes nothing, and takes about 0.05 s for 100 arms and 2 s
+        for 10,000.
 
-        >>> for arm, reward in {"ash": 0, "elm": 0, "fir": 1}.items():
-        ...     _ = [study.tell(arm=arm, reward=reward) for _ in range(5)]
-        >>> study.chances().leaders(1)[0][0]
-        'fir'
+        Args:
+            false_share: The largest share of `flagged` that may be wrong, in expectation; 0.05 by
+                default.
+            seed: The seed of the random draws.
+
+        Returns:
+            The chances.
+
+        Raises:
+            ProblemError: `false_share` is not between 0 and 1.
+
+        Example:
+            >>> for arm, reward in {"ash": 0, "elm": 0, "fir": 1}.items():
+            ...     _ = [study.tell(arm=arm, reward=reward) for _ in range(5)]
+            >>> study.chances().leaders(1)[0][0]
+            'fir'
         """
 
     @abstractmethod
     def close(self) -> None:
         """Close the connections to the database or the server; the study itself stays.
 
-        Every method opens another if it is used afterwards. Leaving a `with`
-        closes, too.
+        A later call opens a connection again. Leaving a `with` block closes them, too.
+
+        Example:
+            >>> study.close()
+            >>> study.status().arms
+            3
         """
 
     def __enter__(self) -> Self:

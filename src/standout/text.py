@@ -1,4 +1,4 @@
-"""Numbers and lists as a person would write them."""
+"""Numbers, lists and times in words."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
 
 LONGEST_NAME = 60
 WHOLE = 30
-"""Names up to this length fit on a line."""
+"""Names of at most this length fit on a line."""
 
 
 def printable(name: str, width: int = LONGEST_NAME) -> str:
-    """A name on one line of at most `width` characters, with nothing a terminal would obey."""
+    """A name on one line of at most `width` characters, without control characters."""
     text = "".join(c if c.isprintable() else "\ufffd" for c in name)
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def count(number: float) -> str:
-    """A whole number with its thousands apart: 12345.2 as `12,345`."""
+    """A whole number with thousands separators: 12345.2 as `12,345`."""
     return f"{number:,.0f}"
 
 
 def rounded(number: float) -> str:
-    """A number that is only roughly known: two figures, 12,345 as 12,000."""
+    """An approximate number with two significant digits: 12,345 as 12,000."""
     if number <= 0 or not math.isfinite(number):
         return f"{number:g}"
     unit = 10 ** max(0, math.floor(math.log10(number)) - 1)
@@ -35,12 +35,12 @@ def rounded(number: float) -> str:
 
 
 def signed(number: float) -> str:
-    """With its sign, a real minus among them."""
+    """A number with its sign; a negative one with a real minus."""
     return f"{number:+.2g}".replace("-", "\u2212")
 
 
 BEGIN, END = "\ue000", "\ue001"
-"""Stand around a name that a page must not break; `printable` lets no name contain them."""
+"""Enclose a name that a page must not break; `printable` removes them from names."""
 
 
 def listed(
@@ -67,7 +67,7 @@ def plural(number: int, one: str, many: str = "") -> str:
 
 
 def agree(number: int, one: str, many: str) -> str:
-    """The form of a word that goes with a number of things.
+    """The form of a word that agrees with a number.
 
     >>> agree(1, "is", "are"), agree(0, "is", "are")
     ('is', 'are')
@@ -76,7 +76,7 @@ def agree(number: int, one: str, many: str) -> str:
 
 
 def verdicts(outliers: int, normal: int, undecided: int) -> str:
-    """How many arms have which verdict.
+    """The numbers of arms by verdict.
 
     >>> verdicts(1, 4, 0)
     '1 outlier, 4 normal, 0 undecided'
@@ -95,17 +95,17 @@ def article(noun: str) -> str:
 
 
 def moment(seconds: float) -> str:
-    """A time for people, in UTC."""
+    """A time for users, in UTC."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def iso(seconds: float | None) -> str | None:
-    """A time for machines."""
+    """A time for programs, in ISO 8601."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
 def span(seconds: float) -> str:
-    """A duration in its largest fitting unit."""
+    """A duration in its largest suitable unit."""
     for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
         if seconds >= 2 * size:
             return plural(round(seconds / size), unit)
@@ -113,17 +113,17 @@ def span(seconds: float) -> str:
 
 
 class Digits:
-    """One number of decimals for all values of a study: about a hundredth of an interval."""
+    """Formats all values of a study with the same decimals: about 1 % of an interval's width."""
 
     def __init__(self, widths: Iterable[float]) -> None:
-        import numpy as np  # here, so that the command line's help stays quick
+        import numpy as np  # Imported late to keep the command line's help quick.
 
         finite = [width for width in widths if math.isfinite(width) and width > 0]
         width = float(np.median(finite)) if finite else 0.01
         self.decimals = min(8, max(0, 1 - math.floor(math.log10(width))))
 
     def __call__(self, value: float) -> str:
-        """The value, a dash if there is none."""
+        """The value as text; a dash for NaN."""
         if not math.isfinite(value):
             return "–" if math.isnan(value) else ("∞" if value > 0 else "\u2212∞")
         text = f"{value:,.{self.decimals}f}"
@@ -131,14 +131,14 @@ class Digits:
         return text.lstrip("-") if not text.strip("-0.,") else text.replace("-", "\u2212")
 
     def interval(self, lower: float, upper: float) -> str:
-        """Both ends in words, as `0.12 to 0.34`; `not known yet` if neither is."""
+        """Both ends in words, as `0.12 to 0.34`; `not known yet` if both are infinite."""
         if math.isinf(lower) and math.isinf(upper):
             return "not known yet"
         return f"{self(lower)} to {self(upper)}"
 
 
 def chance_words(chance: float) -> str:
-    """A chance in two digits, never as if it were certain.
+    """A chance with two digits, never rounded to certainty.
 
     >>> chance_words(0.9723), chance_words(0.99999), chance_words(0.0)
     ('0.97', '>0.99', '<0.01')
@@ -149,14 +149,14 @@ def chance_words(chance: float) -> str:
 
 
 def endings_words(endings: Sequence[Ending]) -> list[str]:
-    """What other tolerances would take, a line for each; none where there is nothing to say."""
+    """What other tolerances would take, one line each; none if there is nothing to report."""
     if not endings:
         return []
     now, *smaller = endings
     lines = [f"a tolerance of {now.tolerance:g} would decide every arm now (proved)"]
     for one in smaller:
         took = (
-            "longer than was played"
+            "longer than was simulated"
             if one.pulls is None
             else f"about {rounded(one.pulls)} more pulls"
         )

@@ -383,7 +383,7 @@ def test_long_lists_go_in_parts(client: Client, monkeypatch: pytest.MonkeyPatch)
     assert study.tell_many([(ticket, 0.5) for ticket in tickets]).repeated == 60
     pairs = [("ash", 0.5)] * 90
     pairs[85] = ("palm", 0.5)
-    with pytest.raises(BatchError, match=r"no arm 'palm'.*first 80 rewards .* are counted") as bad:
+    with pytest.raises(BatchError, match=r"no arm 'palm'.*first 80 rewards .* count") as bad:
         study.tell_many(pairs)
     assert (bad.value.index, study.status().pulls) == (85, 240)
     assert isinstance(bad.value.__cause__, TicketError)

@@ -1,4 +1,4 @@
-"""Studies of a server, used as if they were here. Needs nothing but Python itself."""
+"""Studies on a server, with the methods of a local study. Needs only the standard library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewards as they are sent: checked, and a long list in parts that a server takes."""
+"""Rewards as they are sent: checked, and split into requests that a server accepts."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from standout.results import Receipt, Ticket, Told
 from standout.study_interface import Key
 
 MOST_REWARDS = 20_000
-"""Rewards of one request: a server takes 50,000, and others wait while it does."""
+"""Rewards per request: a server accepts 50,000, but other requests wait meanwhile."""
 MOST_BYTES = 4_000_000
-"""Bytes of one request's rewards: a server takes 10 MB, a proxy before it maybe less."""
+"""Bytes of rewards per request: a server accepts 10 MB, a proxy possibly less."""
 
 
 def parts(rows: Sequence[Mapping[str, Any]]) -> Iterator[slice]:
-    """Where to cut, so that no part has too many rewards or bytes; a short list is one part."""
+    """Slices of the rewards, none with too many rewards or bytes; a short list is one slice."""
     begin, size = 0, 0
     for place, row in enumerate(rows):
         length = len(json.dumps(row)) + 2
@@ -31,15 +31,15 @@ def parts(rows: Sequence[Mapping[str, Any]]) -> Iterator[slice]:
 
 @contextmanager
 def counted_from(before: int) -> Iterator[None]:
-    """Number a bad reward of a part within the whole list, and say what was counted before it."""
+    """Number a bad reward within the whole list, and say how many rewards counted before it."""
     try:
         yield
     except BatchError as error:
         if not before:
             raise
         found = BatchError(
-            f"{error}; the first {before:,} rewards were sent in parts of their own and are "
-            "counted, none from there on",
+            f"{error}; the first {before:,} rewards were sent in earlier requests and "
+            "count; no later reward does",
             before + error.index,
         )
         found.__cause__ = error.__cause__
@@ -55,7 +55,7 @@ def ticket_number(ticket: Ticket | int) -> int:
 
 
 def rows_of(pairs: list[tuple[Key, float]]) -> list[dict[str, Any]]:
-    """Rewards as they are sent; raises `BatchError` for the first that cannot be."""
+    """Rewards as JSON rows; raises `BatchError` at the first that is not a finite number."""
     rows: list[dict[str, Any]] = []
     for place, (key, reward) in enumerate(pairs):
         try:
@@ -72,7 +72,7 @@ def rows_of(pairs: list[tuple[Key, float]]) -> list[dict[str, Any]]:
 
 
 def _reward(value: object) -> float:
-    """A number that JSON can carry; whether it fits the noise, the server says."""
+    """A number that JSON can carry; the server checks whether it fits the noise."""
     if isinstance(value, str | bytes | complex):
         raise RewardError(f"reward {value!r} is not a number")
     try:
@@ -85,7 +85,7 @@ def _reward(value: object) -> float:
 
 
 def whole_receipt(last: Told, before: Sequence[Told] = ()) -> Receipt:
-    """What became of all parts."""
+    """The receipt of all parts together."""
     told = (*before, last)
     return Receipt(
         counted=sum(one.counted for one in told),

@@ -14,18 +14,25 @@ log = logging.getLogger("standout.client")
 
 
 class Client:
-    """The studies of a server at `url` (`http://host:port`), with a `token` if it asks for one.
+    """The studies of a server. Any number of threads may share a client.
 
-    A server that does not answer, or says that its database does not, is tried
-    again for `patience` seconds; each answer may take `timeout` seconds. `say`
-    is told in a line what is waited for, and in another when it is back (a
-    warning of the logger `standout.client` unless given). Any number of
-    threads may use a client. Raises `StudyError` for what is no address.
+    Args:
+        url: The server's address, `http://host:port`.
+        token: The access token, if the server asks for one.
+        patience: Seconds for which a server that does not answer, or whose database does not, is
+            tried again; 180 by default.
+        timeout: Seconds to wait for one answer; 30 by default.
+        say: Called with one line when waiting begins and another when it ends. By default, a
+            warning of the logger `standout.client`.
 
-    >>> with Client(url) as server:
-    ...     ticket = server.study("beans").ask()
-    ...     server.study("beans").tell(ticket, 1.0).counted
-    1
+    Raises:
+        StudyError: `url` is not an address.
+
+    Example:
+        >>> with Client(url) as server:
+        ...     ticket = server.study("beans").ask()
+        ...     server.study("beans").tell(ticket, 1.0).counted
+        1
     """
 
     def __init__(
@@ -43,10 +50,14 @@ class Client:
         return f"{type(self).__name__}({self._transport.shown!r})"
 
     def studies(self) -> list[StudyRow]:
-        """Name, size and state of every study that the token may see, oldest first.
+        """The studies that the token may see, oldest first.
 
-        >>> [(row.name, row.arms, str(row.reason)) for row in client.studies()]
-        [('beans', 3, 'running')]
+        Returns:
+            Name, size and state of each study.
+
+        Example:
+            >>> [(row.name, row.arms, str(row.reason)) for row in client.studies()]
+            [('beans', 3, 'running')]
         """
         found: list[StudyRow] = []
         after: str | None = None
@@ -58,24 +69,45 @@ class Client:
                 return found
 
     def study(self, name: str) -> RemoteStudy:
-        """A study, with the methods of `Study`; whether it is there shows when it is used.
+        """A study, with the methods of `Study`.
 
-        >>> client.study("beans").status().undecided
-        ('ash', 'elm', 'fir')
+        Args:
+            name: The study's name. Whether the study exists is checked at its first use.
+
+        Returns:
+            The study.
+
+        Example:
+            >>> client.study("beans").status().undecided
+            ('ash', 'elm', 'fir')
         """
         return RemoteStudy(self._transport, name)
 
     def create(self, name: str, arms: Sequence[str], noise: str, **options: Any) -> RemoteStudy:
-        """Begin a study; `options` are those of the server: k, delta, side, budget, items, ...
+        """Create a study.
 
-        `noise` is a text (`bernoulli`, `gaussian:SIGMA`, ...). Raises
-        `StudyExistsError` if the name is taken, `ProblemError` or `MethodError`
-        for what cannot be asked, and `UncertainError` if the connection broke:
-        this is not sent twice, and the study may be there.
+        Args:
+            name: Its name, which must be new.
+            arms: The names of its arms.
+            noise: The noise as text: `bernoulli`, `gaussian:SIGMA`, ...
+            **options: Further settings: `k`, `delta`, `side`, `tolerance`, `budget`, `items`, ...,
+            as in
+                `Study.create`.
 
-        >>> peas = client.create("peas", ["a", "b", "c"], "gaussian:0.1", k=2.0, budget=100)
-        >>> peas.status().budget
-        100
+        Returns:
+            The study.
+
+        Raises:
+            StudyExistsError: The name is taken.
+            ProblemError: The problem is not valid.
+            MethodError: The method does not work for this problem.
+            UncertainError: The connection broke. The request is not repeated, and the study may
+                exist.
+
+        Example:
+            >>> peas = client.create("peas", ["a", "b", "c"], "gaussian:0.1", k=2.0, budget=100)
+            >>> peas.status().budget
+            100
         """
         settings: Mapping[str, Any] = {
             "name": name,
@@ -87,7 +119,13 @@ class Client:
         return self.study(name)
 
     def close(self) -> None:
-        """Close the connections to the server; the next use opens another."""
+        """Close the connections to the server; a later call opens them again.
+
+        Example:
+            >>> client.close()
+            >>> [row.name for row in client.studies()]
+            ['beans']
+        """
         self._transport.close()
 
     def __enter__(self) -> Self:

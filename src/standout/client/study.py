@@ -33,7 +33,7 @@ from standout.study_interface import ByHand, Key, StudyInterface, Wanted, new_ke
 
 
 class _Hand:
-    """The tickets that a worker holds, as far as this program knows."""
+    """The tickets of a worker that this program knows about."""
 
     def __init__(self, who: str) -> None:
         self.who = who
@@ -41,13 +41,13 @@ class _Hand:
         self.tickets: set[int] = set()
 
     def take(self, found: Tickets | Told) -> list[Ticket]:
-        """The tickets of an answer."""
+        """Remember the tickets of an answer, and return them."""
         self.tickets.update(ticket.id for ticket in found.tickets)
         return list(found.tickets)
 
 
 class _Found(NamedTuple):
-    """The tickets of an answer, and how long to wait where all that may be asked for is out."""
+    """The tickets of an answer, and how long to wait if every useful pull is out."""
 
     tickets: list[Ticket]
     is_all_out: bool
@@ -55,22 +55,25 @@ class _Found(NamedTuple):
 
 
 class RemoteStudy(StudyInterface):
-    """Ask, tell and look; a method returns when the server has it on disk.
+    """A study on a server; a method returns when the server has the change on disk.
 
-    An answer that gets lost is asked for again: every telling has a key and
-    counts once, however often it is sent, and tickets that never arrived are
-    handed out again to their worker. Raises what a `Study` raises, `AccessError`
-    if the token does not allow it, `UnavailableError` if the server is away for
-    longer than the client's patience, `UncertainError` if what was sent may
-    have been done.
+    A request whose answer is lost is repeated. Each telling has an idempotency key and counts once,
+    even if it is sent several times. Tickets that never arrived are handed out again to their
+    worker.
 
-    Rewards that are too many for one request (20,000, 4 MB) are sent in parts,
-    each of which is counted as a whole or not at all; the error then says how
-    many were counted before. Chances may be some seconds old while rewards come in.
+    More rewards than one request may carry (20,000, 4 MB) are sent in parts. Each part counts as a
+    whole or not at all, and an error says how many rewards count. Chances may be some seconds old
+    while rewards arrive.
 
-    >>> study = client.study("beans")
-    >>> study.tell(study.ask(), 1.0).counted
-    1
+    Raises:
+        AccessError: The token does not allow the call.
+        UnavailableError: The server does not answer for longer than the client's patience.
+        UncertainError: The request may have been carried out.
+
+    Example:
+        >>> study = client.study("beans")
+        >>> study.tell(study.ask(), 1.0).counted
+        1
     """
 
     def __init__(self, transport: Transport, name: str) -> None:
@@ -82,10 +85,10 @@ class RemoteStudy(StudyInterface):
         self._hands: dict[str, _Hand] = {}
 
     def _hand(self, worker: str | None) -> _Hand:
-        """What a worker holds; unless named, every thread is a worker of its own.
+        """The tickets of a worker; by default, every thread is a worker of its own.
 
-        So the server can tell what was handed to whom, and an answer that got
-        lost is given again to the right one.
+        The server then knows which thread got which tickets, and sends a lost answer again to the
+        same thread.
         """
         who = worker or f"{self._base}:{threading.get_ident()}"
         with self._lock:
@@ -111,14 +114,14 @@ class RemoteStudy(StudyInterface):
         return found
 
     def _ask_for(self, wanted: Wanted) -> _Found:
-        """The tickets that the server gives."""
+        """The tickets that the server hands out."""
         hand = self._hand(wanted.worker)
         body = {"n": _count(wanted.n), "worker": hand.who, **_asking(wanted)}
         is_first = True
 
         def send() -> Any:
             nonlocal is_first
-            # The second time around, what the first answer may have held comes again.
+            # A repeated request returns the tickets of the first answer, if it was lost.
             sent = body if is_first else {"known": sorted(hand.tickets), **body}
             is_first = False
             return self._transport.once("POST", f"{self._path}/ask", sent)
@@ -131,10 +134,10 @@ class RemoteStudy(StudyInterface):
     def _tell_in_parts(
         self, last: dict[str, Any], pairs: list[tuple[Key, float]], hand: _Hand, key: str | None
     ) -> list[Told]:
-        """The answers to all parts; what `last` holds is sent with the last of them.
+        """The answers to all parts; the last request also carries what `last` holds.
 
-        Each part has a key of its own, made from that of the call: the parts of
-        a call that is made again are recognised one by one.
+        The key of each part is made from that of the call, so the server recognises every part of a
+        repeated call.
         """
         key = key or new_key()
         rows = rows_of(pairs)
@@ -189,13 +192,13 @@ class RemoteStudy(StudyInterface):
         return self._by_hand("POST", f"{self._path}/void", body, hand)
 
     def _by_hand(self, method: str, path: str, body: Mapping[str, Any], hand: ByHand) -> Status:
-        """Change something; sent again, it is known by its key."""
+        """Make a change; its key lets the server recognise a repetition."""
         sent = {**body, "key": hand.key or new_key()}
         sent |= _given(reason=hand.reason[:2000], worker=hand.worker)
         return Status.from_dict(self._send_keyed(method, path, sent))
 
     def _send_keyed(self, method: str, path: str, body: Mapping[str, Any]) -> Any:
-        """Send what is known by its key, again and again; whoever gives up is told the key."""
+        """Send a request with a key, repeatedly if needed; a final error names the key."""
         try:
             return self._transport.patiently(lambda: self._transport.once(method, path, body))
         except UncertainError as error:

@@ -1,4 +1,4 @@
-"""Requests to a server: sent again when it is safe to, errors turned into ours."""
+"""Requests to a server: repeated where this is safe, with answers turned into standout's errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from standout import errors
 from standout.retries import Patience
 
 PATIENCE = 180.0
-"""Seconds for which a server that does not answer is tried again."""
+"""Seconds for which requests to a server that does not answer are repeated."""
 TIMEOUT = 30.0
 """Seconds to wait for one answer."""
 
@@ -24,10 +24,10 @@ _PASSING = (429, 502, 503, 504)
 
 
 class _Lost(errors.UnavailableError):
-    """No usable answer came; `wait` is how many seconds the server asks to wait.
+    """No usable answer came; the server asks to wait `wait` seconds.
 
-    `may_be_done` says whether the request may have been carried out: always,
-    unless it was never sent or the server itself says that nothing was done.
+    `may_be_done` says whether the request may have been carried out. It is false only if the
+    request was never sent, or if the server says that nothing was done.
     """
 
     def __init__(self, message: str, *, may_be_done: bool, wait: float = 0.0) -> None:
@@ -36,7 +36,7 @@ class _Lost(errors.UnavailableError):
 
 
 class Transport:
-    """The connections to one server: as many as are used at once, kept for the next request."""
+    """The connections to one server: one per concurrent request, kept for later requests."""
 
     def __init__(
         self,
@@ -48,9 +48,9 @@ class Transport:
     ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise errors.StudyError(f"{_shown(url)!r} is no address; write http://host:port")
+            raise errors.StudyError(f"{_shown(url)!r} is not an address; write http://host:port")
         if parts.username or parts.password:
-            raise errors.StudyError("the address holds a password; give the token by itself")
+            raise errors.StudyError("the address contains a password; give the token separately")
         self.shown = f"{parts.scheme}://{parts.netloc}"
         self._is_safe = parts.scheme == "https"
         self._host, self._port = parts.hostname, parts.port
@@ -58,11 +58,11 @@ class Transport:
         self._headers = {"Accept": "application/json"}
         if token:
             if not token.isascii() or not token.isprintable():
-                raise errors.StudyError("the token holds characters that no token has")
+                raise errors.StudyError("the token contains characters that no token has")
             self._headers["Authorization"] = f"Bearer {token.strip()}"
         self._patience, self._timeout = Patience(patience, say), timeout
         self._idle: deque[http.client.HTTPConnection] = deque()
-        # After a fork the child must not speak on its parent's connections.
+        # After a fork the child must not use its parent's connections.
         self._owner = os.getpid()
 
     def _connection(self) -> http.client.HTTPConnection:
@@ -85,21 +85,21 @@ class Transport:
             self.close()
 
     def get(self, path: str, **query: Any) -> Any:
-        """The JSON at an address; asked for again while the server is away."""
+        """The JSON at an address; repeated while the server does not answer."""
         wanted = {key: value for key, value in query.items() if value is not None}
         tail = f"?{urlencode(wanted)}" if wanted else ""
         return self.patiently(lambda: self.once("GET", path + tail, None))
 
     def post(self, path: str, body: Mapping[str, Any], *, is_repeatable: bool = True) -> Any:
-        """The JSON that comes back for `body`; sent again only if that `is_repeatable`."""
+        """The JSON answer to `body`; a lost request is repeated only if it `is_repeatable`."""
         return self.patiently(lambda: self.once("POST", path, body), is_repeatable=is_repeatable)
 
     def patiently(self, send: Callable[[], Any], *, is_repeatable: bool = True) -> Any:
-        """Send until an answer comes, or for so long as was said.
+        """Call `send` until an answer comes or the patience ends.
 
-        What is not repeatable is sent again only if it was surely not done.
-        Raises `UncertainError` if it may have been done, this time or before,
-        and `UnavailableError` if it surely was not.
+        A request that is not repeatable is repeated only if it was certainly not carried out.
+        Raises `UncertainError` if it may have been carried out, now or before, else
+        `UnavailableError`.
         """
         may_be_done = False
 
@@ -118,7 +118,7 @@ class Transport:
             raise errors.UnavailableError(f"{error}; nothing was changed", error.wait) from None
 
     def once(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
-        """Send a request a single time."""
+        """Send a request once."""
         data = None if body is None else json.dumps(body).encode()
         headers = dict(self._headers)
         if data is not None:
@@ -130,10 +130,10 @@ class Transport:
                 connection.connect()
             is_sent = True
             with suppress(BrokenPipeError, ConnectionResetError):
-                # A server may refuse before it has read all, and close: its answer is there then.
+                # A server may refuse before it has read the whole body; its answer is there.
                 connection.request(method, self._base + path, data, headers)
             response = connection.getresponse()
-            # Python takes headers that end early for all of them, and the answer for empty.
+            # Python takes truncated headers for complete ones, and the body for empty.
             may_be_cut = response.length is None and not response.chunked
             content = response.read()
         except (OSError, http.client.HTTPException) as error:
@@ -150,7 +150,7 @@ class Transport:
         except ValueError:
             found = None
             if may_be_cut:
-                message = f"{self.shown} hung up amid an answer"
+                message = f"{self.shown} closed the connection during an answer"
                 raise _Lost(message, may_be_done=method != "GET") from None
             if response.status < 300:
                 raise errors.StudyError(
@@ -165,19 +165,19 @@ class Transport:
 
 
 def _shown(url: str) -> str:
-    """An address without what may be a password."""
+    """An address without a possible password."""
     return url.rpartition("@")[2][:200]
 
 
 def _error(response: http.client.HTTPResponse, answer: Any, where: str) -> Exception:
-    """The exception that a `Study` would have raised; `_Lost` for what may pass."""
+    """The exception that a `Study` would have raised; `_Lost` for a temporary failure."""
     try:
         found = answer["error"]
         code, message, detail = found["code"], found["message"], found.get("detail") or {}
     except (KeyError, TypeError, AttributeError):
         code, message, detail = "", f"{where} answered {response.status}", {}
     if response.status in _PASSING:
-        # A proxy's 502, 503 or 504 may come after the server is done.
+        # A proxy's 502, 503 or 504 may come after the server has carried out the request.
         known = errors.by_code(code)
         is_ours = known is not None and not known.may_be_done
         is_sure = is_ours or response.status == HTTPStatus.TOO_MANY_REQUESTS
@@ -192,9 +192,9 @@ def _error(response: http.client.HTTPResponse, answer: Any, where: str) -> Excep
 
 
 def _kind(code: str) -> type[errors.StandoutError]:
-    """The class of an answer's code, a `StudyError` for what is none of ours."""
+    """The class of an answer's code; `StudyError` for an unknown code."""
     found = errors.by_code(code) or errors.StudyError
-    # These need more than a message, and no server answers with their codes.
+    # These need more than a message, and no server uses their codes.
     needs_more = issubclass(found, errors.BatchError | errors.MeasureError)
     return errors.StudyError if needs_more or found is errors.StandoutError else found
 

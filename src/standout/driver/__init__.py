@@ -1,4 +1,4 @@
-"""The loop driven by your own function: `identify`."""
+"""`identify`: the loop with the user's own measuring function."""
 
 from standout.driver.identify import identify
 

@@ -1,4 +1,4 @@
-"""The main job in one call: measure arms until it is certain, or probable, which stand out."""
+"""The main task in one call: measure arms until it is certain, or probable, which stand out."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from standout.text import plural
 
 Progress = Callable[[Run], None]
 DOUBT_AFTER = 1000
-"""Pulls after which it is first asked whether the run can end ..."""
+"""Pulls before the first test whether the run can ever end ..."""
 DOUBT_AGAIN = 1.25
-"""... and then each time that they have grown by this."""
+"""... and the factor by which pulls grow until the next test."""
 WORTH_PLAYING = 10_000
-"""Pulls from which on half a second is spent on what other tolerances would take."""
+"""Pulls from which an unfinished run spends half a second on the forecast for tolerances."""
 CHUNKS = 256
-"""Tasks that a large round is cut into: a scheduler's overhead is per task."""
+"""Tasks into which a large round is split: a scheduler's overhead is per task."""
 
 Measure = Callable[[Any], float]
 
@@ -54,42 +54,42 @@ def identify(
     prior: Mapping[Any, Earlier] | None = None,
     known: Mapping[Any, float] | None = None,
 ) -> Identification:
-    """Find the arms that stand out by calling `measure(arm)` as seldom as possible.
+    """Find the arms that stand out with few calls of `measure(arm)`.
 
     Args:
-        measure: Measures one arm once: gets the arm as it stands in `arms`, returns one reward.
-        arms: At least three distinct texts, numbers or other hashable values. They stay what they
-            are in the answer, except that texts lose blanks at their ends, with a warning.
-        problem: What stands out and how rewards scatter: a `Problem`, a mapping of its fields,
-            or the noise alone, with the defaults of a `Problem`. Noise is `bernoulli`,
+        measure: Measures one arm once: takes an arm as given in `arms`, returns one reward.
+        arms: At least three distinct texts, numbers or other hashable values. The answer holds the
+            same values, except that blanks around a text are removed, with a warning.
+        problem: What stands out and how rewards scatter: a `Problem`, a mapping of its fields, or
+            the noise alone, with the defaults of a `Problem`. The noise is `bernoulli`,
             `gaussian:SIGMA`, `gaussian`, `bounded:A,B` or `heavy:SIGMA`, in the rewards' unit;
-            `recommend_noise` looks at a few rewards and suggests one.
+            `recommend_noise` suggests one from a few rewards.
         method: A name of `METHODS`, with options after a colon, or a `Method`.
-        budget: The largest number of pulls; None ends with certainty only.
-        until: Ends the run earlier, with reason `estimate`, as soon as the chances promise it:
+        budget: The largest number of pulls; by default the run ends with certainty only.
+        until: Ends the run early, with reason `estimate`, as soon as the chances promise it:
             `errors=0.5`, or `false-share=0.05,missed-share=0.05` (an `Until` or its text). An
-            answer that is not all certain has the chances as `chances` (up to 20,000 arms); they
-            are estimates and change nothing about what is certain.
-        seed: Drives the random choices of the method.
+            answer with undecided arms has its `chances` (up to 20,000 arms). They are estimates and
+            do not change the verdicts.
+        seed: Drives the random choices of the method; 0 by default.
         progress: Called with the `Run` after every round.
-        executor: Measures the pulls of a round side by side (threads, processes, Dask's
-            `client.get_executor()`); the answer does not depend on it.
-        costs: What a pull of an arm costs, 1 where not given.
-        prior: Earlier rewards by arm as (number, sum); with their standard deviation as a third
-            for noise of unknown scale.
-        known: Means known exactly, by arm; these arms are never pulled.
+        executor: Measures the pulls of a round in parallel (threads, processes, Dask's
+            `client.get_executor()`). The answer does not depend on it.
+        costs: The cost of a pull, by arm; 1 by default.
+        prior: Earlier rewards by arm as (number, sum), with their standard deviation as a third
+            entry for noise of unknown scale.
+        known: Means that are known exactly, by arm; these arms are never pulled.
 
     Returns:
         The answer; after Ctrl-C the answer so far, with reason `interrupted`.
 
     Raises:
-        ProblemError: The question or the arms are not valid.
-        MethodError: There is no such method, or it cannot be used for this problem.
-        MeasureError: `measure` raised, or returned what is no reward. The error names the arm, and
-            has the answer so far as `.partial`.
+        ProblemError: The problem or the arms are not valid.
+        MethodError: There is no such method, or it does not work for this problem.
+        MeasureError: `measure` raised an exception or returned an unusable reward. The error names
+            the arm and has the answer so far as `.partial`.
 
     Warns:
-        UndecidableWarning: Some arm looks as if it could never be decided; the run goes on.
+        UndecidableWarning: An arm looks undecidable; the run continues.
 
     Example:
         >>> rng = np.random.default_rng(7)
@@ -133,11 +133,11 @@ def identify(
 
 
 def _check_measure(measure: object, arms: object) -> None:
-    """Say where data that is there already goes."""
-    way = "for data that you have already there is standout.analyse(table, problem)"
+    """Check the types of `measure` and `arms`, and point users of past data to `analyse`."""
+    way = "for past data, use standout.analyse(table, problem)"
     if not callable(measure):
         raise ProblemError(
-            f"measure must be a function that gives one reward of an arm, not a "
+            f"measure must be a function that returns one reward of an arm, not a "
             f"{type(measure).__name__}; {way}"
         )
     if hasattr(arms, "columns") or hasattr(arms, "column_names") or isinstance(arms, str):
@@ -145,7 +145,7 @@ def _check_measure(measure: object, arms: object) -> None:
 
 
 def _is_promised(run: Run, promise: Until, before: int) -> bool:
-    """Whether the run, not decided yet, may end on its chances; `before` are its pulls then."""
+    """Whether an undecided run may end on its chances; `before` is its pulls at the last test."""
     is_last = run.reason is not StopReason.RUNNING
     if run.is_decided or not (is_last or is_look_due(before, run.pulls, len(run.arms))):
         return False
@@ -153,7 +153,7 @@ def _is_promised(run: Run, promise: Until, before: int) -> bool:
 
 
 def _answer(run: Run, promise: Until | None, reason: StopReason | None) -> Identification:
-    """What was found; with chances where not all of it is certain."""
+    """The answer, with chances if some arms are undecided."""
     found = run.identification(reason)
     if found.endings and run.pulls >= WORTH_PLAYING and not Forecaster.is_early(run.state):
         pool = pool_like(run.spec, run.state)
@@ -171,7 +171,7 @@ def _pulls(
     first: int,
     executor: Executor | None,
 ) -> Iterator[tuple[Any, Callable[[], float]]]:
-    """Each pull's arm, with a function that gives its reward or raises."""
+    """Each pull's arm, with a function that returns its reward or raises."""
     if executor is not None:
         yield from measure_round(executor, measure, chosen, first)
         return
@@ -195,10 +195,10 @@ def _observe(run: Run, arm: Any, give_reward: Callable[[], float]) -> None:
 def measure_chunk(
     measure: Measure, arms: Sequence[Any], _first: int
 ) -> tuple[list[float], Exception | None]:
-    """Measure arms one after the other, on a worker; stop at the first that fails.
+    """Measure arms one after the other, on a worker; stop at the first failure.
 
-    `_first`, the number of the first pull, makes each call different: Dask
-    would give a call that it knows already the result of the former one.
+    `_first`, the number of the first pull, makes each call different. Dask would answer a repeated
+    call from its cache.
     """
     rewards: list[float] = []
     for arm in arms:
@@ -212,10 +212,10 @@ def measure_chunk(
 def measure_round(
     executor: Executor, measure: Measure, chosen: Sequence[tuple[Any, int]], first: int
 ) -> Iterator[tuple[Any, Callable[[], float]]]:
-    """Each pull's arm, in the order of the plan, with a function that gives its reward or raises.
+    """Each pull's arm, in the order of the plan, with a function that returns its reward or raises.
 
-    Rewards are counted in that order, whatever order they come in: the answer is that of measuring
-    one by one, on any number of workers. `first` is the number of pulls so far.
+    Rewards count in this order, not in the order of arrival. So the answer is that of measuring one
+    by one, for any number of workers. `first` is the number of pulls so far.
     """
     pulls = [arm for arm, amount in chosen for _ in range(amount)]
     size = max(1, len(pulls) // CHUNKS)
@@ -228,7 +228,7 @@ def measure_round(
             try:
                 rewards, error = future.result()
             except Exception as broken:
-                # The worker itself failed: no reward of this chunk has come back.
+                # The worker itself failed: this chunk returned no reward.
                 rewards, error = [], broken
             for arm, reward in zip(chunk, rewards, strict=False):
                 yield arm, partial(_give, reward)

@@ -101,7 +101,7 @@ class Analysis(DisplayedArms, Result):
             lines.append("no forecast of the pulls to decide the rest: no end is in sight")
         for one in found.offered_endings()[1:]:
             took = (
-                "longer than was played"
+                "longer than was simulated"
                 if one.pulls is None
                 else f"about {plural(one.pulls, 'more pull')}"
             )

@@ -274,7 +274,7 @@ export async function showChanges(study, tokensNow) {
 export function showEndings(data, endings, use) {
   const room = find("endings");
   const lines = data.head.stopped ? [] : (endings ?? []).map((one, i) => {
-    const words = one.pulls === 0 ? "would decide every arm now (proved)" : one.pulls === null ? "longer than was played" : `about ${count(Number(one.pulls.toPrecision(2)))} more pulls`;
+    const words = one.pulls === 0 ? "would decide every arm now (proved)" : one.pulls === null ? "longer than was simulated" : `about ${count(Number(one.pulls.toPrecision(2)))} more pulls`;
     const shown = Number(one.tolerance.toPrecision(4));
     const take = use && one.pulls !== null ? make("button", { type: "button", class: "chip", text: `Use ${shown}`, onclick: () => use(one.tolerance) }) : null;
     return make("li", {}, make("span", {}, i === 0 ? "A tolerance of " : "of ", make("b", { class: "number", text: String(shown) }), `: ${words}`), take);

@@ -108,7 +108,7 @@ def _void(state: StudyState, request: requests.Void) -> Content:
 
 def _place_of(state: StudyState, request: requests.Void) -> int:
     if (request.place is None) == (request.ticket is None):
-        raise StudyError("say which reward is void: its place in the log, or its ticket")
+        raise StudyError("name the reward to void: its place in the log, or its ticket")
     if request.ticket is None:
         return arguments.whole("place", request.place, 1, arguments.MOST_PULLS)
     number = ticket_id(request.ticket)
@@ -121,7 +121,7 @@ def _place_of(state: StudyState, request: requests.Void) -> int:
 def _note(_: StudyState, request: requests.Note) -> Content:
     text = clean(request.text)
     if not text.strip():
-        raise StudyError("a note must have some text")
+        raise StudyError("a note must not be empty")
     return {"text": text}
 
 
