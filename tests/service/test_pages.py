@@ -112,7 +112,13 @@ def test_who_is_asking(connect: Connect, file: str) -> None:
     client = connect(file)
     assert client.get("/session").json()["role"] is None
     known = client.get("/session", headers=bearer(token)).json()
-    assert known == {"role": "viewer", "study": None, "token": True, "files": False, "parquet": True}
+    assert known == {
+        "role": "viewer",
+        "study": None,
+        "token": True,
+        "files": False,
+        "parquet": True,
+    }
     assert client.post("/arms", json={"text": "a"}, headers=bearer(token)).status_code == 403
 
 

@@ -12,7 +12,7 @@ import pytest
 from standout import Problem
 from standout.errors import ProblemError, StudyError
 from standout.study import Study
-from standout.study.events.settle import GROWTH
+from standout.study.events.telling import GROWTH
 from tests.study.cli import standout
 from tests.study.test_conformance import ARMS, MEANS, SIGMA, finish, make
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from standout import Problem, ProblemError, StopReason, Study, StudyError, Until, identify
-from standout.study.events.looks import DueLook
+from standout.study.events.state import DueLook
 from standout.study.measuring.campaign import make_or_find
 
 MEANS = {**{f"arm {i}": 0.02 * i for i in range(12)}, "yew": 0.6}

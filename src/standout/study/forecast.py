@@ -9,8 +9,8 @@ import numpy as np
 from standout.core.forecast import SECONDS, Forecaster, pool_of
 from standout.core.state import copy_state
 from standout.results import Ending, Forecast
-from standout.study.events.ledger import RewardStatus
 from standout.study.events.state import StudyState
+from standout.study.events.tables import RewardStatus
 
 RECENT = 20_000
 """Rewards that stand for what is to come."""

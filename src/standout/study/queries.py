@@ -12,11 +12,11 @@ from standout.core.typing import Codes
 from standout.errors import StudyError, shown
 from standout.results import Failure, Pending, Ticket, Trace, Waiting
 from standout.study import arguments
+from standout.study.events.contents import ticket_id
 from standout.study.events.handle import lost
 from standout.study.events.planner import LivePlans, take_pulls
-from standout.study.events.rewards import ticket_id
 from standout.study.events.state import StudyState
-from standout.study.events.tickets import Open
+from standout.study.events.tables import Open
 
 
 def position_of(state: StudyState, arm: str) -> int:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from standout.core.typing import Floats, Ints
-from standout.study.events.ledger import RewardStatus
-from standout.study.events.tickets import TicketStatus
+from standout.study.events.tables import RewardStatus, TicketStatus
 from standout.study.study import Study
 
 LOST = (TicketStatus.EXPIRED, TicketStatus.CANCELLED, TicketStatus.FAILED)

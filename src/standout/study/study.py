@@ -562,7 +562,7 @@ class Study(StudyInterface):
         >>> bool(study.verify()), study.verify().problems
         (True, ())
         """
-        from standout.study.events.verify import verify
+        from standout.study.events.fold import verify
 
         if head is not None:
             arguments.text("head", head)

@@ -9,7 +9,7 @@ from standout import Problem
 from standout.results import Receipt, Ticket
 from standout.study.events.definition import checked
 from standout.study.events.event import Event
-from standout.study.events.fold import begin, fold
+from standout.study.events.fold import begin, differences, fold, verify
 from standout.study.events.handle import create, handle, repeat
 from standout.study.events.requests import (
     Answer,
@@ -30,7 +30,6 @@ from standout.study.events.requests import (
 )
 from standout.study.events.snapshot import pack, unpack
 from standout.study.events.state import StudyState
-from standout.study.events.verify import differences, verify
 
 ARMS = ("ash", "elm", "fir")
 

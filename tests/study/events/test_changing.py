@@ -14,9 +14,9 @@ from standout.core.identification import side_interval
 from standout.core.threshold import sample
 from standout.errors import StandoutError, StudyError
 from standout.results import StopReason
-from standout.study.events.ledger import RewardStatus
-from standout.study.events.recount import recount
-from standout.study.events.settle import At, Outcome, settle
+from standout.study.events.changing import recount
+from standout.study.events.tables import RewardStatus
+from standout.study.events.telling import At, Outcome, settle
 from tests.study.events.playing import Play
 
 RATES = {"ash": 0.1, "elm": 0.2, "fir": 0.3, "oak": 0.25, "yew": 0.9}

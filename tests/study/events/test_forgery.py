@@ -13,7 +13,7 @@ from standout import Problem
 from standout.errors import DamagedError
 from standout.study.events import event as event_module
 from standout.study.events.event import NO_DIGEST, Event, Kind, make_event
-from standout.study.events.verify import verify
+from standout.study.events.fold import verify
 from tests.study.events.playing import ARMS, Play
 
 Content = dict[str, Any]

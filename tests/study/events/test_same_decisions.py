@@ -10,7 +10,7 @@ from standout.core.methods import parse_method
 from standout.core.run import Run
 from standout.errors import MethodError
 from standout.simulation.rewards import draw, rewards_of
-from standout.study.events.rounds import RoundChance
+from standout.study.events.pulls import RoundChance
 from tests.study.events.playing import Play
 
 MEANS = np.array([0.1, 0.15, 0.2, 0.22, 0.25, 0.3, 0.3, 0.9, 0.95])

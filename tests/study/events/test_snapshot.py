@@ -9,9 +9,9 @@ import pytest
 
 from standout import Problem
 from standout.study.events import snapshot
-from standout.study.events.ledger import RewardStatus
+from standout.study.events.fold import differences
 from standout.study.events.snapshot import pack, unpack
-from standout.study.events.verify import differences
+from standout.study.events.tables import RewardStatus
 from tests.study.events.playing import Play
 
 ARMS = tuple("abcdefgh")

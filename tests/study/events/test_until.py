@@ -7,8 +7,8 @@ import pytest
 
 from standout import Problem
 from standout.results import StopReason
-from standout.study.events.looks import PATIENCE
 from standout.study.events.requests import Answer, Look, Tell
+from standout.study.events.state import LOOK_PATIENCE
 from tests.study.events.playing import Play
 
 MEANS = {**{f"arm {i}": 0.02 * i for i in range(12)}, "yew": 0.6}
@@ -55,7 +55,7 @@ def test_others_go_on_while_a_look_is_made() -> None:
     again = play.state.look
     assert again is not None
     assert again.excess() == look.excess()
-    play.now += PATIENCE
+    play.now += LOOK_PATIENCE
     assert any(step(play, rng, 5).look_due for _ in range(20))
     assert play.state.look is not again
     number = play.state.number

@@ -18,9 +18,8 @@ from hypothesis.stateful import (
 
 from standout import Problem
 from standout.errors import StudyError
-from standout.study.events.ledger import RewardStatus
 from standout.study.events.requests import Ask, Tell, TellAndAsk
-from standout.study.events.tickets import TicketStatus
+from standout.study.events.tables import RewardStatus, TicketStatus
 from tests.naive.tickets import NaiveTickets
 from tests.study.events.playing import ARMS, Play
 

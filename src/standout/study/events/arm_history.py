@@ -11,8 +11,8 @@ from standout.core.many_rewards import interval_path
 from standout.core.state import State, new_state
 from standout.core.typing import Floats, Ints
 from standout.results import ArmHistory, ArmReward, ArmWorker
-from standout.study.events.ledger import RewardStatus
 from standout.study.events.state import StudyState
+from standout.study.events.tables import RewardStatus
 
 MOMENTS_KEPT = 60
 """Entries of an arm's history, evenly spread over the magnitudes of its pulls."""

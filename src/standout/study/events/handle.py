@@ -13,22 +13,26 @@ from typing import Any
 from standout.errors import KeyUsedError
 from standout.results import Receipt, Ticket
 from standout.study.events import requests
-from standout.study.events.contents import Content, clean, is_idle, read_ask, read_request
+from standout.study.events.contents import (
+    Content,
+    Reward,
+    check_in_time,
+    check_tickets,
+    clean,
+    is_idle,
+    read_ask,
+    read_request,
+    ticket_id,
+)
 from standout.study.events.definition import Definition
 from standout.study.events.event import NO_DIGEST, Event, Kind, make_event
 from standout.study.events.fold import OUTCOME
 from standout.study.events.planner import LivePlans
 from standout.study.events.requests import Answer, Asked, Request
-from standout.study.events.rewards import (
-    Reward,
-    check_in_time,
-    check_tickets,
-    ticket_id,
-)
 from standout.study.events.rules import apply, check
-from standout.study.events.settle import At, Outcome
 from standout.study.events.state import StudyState
-from standout.study.events.tickets import TicketStatus
+from standout.study.events.tables import TicketStatus
+from standout.study.events.telling import At, Outcome
 
 _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 

@@ -12,9 +12,8 @@ import numpy as np
 
 from standout.extras import require
 from standout.study.csv_files import guarded, quoted
-from standout.study.events.ledger import RewardStatus
 from standout.study.events.state import StudyState
-from standout.study.events.tickets import Open
+from standout.study.events.tables import Open, RewardStatus
 
 COLUMNS = ("seq", "time", "arm", "reward", "ticket", "asked", "worker", "status", "turn")
 STATUSES = tuple(status.name.lower() for status in RewardStatus)

@@ -22,9 +22,9 @@ from standout.core import engine
 from standout.core.many_rewards import observe_many
 from standout.core.state import CURSOR, ROUNDS, UNDECIDED, State, copy_state, means_of
 from standout.core.typing import Flags, Ints
-from standout.study.events.rounds import LiveRound
+from standout.study.events.pulls import LiveRound
 from standout.study.events.state import StudyState
-from standout.study.events.tickets import NO_ARMS, Avoided
+from standout.study.events.tables import NO_ARMS, Avoided
 
 WAITING = 64
 """Rewards of an arm that may wait for a slower one before the arm is left alone."""

@@ -3,44 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from standout.errors import StudyError, TicketError, ToldError
+from standout.results import Failure
 from standout.study import arguments
-from standout.study.events import asking, changing, telling
+from standout.study.events import changing, telling
+from standout.study.events.contents import check_tickets
 from standout.study.events.event import Kind
-from standout.study.events.ledger import RewardStatus
-from standout.study.events.planner import Planner
-from standout.study.events.rewards import check_tickets
-from standout.study.events.settle import At, Outcome
+from standout.study.events.planner import Planner, take_pulls
 from standout.study.events.state import StudyState
-from standout.study.events.tickets import TicketStatus
+from standout.study.events.tables import NO_ARMS, Avoided, Open, RewardStatus, TicketStatus
+from standout.study.events.telling import At, Outcome, end_pull, settle
 from standout.text import plural
 
 Content = Mapping[str, Any]
-_APPLY: dict[Kind, Callable[[StudyState, At, Content], Outcome]] = {
-    Kind.TOLD: telling.tell,
-    Kind.FAILED: asking.fail,
-    Kind.LEASED: asking.lease,
-    Kind.PAUSED: changing.pause,
-    Kind.RESUMED: changing.resume,
-    Kind.SET: changing.change_settings,
-    Kind.VOIDED: changing.void,
-    Kind.NOTED: changing.note,
-    Kind.LOOKED: changing.look,
-}
 
 
 def apply(state: StudyState, kind: Kind, at: At, content: Content, plan: Planner) -> Outcome:
     """Let an event happen; `plan` gives the plans of one that asks."""
     if kind is Kind.ASKED:
-        return asking.ask(state, at, content, plan)
-    return _APPLY[kind](state, at, content)
+        return ask(state, at, content, plan)
+    return _RULES[kind][1](state, at, content)
 
 
 def check(state: StudyState, kind: Kind, content: Content) -> None:
     """Raise a `StandoutError` if an event with this content cannot happen now."""
-    found = _CHECK.get(kind)
+    found = _check_asked if kind is Kind.ASKED else _RULES[kind][0]
     if found is not None:
         found(state, content)
 
@@ -113,14 +103,108 @@ def _check_look(state: StudyState, content: Content) -> None:
         raise StudyError("no look at the chances is due that saw what this one saw")
 
 
-_CHECK: dict[Kind, Callable[[StudyState, Content], None]] = {
-    Kind.ASKED: _check_asked,
-    Kind.TOLD: _check_told,
-    Kind.FAILED: _check_failed,
-    Kind.LEASED: _check_leased,
-    Kind.PAUSED: _check_arm,
-    Kind.RESUMED: _check_arm,
-    Kind.SET: _check_set,
-    Kind.VOIDED: _check_void,
-    Kind.LOOKED: _check_look,
+def ask(state: StudyState, at: At, content: Content, plan: Planner) -> Outcome:
+    """Hand out expired pulls first, then what the method wants; given up are those of paused arms.
+
+    Pulls that are handed out again are out all the while.
+    """
+    outcome, count = Outcome(), content["n"]
+    seconds = content.get("lease") or state.lease
+    opened = Open(at.time + seconds, at.worker, 0, at.number)
+    avoid = Avoided(content["avoid"]) if "avoid" in content else NO_ARMS
+    overdue = state.tickets.take_overdue(at.time, count, avoid)
+    if overdue:
+        count -= _take_back(state, at, overdue, opened, outcome)
+    fresh = [] if state.is_stopped else take_pulls(state, count, plan, avoid)
+    for arm, live in fresh:  # The planner has noted each as pending.
+        number = state.tickets.give(arm, 0, replace(opened, round=live), at.time)
+        if state.is_ordered:
+            state.lines.enter(arm, number)
+        state.touch(arm)
+    _note(outcome, "arms", [arm for arm, _ in fresh])
+    outcome.met = avoid.met
+    return outcome
+
+
+def _take_back(
+    state: StudyState, at: At, overdue: list[int], opened: Open, outcome: Outcome
+) -> int:
+    """Hand out again the pulls of tickets whose leases have run out; how many."""
+    arms = {number: state.tickets.arm.item(number - 1) for number in overdue}
+    again = [number for number in overdue if arms[number] not in state.paused]
+    over = [number for number in overdue if arms[number] in state.paused]
+    for number in (*again, *over):
+        arm, slot = arms[number], state.tickets.slot.item(number - 1)
+        was = state.tickets.close(number, TicketStatus.EXPIRED)
+        if arm in state.paused:
+            end_pull(state, outcome, arm, slot, was.round)
+        else:
+            state.tickets.give(arm, slot, replace(opened, round=was.round), at.time)
+            state.touch(arm)
+    if over:
+        settle(state, at, outcome)
+    _note(outcome, "again", again)
+    _note(outcome, "over", over)
+    return len(again)
+
+
+def _note(outcome: Outcome, name: str, found: list[int]) -> None:
+    if found:
+        outcome.more[name] = found
+
+
+def fail(state: StudyState, at: At, content: Content) -> Outcome:
+    """Give a ticket back; its pull is handed out again."""
+    outcome, tickets, number = Outcome(), state.tickets, content["ticket"]
+    arm, slot = tickets.arm.item(number - 1), tickets.slot.item(number - 1)
+    reason, pauses = content.get("reason", ""), content.get("pauses", True)
+    state.failures[arm] += 1
+    state.failed.append(
+        Failure(len(state.failed) + 1, at.time, state.arms[arm], number, at.worker, reason)
+    )
+    state.touch(arm)
+    if pauses:
+        state.streak[arm] += 1
+        _pause_if_often(state, outcome, arm, reason)
+    if number not in tickets.open:
+        # The pull was handed out again or has its reward: nothing to give back.
+        tickets.status[number - 1] = TicketStatus.FAILED
+    else:
+        was = tickets.close(number, TicketStatus.FAILED)
+        live = state.rounds.get(was.round)
+        if live is not None and arm not in state.paused and not state.is_stopped:
+            live.returned.append(arm)
+        end_pull(state, outcome, arm, slot, was.round)
+    settle(state, at, outcome)
+    return outcome
+
+
+def _pause_if_often(state: StudyState, outcome: Outcome, arm: int, reason: str) -> None:
+    """Pause an arm that has failed too often in a row."""
+    most = state.settings.pause_after
+    if most is not None and state.streak[arm] >= most and arm not in state.paused:
+        why = f"{state.streak[arm]} failures in a row"
+        outcome.is_due |= state.pause(arm, f"{why}: {reason}" if reason else why)
+
+
+def lease(state: StudyState, at: At, content: Content) -> Outcome:
+    """Let leases begin anew, or end."""
+    expires = at.time + content.get("lease", state.lease)
+    for number in content["tickets"]:
+        state.tickets.renew(number, expires)
+    return Outcome()
+
+
+_Check = Callable[[StudyState, Content], None]
+_Apply = Callable[[StudyState, At, Content], Outcome]
+_RULES: dict[Kind, tuple[_Check | None, _Apply]] = {
+    Kind.TOLD: (_check_told, telling.tell),
+    Kind.FAILED: (_check_failed, fail),
+    Kind.LEASED: (_check_leased, lease),
+    Kind.PAUSED: (_check_arm, changing.pause),
+    Kind.RESUMED: (_check_arm, changing.resume),
+    Kind.SET: (_check_set, changing.change_settings),
+    Kind.VOIDED: (_check_void, changing.void),
+    Kind.NOTED: (None, changing.note),
+    Kind.LOOKED: (_check_look, changing.look),
 }

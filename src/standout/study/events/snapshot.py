@@ -22,11 +22,9 @@ from standout.estimation.evidence import Evidence
 from standout.results import Change, Failure, StopReason
 from standout.study.events.definition import Definition
 from standout.study.events.event import ENGINE
-from standout.study.events.ledger import RewardStatus
-from standout.study.events.looks import DueLook
-from standout.study.events.rounds import unpack_round
-from standout.study.events.state import StudyState, Totals
-from standout.study.events.tickets import Open, TicketStatus
+from standout.study.events.pulls import unpack_round
+from standout.study.events.state import DueLook, StudyState, Totals
+from standout.study.events.tables import Open, RewardStatus, TicketStatus
 from standout.study.settings import Settings
 
 FORM = 1

@@ -11,19 +11,42 @@ import numpy as np
 from standout.core import engine
 from standout.core.identification import identification
 from standout.core.many_rewards import observe_many
+from standout.core.problem import Problem
 from standout.core.run import NO_LIMIT, start_state
 from standout.core.state import PULLS, ROUNDS, State, means_of
 from standout.core.typing import Flags, Ints
 from standout.core.undecidable import doubt
+from standout.estimation.evidence import Evidence
 from standout.estimation.until import Until
 from standout.results import Change, Failure, Identification, StopReason
 from standout.study.events.definition import Definition
-from standout.study.events.ledger import Ledger
-from standout.study.events.looks import DueLook
-from standout.study.events.ordering import Lines, Order
-from standout.study.events.rounds import LiveRound, RoundChance
-from standout.study.events.tickets import TicketTable
+from standout.study.events.pulls import Lines, LiveRound, Order, RoundChance
+from standout.study.events.tables import Ledger, TicketTable
 from standout.study.settings import Settings
+
+LOOK_PATIENCE = 60.0
+"""Seconds after which a look that was due, and that nobody has made, is due again."""
+
+
+@dataclass(frozen=True, eq=False)
+class DueLook:
+    """What the chances are asked to promise, and what was known after event `number`, at `time`."""
+
+    number: int
+    time: float
+    until: Until
+    problem: Problem
+    arms: tuple[str, ...]
+    evidence: Evidence
+
+    def excess(self) -> float:
+        """How far the chances are from the promise, which holds up to 1; takes a while."""
+        from standout.estimation.estimate import estimate
+
+        share = self.until.flag_share
+        found = estimate(self.problem, self.evidence, self.arms, false_share=share)
+        return self.until.excess(found)
+
 
 TraceRow = tuple[int, float, float, float, float | None, float | None, int]
 """Pulls, time, ends of the threshold, those of the low side, undecided arms."""
@@ -200,6 +223,15 @@ class StudyState:
             return False
         live.out -= 1
         return self.close_if_over(live)
+
+    def pause(self, arm: int, why: str) -> bool:
+        """Hand out no more pulls of an arm; whether that has ended a round."""
+        self.paused[arm] = why
+        self.touch(arm)
+        for live in self.rounds.values():
+            live.drop_arm(arm)
+        over = [self.close_if_over(live) for live in list(self.rounds.values())]
+        return any(over)
 
     def close_if_over(self, live: LiveRound) -> bool:
         """Remove a round if its rewards are all in."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from standout.study.events.ledger import RewardStatus
+from standout.study.events.tables import RewardStatus
 from standout.study.queries import place_of
 from standout.study.study import Study
 

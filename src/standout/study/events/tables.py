@@ -1,4 +1,4 @@
-"""Tickets: what was handed out, to whom, for how long, and what became of it.
+"""Rewards and tickets: columns of numbers that grow together, close together in memory.
 
 A pull is known by its slot, the number of the ticket with which it was handed out first. When a
 lease has run out the pull is handed out again with another ticket, and keeps its slot.
@@ -8,15 +8,134 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from heapq import heapify, heappop, heappush
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
 
 from standout.core.typing import Codes, Floats, Ints
-from standout.study.events.columns import Columns
 from standout.study.settings import DAY
+
+FIRST_ROOM = 64
+
+
+class Columns:
+    """Arrays with one entry per row, of which the first `size` are in use."""
+
+    kinds: ClassVar[Mapping[str, str]] = {}
+    """Each column's name and its type of numbers."""
+
+    def __init__(self) -> None:
+        self.size = self._room = 0
+        for name, kind in self.kinds.items():
+            setattr(self, name, np.zeros(0, dtype=kind))
+        self.reserve(FIRST_ROOM)
+
+    def reserve(self, more: int) -> None:
+        """Make room for some more rows."""
+        if self.size + more <= self._room:
+            return
+        self._room = max(2 * self._room, self.size + more)
+        for name, kind in self.kinds.items():
+            grown = np.zeros(self._room, dtype=kind)
+            grown[: self.size] = getattr(self, name)[: self.size]
+            setattr(self, name, grown)
+
+    def part(self, first: int, last: int) -> dict[str, Any]:
+        """The rows with these numbers, from 1 on, both included."""
+        return {name: getattr(self, name)[first - 1 : last] for name in self.kinds}
+
+    def put(self, first: int, part: Mapping[str, Any]) -> None:
+        """Put in rows that `part` gave, from number `first` on; raises `ValueError` for a gap."""
+        if first > self.size + 1 or set(part) != set(self.kinds):
+            raise ValueError("columns do not fit together")
+        count = len(next(iter(part.values())))
+        last = first - 1 + count
+        self.reserve(last - self.size)
+        self.size = max(self.size, last)
+        for name, values in part.items():
+            getattr(self, name)[first - 1 : last] = values
+
+
+class RewardStatus(IntEnum):
+    """Whether a reward is in the totals; `VOID` ones were, until a change by hand."""
+
+    COUNTED = 0
+    WAITING = 1
+    VOID = 2
+    SURPLUS = 3
+
+
+class Ledger(Columns):
+    """Rewards by their places, from 1 on.
+
+    `ticket` is 0 for a reward that was told without asking, `worker` a place in `workers`,
+    `event` the number of the event that told it. `turn` says when it was counted: a reward that
+    replaces a void one takes over its turn; 0 for one that is not counted.
+    """
+
+    kinds: ClassVar[Mapping[str, str]] = {
+        "time": "<f8", "arm": "<i4", "value": "<f8", "ticket": "<i8", "worker": "<i4",
+        "event": "<i8", "turn": "<i8", "status": "|u1",
+    }  # fmt: skip
+    time: Floats
+    arm: Ints
+    value: Floats
+    ticket: Ints
+    worker: Ints
+    event: Ints
+    turn: Ints
+    status: Codes
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.workers: list[str] = []
+        self.codes: dict[str, int] = {}
+        self.turns = 0
+
+    def code_of(self, worker: str) -> int:
+        """The number that stands for a worker."""
+        code = self.codes.get(worker)
+        if code is None:
+            code = self.codes[worker] = len(self.workers)
+            self.workers.append(worker)
+        return code
+
+    def add(
+        self, time: float, arm: int, value: float, ticket: int, worker: int, event: int, status: int
+    ) -> int:
+        """Log a reward; its place."""
+        self.reserve(1)
+        row = self.size
+        self.time[row], self.arm[row], self.value[row] = time, arm, value
+        self.ticket[row], self.worker[row], self.event[row] = ticket, worker, event
+        self.turn[row], self.status[row] = 0, status
+        self.size = row + 1
+        return self.size
+
+    def count(self, places: Sequence[int]) -> None:
+        """Note that these rewards are counted, in this order."""
+        for place in places:
+            self.turns += 1
+            self.turn[place - 1], self.status[place - 1] = self.turns, 0
+
+    def replace(self, place: int, new: int | None) -> None:
+        """Make a counted reward void; the one at the place `new` takes over its turn."""
+        row = place - 1
+        if new is not None:
+            self.turn[new - 1], self.status[new - 1] = self.turn[row], RewardStatus.COUNTED
+        self.turn[row], self.status[row] = 0, RewardStatus.VOID
+
+    def sequence(self, arm: int) -> Ints:
+        """The places of an arm's counted rewards, in the order of counting."""
+        mine = (self.arm[: self.size] == arm) & (self.turn[: self.size] > 0)
+        rows = np.flatnonzero(mine)
+        places: Ints = rows[np.argsort(self.turn[rows], kind="stable")] + 1
+        return places
+
 
 FEWEST_ANSWERS, ANSWERS_KEPT = 5, 100
 """Answers from which on a lease goes by how long they took, and how many of the last it goes by."""
