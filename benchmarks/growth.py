@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from bars import report
 
+from standout.service.rating.rater import read_record
 from standout.study import Study
-from standout.study.rating.rater import read_record
 
 MILLION = 1_000_000
 SLOWEST = 2.0

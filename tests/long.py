@@ -9,18 +9,16 @@ from __future__ import annotations
 APART = (
     "tests/study/test_crowd.py",
     "tests/study/test_changing.py::test_random_changes",
-    "tests/study/measuring/test_run.py::test_goes_on_after_it_was_ended",
+    "tests/driver/test_run.py::test_goes_on_after_it_was_ended",
     "tests/study/test_random_walks.py",
     "tests/study/test_slow_commands.py",
     "tests/study/test_waiting_rewards.py",
     "tests/study/test_view.py::test_why_an_arm_comes_next",
     "tests/study/test_numbers.py::test_asking_and_telling_on_the_command_line",
-    "tests/study/storage/test_files.py::test_many_that_come_and_go_raise_no_alarm",
     "tests/study/storage/test_killed.py",
     "tests/service/test_schema.py",
     "tests/service/test_cut_commits.py",
     "tests/service/test_process.py",
-    "tests/service/security/test_access.py::test_nothing_is_imported_from_the_current_folder",
     "tests/service/security/test_access.py::test_a_pool_imports_nothing_from_the_current_folder",
     "tests/analysis/checks/test_check_rates.py",
     "tests/analysis/checks/test_findings.py",
@@ -47,12 +45,10 @@ APART = (
     "tests/report/test_page.py::test_any_number_of_arms_can_be_drawn",
     "tests/simulation/test_simulate.py::test_one_process_or_two",
     "tests/simulation/test_reference.py",
-    "tests/study/log/test_forgery.py::test_a_rewritten_log_shows_by_the_head_that_was_kept",
     "tests/study/test_interrupted.py",
-    "tests/study/test_same_decisions.py",
+    "tests/study/events/test_same_decisions.py",
+    "tests/study/events/test_walks.py",
     "tests/study/test_until.py",
-    "tests/study/test_kept_methods.py::test_what_the_goal_anytime_learns_follows_from_the_rewards",
-    "tests/study/storage/test_threads.py::test_the_end_of_a_program_closes_nothing_that_is_in_use",
     "tests/service/test_bounds.py::test_invented_names_leave_nothing_behind",
     "tests/analysis/test_analyse.py::test_it_says_what_a_run_with_these_rewards_says",
     "tests/analysis/test_analyse.py::test_every_method_from_study_to_report_to_analysis",
@@ -77,25 +73,20 @@ TOGETHER = (
     "tests/attack/test_logic.py",
     "tests/browser/",
     "tests/test_cluster.py",
-    "tests/study/measuring/test_executor.py",
+    "tests/driver/test_executor.py",
     "tests/core/rules/test_focus_guarantee.py",
     "tests/core/test_guarantee.py",
     "tests/core/test_region_rates.py",
     "tests/test_install.py",
     "tests/core/intervals/test_coverage.py",
     "tests/paper/figures/test_figures.py",
-    "tests/study/log/test_every_column.py",
 )
 """Files whose tests share something costly: a kernel, a browser, a cluster, cached runs, an
 environment."""
 
 WAITING = (
     "tests/service/test_outage.py",
-    "tests/service/security/test_slow_clients.py::test_with_few_files",
-    "tests/service/security/test_slow_clients.py::test_the_longest_to_wait_makes_room",
-    "tests/service/security/test_slow_clients.py::test_headers_must_come_in_time",
     "tests/service/security/test_slow_clients.py::test_a_slow_answer_is_no_slow_client",
-    "tests/service/rating/test_rating.py::test_a_lease_for_raters_of_its_own",
 )
 """Tests that wait for seconds and compute for none: one after the other, in one process, so that
 the others have the cores meanwhile."""

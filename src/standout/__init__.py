@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from standout.core.problem import Problem as Problem
     from standout.core.problem import Side as Side
     from standout.core.run import Run as Run
-    from standout.driver import identify as identify
+    from standout.driver.identify import identify as identify
     from standout.estimation.chances import chances as chances
     from standout.estimation.until import Until as Until
     from standout.results import Analysis as Analysis
@@ -53,7 +53,7 @@ _HOMES = {
     "core.noise": "Bernoulli Bounded Gaussian GaussianUnknown HeavyTailed",
     "core.problem": "MAD_SCALE Problem Side",
     "core.run": "Run",
-    "driver": "identify",
+    "driver.identify": "identify",
     "estimation.chances": "chances",
     "estimation.until": "Until",
     "results": "Analysis Chances Identification Interval Status StopReason Ticket",

@@ -110,7 +110,7 @@ def test_a_short_blip_is_not_worth_a_word() -> None:
 
 def test_a_minute_is_waited_for_unless_told_otherwise() -> None:
     """As a restart of a server or a database may take."""
-    from standout.study.measuring.worker import PATIENCE
+    from standout.driver.worker import PATIENCE
 
     with Client("http://127.0.0.1:9") as client:
         assert client._transport._patience.seconds > 60

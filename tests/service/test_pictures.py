@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from standout import Problem, Study
-from standout.study.rating.item_list import list_items
+from standout.service.routes.views import list_items
 from tests.pictures.files import png
 from tests.service.conftest import API, ARMS, Connect, bearer, new_token
 

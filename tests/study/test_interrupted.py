@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from standout import Problem
+from standout.driver.worker import EndedError, Worker
 from standout.errors import NoStudyError
 from standout.retries import Patience
 from standout.study import Study
-from standout.study.measuring.worker import EndedError, Worker
 from tests.patience import HANGS
 from tests.study.processes import in_child
 

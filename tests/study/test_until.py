@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from standout import Problem, ProblemError, StopReason, Study, StudyError, Until, identify
+from standout.driver.campaign import make_or_find
 from standout.study.events.state import DueLook
-from standout.study.measuring.campaign import make_or_find
 
 MEANS = {**{f"arm {i}": 0.02 * i for i in range(12)}, "yew": 0.6}
 PROBLEM = Problem(noise="gaussian:0.06", k=3)

@@ -49,7 +49,7 @@ def warm_up(place: str, *, serves: bool) -> None:
 
     if serves:
         import standout.service.server  # noqa: F401
-    from standout.study.warm import warm_up as compile_all
+    from standout.driver.warm import warm_up as compile_all
 
     compile_all()
     for name in STUDIES:

@@ -288,7 +288,7 @@ def cluster(dask: str | None, jobs: int | None) -> Iterator[tuple[Executor | Non
     if dask is None:
         yield None, read_jobs(jobs)
         return
-    from standout.study.measuring.campaign import dask as connect
+    from standout.driver.campaign import dask as connect
 
     with connect(dask) as (executor, count):
         yield executor, count if jobs is None else read_jobs(jobs)

@@ -42,9 +42,9 @@ def report(
     if out is None and not as_json and sys.stdout.isatty():
         raise StudyError("say where the report goes: -o report.html (or --json)")
 
+    from standout.pictures.item_files import checked_folder
     from standout.report.facts import gather
     from standout.report.page import render
-    from standout.study.rating.picture_files import checked_folder
 
     folder = None if files is None else checked_folder(files)
     with open_study(place, name) as opened, progress_words("report") as told:

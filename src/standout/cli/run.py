@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from standout.client import RemoteStudy
+    from standout.driver.worker import Worker
     from standout.results import Status
-    from standout.study.measuring.worker import Worker
     from standout.study_interface import StudyInterface
 
 AUTO = "auto"
@@ -119,11 +119,11 @@ def run(
     """
     from standout.cli.run_noise import noise_of
     from standout.core.methods import DEFAULT_METHOD
+    from standout.driver.campaign import default_place, make_or_find
+    from standout.driver.worker import PATIENCE, Worker
     from standout.retries import Patience
     from standout.study import Study
     from standout.study.csv_files import read_arms
-    from standout.study.measuring.campaign import default_place, make_or_find
-    from standout.study.measuring.worker import PATIENCE, Worker
 
     function = _measure_of(measure, measure_python, timeout, is_remote=dask is not None)
     study: Study | RemoteStudy
@@ -198,7 +198,7 @@ def _open_remote(
     """The study, and what checks a measured value."""
     from standout.client import Client
     from standout.core.noise import parse_noise
-    from standout.study.measuring.worker import PATIENCE
+    from standout.driver.worker import PATIENCE
 
     client = Client(server, _read_token(token_file), patience=PATIENCE, say=_say_waiting)
     if study is None:
@@ -214,7 +214,7 @@ def _open_remote(
 def _measure_of(
     measure: str | None, measure_python: str | None, timeout: float | None, is_remote: bool
 ) -> Callable[[str], float]:
-    from standout.study.measuring.command import Function, load_function, parse_command
+    from standout.driver.command import Function, load_function, parse_command
 
     if (measure is None) == (measure_python is None):
         raise StudyError(
@@ -232,7 +232,7 @@ def _measure_of(
 
 @contextmanager
 def _executor(address: str | None, jobs: int | None) -> Iterator[tuple[Executor, int]]:
-    from standout.study.measuring.campaign import dask, threads
+    from standout.driver.campaign import dask, threads
 
     if address is None:
         with threads(jobs or 1) as executor:
@@ -243,8 +243,8 @@ def _executor(address: str | None, jobs: int | None) -> Iterator[tuple[Executor,
 
 
 def _run(worker: Worker) -> Status:
-    from standout.study.measuring.command import kill_running
-    from standout.study.measuring.worker import POLL
+    from standout.driver.command import kill_running
+    from standout.driver.worker import POLL
 
     # On a thread, so that no signal's exception strikes amid a transaction or a kernel.
     work: Future[Status] = Future()

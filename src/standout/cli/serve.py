@@ -91,9 +91,9 @@ def serve(
     from then on a token is asked for, even when all are revoked. To listen
     beyond this machine, make a token first (`standout token create`).
     """
+    from standout.pictures.item_files import checked_folder
     from standout.service.server import LEVELS
     from standout.service.settings import Settings
-    from standout.study.rating.picture_files import checked_folder
 
     if log_level not in LEVELS:
         raise StudyError(f"no log level {log_level!r}; there are {', '.join(LEVELS)}")
@@ -178,8 +178,8 @@ def _serve(
     then: Callable[[str], None] | None = None,
 ) -> None:
     """Serve until told to end; `then` is told the address when the server listens."""
+    from standout.driver.warm import warm_up
     from standout.service.server import make_server, open_socket
-    from standout.study.warm import warm_up
 
     live, made = _check_tokens(place, settings)
     listener = open_socket(settings.host, port)

@@ -37,9 +37,9 @@ def warm(
     """
     from standout.core.methods import DEFAULT_METHOD, parse_method
     from standout.core.noise import GaussianUnknown, parse_noise
+    from standout.driver.warm import warm_up
     from standout.simulation import simulate
     from standout.simulation.instances import FixedFamily, make_instance
-    from standout.study.warm import warm_up
 
     done = []
     for name in method or [DEFAULT_METHOD]:

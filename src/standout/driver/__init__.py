@@ -1,5 +1,1 @@
-"""`identify`: the loop with the user's own measuring function."""
-
-from standout.driver.identify import identify
-
-__all__ = ["identify"]
+"""What measures for a run or a study: your function, programs, workers of a cluster."""

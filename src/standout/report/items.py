@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from standout.errors import NoPictureError
+from standout.pictures.item_files import PREFIX, read_picture
 from standout.study import Study
-from standout.study.rating.picture_files import PREFIX, read_picture
 from standout.text import printable
 
 MOST_CARDS = 12

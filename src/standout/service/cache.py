@@ -14,10 +14,10 @@ from weakref import WeakValueDictionary
 
 from standout.results import ArmHistory, Chances, EndingList, Forecast
 from standout.study import Study
-from standout.study.rating.rater import Record
 
 if TYPE_CHECKING:
     from standout.service.pictures import Sources
+    from standout.service.rating.rater import Record
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -130,6 +130,6 @@ class Caches:
         self.endings = Recent[str, Kept[EndingList]](MOST_STUDIES)
         self.images: Recent[str, Sources] = Recent(MOST_STUDIES)
         self.arms = Recent[tuple[str, int], Kept[ArmHistory]](MOST_STUDIES)
-        self.raters = Recent[tuple[str, str], Record](MOST_RATERS)
+        self.raters: Recent[tuple[str, str], Record] = Recent(MOST_RATERS)
         self.shown = Recent[tuple[str, int], str](MOST_RATERS)
         self.rater_turns = WeakValueDictionary[tuple[str, str], asyncio.Lock]()

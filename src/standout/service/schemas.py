@@ -13,7 +13,7 @@ from pydantic import (
 
 from standout.study.arguments import TEN_YEARS
 from standout.study.events import requests
-from standout.study.rating.page import PAGE_KEYS, PARTS
+from standout.study.rating import PAGE_KEYS, PARTS
 from standout.study.storage.tokens import Role
 from standout.study.token_links import HERE
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from standout.errors import StudyError
 from standout.files import csv_records
 from standout.results import Chances, Identification, Ticket
-from standout.study.rating.page import PARTS
+from standout.study.rating import PARTS
 
 ARM_NAMES = ("arm", "name")
 REWARD_NAMES = ("reward", "value")

@@ -49,7 +49,7 @@ from standout.study.events.handle import create
 from standout.study.events.state import StudyState
 from standout.study.memory import Memory
 from standout.study.names import worker_of
-from standout.study.rating.page import Parts, check_items, check_page
+from standout.study.rating import Parts, check_items, check_page
 from standout.study.status import read_status
 from standout.study.storage.items import put_items, read_items
 from standout.study.storage.session import Session
@@ -181,7 +181,7 @@ class Study(StudyInterface):
         how long one takes has nothing to do with its value. `costs` are those of a
         pull, by arm (1 where not given); `seed` drives the method's own random
         choices. `items` are what a rating page shows for an arm (`text`,
-        `image`, `html`), `page` how it asks (see `standout.study.rating.page`).
+        `image`, `html`), `page` how it asks (see `standout.study.rating`).
         `patience` is for how many seconds a busy database is waited for,
         `clock` gives the time (seconds since 1970) instead of the database.
 

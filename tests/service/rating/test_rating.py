@@ -11,7 +11,7 @@ from standout import Problem
 from standout.errors import ProblemError, RewardError
 from standout.service.rating.questions import check_answer, image_policy, question_of
 from standout.study import Study
-from standout.study.rating.scale import scale_of, value_at
+from standout.study.rating import value_at
 from standout.study.storage.store import Store
 from tests.service.conftest import ARMS, Clock, Connect, bearer, new_token
 
@@ -182,15 +182,6 @@ def test_a_slider_reaches_every_step(file: str, steps: int) -> None:
     for value in (-0.3 - 1e-9, 1.1 + 1e-9, -0.3 + 1.4 / steps / 2, float("inf")):
         with pytest.raises(RewardError, match="not among"):
             check_answer(study, value)
-
-
-def test_a_step_kept_by_an_older_study_still_asks() -> None:
-    """Its answers stay what they were, though the last one misses `max`."""
-    assert scale_of({"min": 1, "max": 7, "step": 1}) == (1, 7, 6)
-    assert scale_of({"min": 0, "max": 1, "step": 0.1}) == (0, 1, 10)
-    low, high, steps = scale_of({"min": 0, "max": 1, "step": 0.3})
-    assert (low, steps) == (0, 3)
-    assert high == pytest.approx(0.9)
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,10 @@ from collections.abc import Collection, Container
 from typing import Any
 
 from standout.service.rating.questions import question_of
-from standout.service.rating.rater import Rater, may_hold_more
+from standout.service.rating.rater import Rater, Record, may_hold_more
 from standout.service.settings import Settings
 from standout.study import Study, Ticket
 from standout.study.events.requests import Ask
-from standout.study.rating.rater import Record
 from standout.study.transaction import Transaction
 
 

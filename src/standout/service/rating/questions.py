@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from standout.core.noise import Bernoulli, Noise
 from standout.errors import RewardError
 from standout.study import Study
-from standout.study.rating.scale import labels_of, number_of, scale_of, value_at
+from standout.study.rating import value_at
 
 MOST_POINTS = 11
 """A scale of at most so many values is shown as points to click on, a finer one as a slider."""
@@ -51,14 +51,14 @@ def _usual_scale(noise: Noise) -> dict[str, Any] | None:
 
 
 def _scale(scale: dict[str, Any]) -> dict[str, Any]:
-    low, high, steps = scale_of(scale)
+    low, high, steps = scale["min"], scale["max"], scale["steps"]
     ends = {"low_label": scale.get("low_label"), "high_label": scale.get("high_label")}
     if steps >= MOST_POINTS:
         return {"kind": "slider", "min": low, "max": high, "steps": steps, **ends}
     values = [value_at(low, high, steps, number) for number in range(steps + 1)]
     points: list[dict[str, Any]] = [
         {"label": label, "value": value}
-        for label, value in zip(labels_of(values), values, strict=True)
+        for label, value in zip(_labels_of(values), values, strict=True)
     ]
     if all(len(point["label"]) == 1 for point in points[:10]):
         # A value of one digit has that digit's key.
@@ -84,7 +84,7 @@ def check_answer(study: Study, value: float) -> None:
     if asked["kind"] in ("buttons", "points"):
         fits = any(value == button["value"] for button in asked["buttons"])
     elif asked["kind"] == "slider":
-        fits = number_of(asked["min"], asked["max"], asked["steps"], value) is not None
+        fits = _number_of(asked["min"], asked["max"], asked["steps"], value) is not None
     else:
         study.problem.noise.check_reward(value)
         fits = True
@@ -125,3 +125,28 @@ def _host(netloc: str) -> str | None:
     if not _HOST.fullmatch(host) or (port and not (port.isascii() and port.isdigit())):
         return None
     return f"{host}:{port}" if port else host
+
+
+def _number_of(low: float, high: float, steps: int, value: float) -> int | None:
+    """After how many steps this answer comes; None if it is none of them."""
+    if not low <= value <= high:
+        return None
+    number = round((value - low) / (high - low) * steps)
+    return number if value_at(low, high, steps, number) == value else None
+
+
+def _labels_of(values: list[float]) -> list[str]:
+    """Short texts for evenly spaced answers: exact if they are short, else rounded.
+
+    >>> _labels_of([0.0, 1 / 6, 2 / 6, 0.5]), _labels_of([1.0, 1.5, 2.0])
+    (['0', '0.17', '0.33', '0.5'], ['1', '1.5', '2'])
+    """
+    plain = [f"{value:g}" for value in values]
+    if all(float(text) == value for text, value in zip(plain, values, strict=True)):
+        return plain
+    step = (values[-1] - values[0]) / (len(values) - 1)
+    decimals = math.ceil(1 - math.log10(step))
+    if not 0 < decimals <= 6:
+        return plain
+    rounded = [f"{value:.{decimals}f}".rstrip("0").rstrip(".") for value in values]
+    return ["0" if text == "-0" else text for text in rounded]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
+import numpy as np
 from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
@@ -16,11 +17,50 @@ from standout.service.security.login import keep_cookie
 from standout.service.service import Service
 from standout.service.settings import Settings
 from standout.study import Ticket
-from standout.study.rating.rater import Record, read_record
+from standout.study.events.tables import RewardStatus
+from standout.study.queries import place_of
 from standout.study.storage.tokens import Role
+from standout.study.study import Study
 from standout.study.transaction import Transaction
 
 YEAR = 365 * 86400
+
+
+@dataclass
+class Record:
+    """The arms that a rater has answered, the latest last, and those it has given back."""
+
+    answers: int = 0
+    answered: dict[str, int] = field(default_factory=dict)
+    skipped: set[str] = field(default_factory=set)
+
+    def add(self, arm: str) -> None:
+        """One more answer."""
+        self.answers += 1
+        self.answered[arm] = self.answers
+
+
+def told_when(study: Study, ticket: int) -> tuple[float, str] | None:
+    """How many seconds ago a ticket was answered, and by whom; None if it was not."""
+    with study._reading() as session:
+        log, place = study._state.ledger, place_of(study._state, ticket)
+        if not place:
+            return None
+        return session.now - log.time.item(place - 1), log.workers[log.worker.item(place - 1)]
+
+
+def read_record(study: Study, worker: str) -> Record:
+    """Look it up; looks through the whole log, some milliseconds per million rewards."""
+    record = Record()
+    with study._reading():
+        state = study._state
+        log = state.ledger
+        code = log.codes.get(worker, -1)
+        mine = (log.worker[: log.size] == code) & (log.status[: log.size] != RewardStatus.VOID)
+        for arm in log.arm[np.flatnonzero(mine)].tolist():
+            record.add(state.arms[arm])
+        record.skipped.update(one.arm for one in state.failed if one.worker == worker)
+    return record
 
 
 def may_hold_more(settings: Settings, turn: Transaction, who: Identity) -> bool:

@@ -21,12 +21,11 @@ from standout.results import Receipt
 from standout.service.answers import answer
 from standout.service.rating import next_item
 from standout.service.rating.questions import check_answer
-from standout.service.rating.rater import Rater, RaterOf
+from standout.service.rating.rater import Rater, RaterOf, Record, told_when
 from standout.service.schemas import Body, TicketNumber
 from standout.service.security.auth import Answerer
 from standout.service.service import Service, ServiceOf
 from standout.study import Study, Ticket
-from standout.study.rating.rater import Record, told_when
 from standout.study.transaction import Transaction
 
 router = APIRouter(prefix="/rate/{name}", include_in_schema=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Literal
 
@@ -21,6 +22,7 @@ from standout.results import (
     EndingList,
     FailureList,
     Forecast,
+    Item,
     ItemList,
     NextList,
     StudyView,
@@ -37,8 +39,11 @@ from standout.service.security.auth import LOOK, allow
 from standout.service.service import Service, ServiceOf
 from standout.study import Study
 from standout.study.csv_files import write_chances
-from standout.study.rating.item_list import list_items
+from standout.study.storage.items import count_items, read_items
 from standout.study.view import view as look_at
+
+LARGEST = 1_000_000
+"""Characters of one answer, if its first item is not longer by itself."""
 
 router = APIRouter(prefix="/studies/{name}", tags=["looking"], dependencies=[allow(*LOOK)])
 
@@ -247,3 +252,24 @@ async def failures(
         return FailureList(tuple(rows), following)
 
     return await service.look(name, look)
+
+
+def list_items(study: Study, positions: Sequence[int], largest: int = LARGEST) -> ItemList:
+    """The items at these positions, in this order, as far as they fit; others are `left`.
+
+    A position without an item, or beyond the last arm, is passed over.
+    """
+    arms = study.arms
+    wanted = [place for place in dict.fromkeys(positions) if place < len(arms)]
+    with study._reading() as session:
+        total = count_items(session, study._key)
+        kept = read_items(session, study._key, wanted) if total else {}
+    found: list[Item] = []
+    size = 0
+    there = [place for place in wanted if place in kept]
+    for place in there:
+        size += sum(map(len, kept[place].values()))
+        if found and size > largest:
+            break
+        found.append(Item(place, arms[place], **kept[place]))
+    return ItemList(tuple(found), tuple(there[len(found) :]), total)

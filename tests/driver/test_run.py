@@ -18,11 +18,11 @@ from typing import Any
 import pytest
 
 from standout import Problem
+from standout.driver.command import Command, MeasurementFailed, parse_command
+from standout.driver.worker import Worker, _began, is_gone, worker_name
 from standout.errors import StudyError, UncertainError
 from standout.retries import Patience
 from standout.study import Study
-from standout.study.measuring.command import Command, MeasurementFailed, parse_command
-from standout.study.measuring.worker import Worker, _began, is_gone, worker_name
 from tests.cli.test_study import NASTY, write_arms
 from tests.patience import HANGS, until
 from tests.study.cli import standout
@@ -116,7 +116,7 @@ def test_bad_commands(command: str, message: str) -> None:
 
 
 def test_bad_words(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("standout.study.measuring.campaign.DASK_PATIENCE", 1.0)
+    monkeypatch.setattr("standout.driver.campaign.DASK_PATIENCE", 1.0)
     arms = write_arms(here, ["a", "b", "c"])
     for words, message in (
         ((), "say how to measure"),
@@ -330,7 +330,7 @@ def test_output_that_never_ends_is_not_kept(here: Path) -> None:
 
 
 def test_long_output_is_cut(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("standout.study.measuring.command.KEPT", 1000)
+    monkeypatch.setattr("standout.driver.command.KEPT", 1000)
     script(here, "assay", "yes 7 | head -c 3000000\nyes bad | head -c 3000000 >&2; echo end >&2")
     command = Command(("./assay", "a"))
     with pytest.raises(MeasurementFailed, match="not a number"):

@@ -116,7 +116,7 @@ def test_run_on_dask(cluster: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(folder)
     arms = write_arms(folder, ARMS)
     question = ("--noise", "gaussian:0.002", "--k", 3, "--dask", cluster.scheduler_address)
-    function = ("--measure-python", "tests.study.measuring.test_executor:noisy")
+    function = ("--measure-python", "tests.driver.test_executor:noisy")
     outcome = standout("run", "--arms", arms, *function, *question, "--json", "x.db")
     assert outcome.code == 0, outcome.err
     assert outcome.json["outliers"] == ["arm 7"]

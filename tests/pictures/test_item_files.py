@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from standout.errors import NoPictureError, StudyError
-from standout.study.rating import picture_files
-from standout.study.rating.picture_files import (
+from standout.pictures import item_files
+from standout.pictures.item_files import (
     checked_folder,
     kind_of,
     read_picture,
@@ -115,7 +115,7 @@ def test_content_and_ending_must_agree(pictures: Path) -> None:
 
 
 def test_large_files_are_refused(pictures: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(picture_files, "LARGEST", 1_000_000)
+    monkeypatch.setattr(item_files, "LARGEST", 1_000_000)
     (pictures / "large.png").write_bytes(png() + b"0" * 1_000_000)
     assert "more than 1 MB" in refused(pictures, "large.png")
 

@@ -1,14 +1,89 @@
-"""What a rating page shows: its question, its answers, and the item of each arm."""
+"""What a rating page shows: its question, its answers, and the item of each arm.
+
+A scale is of evenly spaced answers, both ends among them.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from standout.core.noise import Noise
 from standout.errors import ProblemError, RewardError, shown
 from standout.study.arguments import encodable, real
-from standout.study.rating.scale import check_steps
+
+USUAL_STEPS = 10
+MOST_STEPS = 100_000
+_ROUNDING = 1e-9
+"""A step may miss `max` by this part of itself: what writing 0.1 in binary costs."""
+
+
+def check_steps(where: str, low: float, high: float, given: Mapping[str, Any], noise: Noise) -> int:
+    """How many steps lead from `low` to `high`: `steps`, or from `step`, or `USUAL_STEPS`.
+
+    Raises ProblemError for a step that misses `high`, and for answers that are
+    no rewards of this noise.
+    """
+    if given.get("steps") is not None and given.get("step") is not None:
+        raise ProblemError(f"{where} has both steps and step; keep steps, the number of them")
+    if given.get("steps") is not None:
+        steps = _whole(where, given["steps"])
+    elif given.get("step") is not None:
+        steps = _from_step(where, low, high, given["step"])
+    else:
+        steps = USUAL_STEPS
+    if steps > MOST_STEPS:
+        raise ProblemError(f"{where} has {steps:,} steps; {MOST_STEPS:,} is the most")
+    first = value_at(low, high, steps, 1)
+    if not low < first <= high:
+        raise ProblemError(f"{where}: {steps:,} steps from {low:g} to {high:g} are too small")
+    try:
+        noise.check_reward(first)
+    except RewardError as error:
+        raise ProblemError(
+            f"{where}: {steps} steps from {low:g} to {high:g} lead to a value that cannot be: "
+            f"{error}"
+        ) from None
+    return steps
+
+
+def _whole(where: str, steps: Any) -> int:
+    number = real(steps)
+    if number is None or number != int(number):
+        raise ProblemError(f"{where}: steps must be a whole number, not {shown(steps)}")
+    if number < 1:
+        raise ProblemError(f"{where}: steps must be at least 1, not {number:g}")
+    return int(number)
+
+
+def _from_step(where: str, low: float, high: float, given: Any) -> int:
+    step = real(given)
+    if step is None:
+        raise ProblemError(f"{where}: step must be a number, not {shown(given)}")
+    if not 0 < step <= high - low:
+        raise ProblemError(f"{where}: step {step:g} must be positive and at most {high - low:g}")
+    exact = (high - low) / step
+    if not math.isfinite(exact) or exact > MOST_STEPS + 1:
+        raise ProblemError(f"{where}: step {step:g} makes more than {MOST_STEPS:,} steps")
+    steps = round(exact)
+    if abs(exact - steps) > _ROUNDING:
+        near = sorted({math.floor(exact), math.ceil(exact)} | {steps})
+        named = " or ".join(f'"steps": {n} ({(high - low) / n:.6g} each)' for n in near)
+        raise ProblemError(
+            f"{where}: steps of {step!r} from {low:g} miss {high:g}; say how many there are "
+            f"instead: {named}"
+        )
+    return steps
+
+
+def value_at(low: float, high: float, steps: int, number: int) -> float:
+    """The answer after `number` steps; exactly `low` and `high` at the ends.
+
+    The rating page works out the same, operation by operation.
+    """
+    return high if number == steps else low + (high - low) * number / steps
+
 
 PARTS = ("text", "image", "html")
 """What an item may consist of: plain text, the address of a picture, markup shown as such."""

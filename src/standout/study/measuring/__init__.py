@@ -1,1 +1,0 @@
-"""Measuring for a study: an arm's program or function, the loop around it, and `standout run`."""
