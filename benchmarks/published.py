@@ -1,9 +1,9 @@
 """All published methods for outlier arms, and ours, on the same questions.
 
 0/1 rewards, which every method is defined for, and means for which the threshold of median and
-MAD and that of mean and standard deviation give the same outliers, so that all are asked the same.
-Pulls to the end, with their standard error, and the runs with a wrong answer. `--markdown` prints
-the table of docs/methods.md.
+MAD, that of mean and standard deviation and the gaps of GOLD give the same outliers: all methods
+are asked the same, but GOLD is told how many arms stand out. Pulls to the end, with their standard
+error, and the runs with a wrong answer. `--markdown` prints the table of docs/methods.md.
 """
 
 from __future__ import annotations
@@ -37,13 +37,17 @@ def family_of(name: str, means: list[float], problem: Problem) -> FixedFamily:
 def rows(runs: int, seed: int, batch: int) -> list[list[str]]:
     problem = Problem(noise="bernoulli", k=K)
     table = [["method", *(f"pulls, {name}" for name in QUESTIONS), "wrong", "from"]]
-    labels = [
-        name if method.refines else f"{name}:batch={batch}" for name, method in METHODS.items()
-    ]
-    found = [
-        simulate(family_of(name, means, problem), labels, problem, runs=runs, seed=seed, jobs=1)
-        for name, means in QUESTIONS.items()
-    ]
+    found = []
+    for name, means in QUESTIONS.items():
+        share = robust.outliers(means, problem.factor).mean()
+        labels = [
+            label
+            + ("" if method.refines else f":batch={batch}")
+            + ("" if method.rho is None else f",rho={1 - share}")
+            for label, method in METHODS.items()
+        ]
+        family = family_of(name, means, problem)
+        found.append(simulate(family, labels, problem, runs=runs, seed=seed, jobs=1))
     for number, (name, method) in enumerate(METHODS.items()):
         results = [each.results[number] for each in found]
         assert all(result.stopped == runs for result in results)

@@ -39,7 +39,7 @@ def measured(label: str, family: str) -> tuple[Spec, State]:
 
 
 def labels(family: str) -> list[str]:
-    plain = [name for name in METHODS if not METHODS[name].needs_bounded_rewards]
+    plain = [name for name in METHODS if METHODS[name].is_robust]
     if family in ("gaussian", "heavy:1"):
         return ["focus", "focus:goal=anytime", "roai-lucb:interval=auto,range=exact"]
     return [*plain, "focus:goal=anytime"]

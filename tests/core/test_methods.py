@@ -43,7 +43,7 @@ def test_parse(text: str, changes: dict[str, object]) -> None:
 
 
 BAD = [
-    ("", "no method ''; there are focus, ade, crossing, joint, random, roai-elim, .*wrr"),
+    ("", "no method ''; there are focus, ade, crossing, gold, joint, random, roai-elim, .*wrr"),
     ("ucb", "no method 'ucb'"),
     ("random:batch", "'batch' must look like batch=5"),
     ("random:batch=many", "batch"),

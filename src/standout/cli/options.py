@@ -238,10 +238,7 @@ def read_methods(
     for name, value in (("interval", interval), ("range", threshold_range), ("goal", goal)):
         if value is None:
             continue
-        takes = [
-            m.anytime is not None if name == "goal" else not m.needs_bounded_rewards
-            for m in methods
-        ]
+        takes = [m.anytime is not None if name == "goal" else m.is_robust for m in methods]
         if not any(takes):
             with_options(methods[0], {name: value})  # says why not
         methods = [

@@ -31,6 +31,7 @@ class RangeKind(IntEnum):
     EXACT = 2
     JOINT = 3
     DRAWN = 4
+    GAPS = 5
 
 
 class Verdict(IntEnum):

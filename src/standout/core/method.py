@@ -61,7 +61,8 @@ class Method:
     is infinite, so that means can be given as known. `anytime`: the rule for the goal of
     the lowest error at any time. `crosses`: the joint certificate has a crossing bet, too.
     `fallback`: the method that it is where the joint certificate is out of reach, and
-    intervals alone decide. `needs_bounded_rewards`, `can_subset`: what it is defined for.
+    intervals alone decide. `rho`: there is no threshold; outliers are the first 1 - rho of all
+    arms that part from the rest. `needs_bounded_rewards`, `can_subset`: what it is defined for.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Method:
     batch: int = 1
     growth: float = 0.0
     scales: int = SCALES
+    rho: float | None = None
     _plain: Method | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -98,6 +100,10 @@ class Method:
             )
         if self.range == RangeKind.JOINT and self.fallback is None:
             raise MethodError(f"{self.name} has no joint range; joint and crossing have")
+        if self.rho is not None and self.range != RangeKind.GAPS:
+            raise MethodError(f"{self.name} has no rho option; gold has")
+        if self.rho is not None and not 0.5 < self.rho < 1:
+            raise MethodError(f"rho must lie between 0.5 and 1, not {self.rho:g}")
         if self.subset is not None:
             self._check_subset(*self.subset)
 
@@ -148,8 +154,8 @@ class Method:
 
     @property
     def is_robust(self) -> bool:
-        """Whether its threshold is that of median and MAD, not of mean and standard deviation."""
-        return self.range not in (RangeKind.MEAN_STD, RangeKind.DRAWN)
+        """Whether its threshold is that of median and MAD, not another or none."""
+        return self.range not in (RangeKind.MEAN_STD, RangeKind.DRAWN, RangeKind.GAPS)
 
     def interval_for(self, problem: Problem) -> IntervalKind:
         """The interval in use: the method's own, or the tightest for the noise."""
@@ -179,6 +185,8 @@ class Method:
             options.append(f"growth={self.growth:g}")
         if self.scales != plain.scales:
             options.append(f"scales={self.scales}")
+        if self.rho is not None and self.rho != plain.rho:
+            options.append(f"rho={self.rho:g}")
         return self.name + (":" + ",".join(options) if options else "")
 
     def spec(self, problem: Problem, n_arms: int) -> Spec:
@@ -252,6 +260,8 @@ class Method:
             means_part=MEANS_PART if crosses else 1.0,
             flips=flips,
             crosses=crosses,
+            # 1e-9: a share written as 0.1 must not lose an arm to binary rounding.
+            parting=0 if self.rho is None else max(1, int((1 - self.rho) * n_arms + 1e-9)),
         )
 
     def _own(self, option: str, flips: bool) -> Any:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DEFAULT_METHOD = "focus"
 GROUP = "standout.methods"
 """Entry points under which other packages offer methods."""
-_NUMBERS = ("lambda", "epsilon", "batch", "growth", "scales")
+_NUMBERS = ("lambda", "epsilon", "batch", "growth", "scales", "rho")
 
 
 def _built_in() -> dict[str, Method]:
@@ -105,14 +105,15 @@ def with_options(method: Method, options: dict[str, str]) -> Method:
                     f"{name} must be a whole number of at least 1, not {options[name]}"
                 )
             changes[name] = int(numbers[name])
-    if "growth" in numbers:
-        changes["growth"] = numbers["growth"]
+    for name in ("growth", "rho"):
+        if name in numbers:
+            changes[name] = numbers[name]
     for name, choices in (("interval", INTERVALS), ("range", RANGES)):
         if name in options:
             changes[name] = _pick(name, choices, options[name])
     if "goal" in options:
         changes |= _goal(method, options["goal"])
-    if method.needs_bounded_rewards and ("interval" in changes or "range" in changes):
+    if not method.is_robust and ("interval" in changes or "range" in changes):
         raise MethodError(f"{method.name} has an interval and a threshold of its own")
     return replace(method, **changes)
 

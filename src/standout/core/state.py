@@ -90,6 +90,7 @@ class Spec(Struct):
     means_part: float
     flips: bool
     crosses: bool
+    parting: int
 
     @property
     def samples(self) -> bool:

@@ -48,6 +48,11 @@ def question(facts: Facts) -> list[str]:
 
 
 def _threshold(problem: Problem, method: Method) -> str:
+    if method.rho is not None:
+        return (
+            "An arm stands out when wide gaps part it, or a small group with it, from all others; "
+            f"the first {(1 - method.rho) * 100:g} % of the arms that part are the answer."
+        )
     if not method.is_robust:
         middle, unit, words = "average", "standard deviation", ""
         scale = ""
@@ -165,6 +170,8 @@ def settings(facts: Facts) -> list[tuple[str, str]]:
         ("Ends before all is certain", until),
         ("Order of counting", "as handed out" if facts.log.is_ordered else "as told"),
     ]
-    if not method.is_robust:
+    if method.rho is not None:
+        rows = rows[3:]
+    elif not method.is_robust:
         rows.pop(2)
     return rows

@@ -11,6 +11,7 @@ from standout.core.threshold.algorithm1 import algorithm1
 from standout.core.threshold.best_guess import plug_in
 from standout.core.threshold.drawn import drawn_interval
 from standout.core.threshold.exact import exact_range
+from standout.core.threshold.gaps import part_arms
 from standout.core.threshold.mean_std import mean_std_interval
 
 
@@ -39,6 +40,7 @@ _RANGES = {
     (RangeKind.JOINT, True): exact_range,
     (RangeKind.MEAN_STD, False): mean_std_interval,
     (RangeKind.DRAWN, False): drawn_interval,
+    (RangeKind.GAPS, False): part_arms,
 }
 _update_range = dispatch(lambda spec: _RANGES[spec.range, spec.refines])
 
