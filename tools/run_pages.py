@@ -11,7 +11,9 @@ A page is run from top to bottom, as a reader would, in an empty folder:
 - in a `console` block every line that begins with `$ ` is a command, and what follows is what it
   prints;
 - a block after `<!-- file: NAME -->` is a file;
-- `<!-- not run -->` before a block leaves it alone.
+- `<!-- not run -->` before a block leaves it alone;
+- `<!-- needs: NAME -->` names a file of data that is not part of the project: it is taken from
+  `shared/data` beside the clone, and without it the page is left as it is.
 
 A picture `![...](../images/NAME)` is the file NAME of that folder, if the page leaves one there.
 `tests/test_pages.py` checks that the pages say what comes out.
@@ -42,6 +44,8 @@ PAGES = [
     *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
     *sorted((ROOT / "docs" / "cases").glob("*.md")),
 ]
+DATA = ROOT.parent / "shared" / "data"
+NEEDS = re.compile(r"^<!-- needs: (\S+) -->$", re.MULTILINE)
 BLOCK = re.compile(
     r"(?:^<!-- (?P<order>[^>]+) -->\n)?"
     r"^```(?P<kind>python|console|csv|json|text)\n(?P<code>.*?)^```\n"
@@ -55,9 +59,17 @@ class PageError(Exception):
     """A page does not do what it says."""
 
 
+class NoDataError(Exception):
+    """Data that the page needs are not here."""
+
+
 def rendered(page: str) -> str:
     """The page with what it prints when it is run in the current folder."""
     names: dict[str, Any] = {"__name__": "__main__"}
+    for name in NEEDS.findall(page):
+        if not (DATA / name).exists():
+            raise NoDataError(f"{name} is not in {DATA}")
+        Path(name).symlink_to(DATA / name)
 
     def run(found: re.Match[str]) -> str:
         order, kind, code, said = found["order"] or "", found["kind"], found["code"], found["said"]
@@ -187,7 +199,11 @@ def main() -> None:
     for path in [page.resolve() for page in given.pages]:
         print(path.relative_to(ROOT))
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-            text = rendered(path.read_text("utf-8"))
+            try:
+                text = rendered(path.read_text("utf-8"))
+            except NoDataError as error:
+                print(f"  left as it is: {error}")
+                continue
             if given.pictures:
                 _take_pictures(text)
         path.write_text(text, encoding="utf-8")

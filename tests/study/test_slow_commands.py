@@ -11,7 +11,7 @@ import pytest
 from standout.study import Study
 from tests.study.cli import standout
 
-DOCS = Path(__file__).parents[2] / "docs" / "studies.md"
+DOCS = Path(__file__).parents[2] / "docs" / "cases" / "timings.md"
 
 
 def block(after: str) -> str:
@@ -47,6 +47,8 @@ def test_finds_the_slow_command(
     if noise is None:
         assert outcome.json["outliers"] == ["sleep 0.3; date"]
         assert outcome.json["reason"] == "decided"
+        exec(compile(block("was clear first."), "<page>", "exec"), {})
+        assert (folder / "case-timings-one.png").exists()
     else:
         assert set(outcome.json["outliers"]) <= {"sleep 0.3; date"}
         assert outcome.json["pulls"] == 60
