@@ -22,7 +22,7 @@ class TestErrors:
             (["fig1", "--method", "random:speed=1"], "no method option speed"),
             (["fig1", "--method", "random:batch=0"], "batch"),
             (["fig1", "--method", "rr"], "bounded rewards only"),
-            (["fig1", "--noise", "bernoulli"], "has gaussian:0.5 noise of its own"),
+            (["fig1", "--noise", "bernoulli"], "give no noise"),
             (["fig1", "--noise", "pink"], "noise 'pink' is not known"),
             (["fig1", "--noise", "gaussian:nan"], "sigma must be a positive number"),
             (["fig1", "--k", "nan"], "k must be finite"),

@@ -177,10 +177,10 @@ def test_chances_of_an_answer_and_of_themselves() -> None:
     ("call", "words"),
     [
         (plot.chances, "has no chances"),
-        (plot.undecided, "give identify progress=Recorder"),
+        (plot.undecided, "pass progress=Recorder"),
         (lambda found: plot.intervals(plot.Recorder()), "nothing was recorded"),
         (lambda found: plot.arms(7), "a plot of arms needs an answer"),
-        (lambda found: plot.rewards({"a": [1.0]}, "b"), "no arm 'b' here"),
+        (lambda found: plot.rewards({"a": [1.0]}, "b"), "there is no arm 'b'"),
         (
             lambda found: plot.rewards({"arm": ["a"], "count": [3], "sum": [2]}, "a"),
             "one row per reward",

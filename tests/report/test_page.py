@@ -205,7 +205,7 @@ def test_a_table_that_would_be_too_large_is_cut(
     with make(tmp_path, budget=140) as study:
         facts = gather(measure(study))
     text = render(facts)
-    assert "undecided arms (those with the smallest estimates) are left out here" in text
+    assert "undecided arms (those with the smallest estimates) are not shown" in text
 
 
 def test_facts_for_machines(tmp_path: Path) -> None:

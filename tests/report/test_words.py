@@ -18,8 +18,10 @@ from tests.report.studies import MEANS, NAMES, make, measure
 def test_not_yet_started(tmp_path: Path) -> None:
     with make(tmp_path) as study:
         facts = gather(study)
-    assert words.answer(facts) == "Nothing has been measured yet: 7 arms wait for first pulls."
-    assert words.confidence(facts) == "No claim is made yet, so none can be wrong."
+    assert (
+        words.answer(facts) == "Nothing has been measured yet: 7 arms wait for their first pulls."
+    )
+    assert words.confidence(facts) == "No arm is decided yet, so nothing can be wrong."
     assert "nothing to compare" in words.effort(facts)
     assert words.guess(facts) == words.undecided_reason(facts) == ""
 
@@ -27,7 +29,7 @@ def test_not_yet_started(tmp_path: Path) -> None:
 def test_just_begun(tmp_path: Path) -> None:
     with make(tmp_path) as study:
         facts = gather(measure(study, most=3))
-    assert words.answer(facts).startswith("Nothing can be said yet: measuring has begun with")
+    assert words.answer(facts).startswith("It is too early to tell: 3 pulls of 7 arms so far")
 
 
 def test_under_way(tmp_path: Path) -> None:
@@ -47,7 +49,7 @@ def test_some_decided(tmp_path: Path) -> None:
         facts = gather(study)
     assert words.answer(facts).startswith("1 of the 7 arms stands out for certain: yew.")
     assert words.answer(facts).endswith("still undecided.")
-    assert "Undecided arms carry no claim." in words.confidence(facts)
+    assert "There is no claim about undecided arms." in words.confidence(facts)
     assert "touches the threshold's band" in words.undecided_reason(facts)
 
 
@@ -68,8 +70,8 @@ def test_none_stands_out(tmp_path: Path) -> None:
     with make(tmp_path, problem={"tolerance": 0.5}) as study:
         facts = gather(measure(study, MEANS | {"yew": 0.1}))
     assert words.answer(facts) == "None of the 7 arms stands out."
-    assert "within 0.5 of the threshold may go either way" in words.confidence(facts)
-    assert any("either way" in line for line in question.question(facts))
+    assert "within 0.5 of the threshold, either verdict counts as right" in words.confidence(facts)
+    assert any("either verdict" in line for line in question.question(facts))
 
 
 def test_budget_used_up(tmp_path: Path) -> None:
@@ -119,7 +121,7 @@ def test_low_side(tmp_path: Path) -> None:
     [
         ("bernoulli", "A reward is 0 or 1"),
         ("bounded:0,5", "between 0 and 5"),
-        ("heavy:2", "at most 2, whatever its distribution"),
+        ("heavy:2", "at most 2, with any distribution"),
         ("gaussian", "bell-shaped), with any spread"),
         ("gaussian:2", "standard deviation of 2"),
     ],
@@ -140,7 +142,7 @@ def test_other_thresholds_are_explained(tmp_path: Path) -> None:
         assert "Scale of the MAD" not in dict(question.settings(facts))
     arms = [f"arm {i}" for i in range(30)]
     with make(tmp_path, "subset", arms=arms, method="roai-lucb:lambda=2,epsilon=0.1") as study:
-        assert any("made from 15 arms" in line for line in question.question(gather(study)))
+        assert any("computed from 15 arms" in line for line in question.question(gather(study)))
 
 
 def test_the_picture_says_what_decides(tmp_path: Path) -> None:
@@ -218,6 +220,4 @@ def test_a_budget_that_will_hardly_do(tmp_path: Path) -> None:
     with make(tmp_path) as study:
         measure(study, most=100)
         study.set(budget=110)
-        assert "the 10 that are left of it will hardly decide every arm" in words.effort(
-            gather(study)
-        )
+        assert "the remaining 10 will probably not decide every arm" in words.effort(gather(study))

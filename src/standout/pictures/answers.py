@@ -35,21 +35,21 @@ _STYLE = """
 
 
 def picture_of(found: Identification) -> Picture | None:
-    """The picture of an answer that knows its question and has rewards; None of others."""
+    """The picture of an answer; None if it has no problem or no rewards."""
     if found.problem is None or not len(found.means) or not np.isfinite(found.means).any():
         return None
     return picture_of_answer(found, Problem(**found.problem.to_dict()))
 
 
 def drawing(found: Identification) -> str:
-    """The arms against the threshold as SVG, with its style: no script, nothing from elsewhere."""
+    """The arms against the threshold as SVG with its style: no script, no external resource."""
     picture = picture_of(found)
     if picture is None:
         return ""
     name = f"standout-{secrets.token_hex(4)}"
     digits = Digits((found.upper - found.lower).tolist())
     drawn = rows(picture, digits) if len(picture.names) <= MOST_ROWS else many(picture, digits)
-    # Other answers on the same page have pictures with the same names in them.
+    # Other answers on the same page contain the same names.
     drawn = drawn.replace('"arms-', f'"{name}-').replace("#arms-", f"#{name}-")
     style = _STYLE.format(name=name, light=css("light"), dark=css("dark"))
     return f'<div class="{name}"><style>{style}</style>{drawn}</div>'

@@ -1,8 +1,8 @@
 """The picture of arms as data: range, order, thresholds, and which arms are left out.
 
-What is drawn in a terminal, in a report and on a page is decided here, once; the
-drawings only turn values into characters, paths and pixels. The page has the range
-and its ticks from the service (`StudyView.scale`).
+The terminal, the report and the pages draw the same picture. They only turn values into
+characters, paths or pixels. A page gets its range and ticks from the service
+(`StudyView.scale`).
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from standout.results import Identification, Interval, StudyView, Threshold
 from standout.text import Digits, count, plural, printable
 
 MOST_SINGLE = 400
-"""Arms that are drawn one by one where they stand side by side."""
+"""The largest number of arms drawn one by one, side by side."""
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
     """Arms with one array entry each, and the range of values that is shown.
 
-    `estimate` is NaN for an arm without rewards; ends that are not known are
-    infinite. `guess` marks the arms that one would call outliers now, certain or
-    not. `bands` are the thresholds' intervals that are known at one end at least.
+    `estimate` is NaN for an arm without rewards; ends that are not known are infinite. `guess`
+    marks the arms that are called outliers now, certain or not. `bands` are the thresholds'
+    intervals that are known at one end at least.
     """
 
     names: Sequence[str]
@@ -49,16 +49,16 @@ class Picture:
     high: float
 
     def estimates(self) -> list[float]:
-        """Where the thresholds seem to be, those that the picture shows."""
+        """The estimated thresholds that lie within the picture."""
         found = [band.estimate for band in self.bands if isinstance(band, Threshold)]
         return [value for value in found if self.low <= value <= self.high]
 
     def kind(self, arm: int) -> Verdict:
-        """What is certain of an arm."""
+        """The verdict on an arm."""
         return Verdict(int(self.verdict[arm]))
 
     def is_low(self, arm: int) -> bool:
-        """Whether an arm that stands out does so for being low."""
+        """Whether an arm stands out on the low side."""
         if self.side is Side.BOTH:
             return bool(self.estimate[arm] < self.median)
         return self.side is Side.LOW
@@ -69,9 +69,9 @@ class Picture:
 
     @cached_property
     def order(self) -> Ints:
-        """From the side where outliers are looked for: largest first, smallest for low ones.
+        """The arms sorted from the side of the outliers: the largest first, or the smallest if low.
 
-        Equal ones as they were given; arms without an estimate last.
+        Equal arms keep their order; arms without an estimate come last.
         """
         sign = 1.0 if self.side is Side.LOW else -1.0
         key = np.where(np.isnan(self.estimate), np.inf, sign * self.estimate)
@@ -79,18 +79,18 @@ class Picture:
 
     @cached_property
     def measured(self) -> Ints:
-        """Arms with an estimate, from the smallest to the largest: side by side."""
+        """Arms with an estimate, from the smallest to the largest."""
         known = np.flatnonzero(~np.isnan(self.estimate))
         return known[np.argsort(self.estimate[known], kind="stable")]
 
     @property
     def is_crowded(self) -> bool:
-        """Whether they are too many to be drawn one by one, even side by side."""
+        """Whether there are too many arms to draw them one by one."""
         return len(self.measured) > MOST_SINGLE
 
 
 def picture_of_view(seen: StudyView, guess: Sequence[str] = ()) -> Picture:
-    """The picture of a study at one moment; `guess` names the outliers one would guess."""
+    """The picture of a study at one moment; `guess` names its likely outliers."""
     guessed = set(guess)
     return _picture(
         seen.names, seen.estimate, seen.lower, seen.upper, seen.pulls, seen.verdict,
@@ -138,16 +138,16 @@ def _picture(
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Neighbouring arms that have no line of their own."""
+    """Neighbouring arms without a line of their own."""
 
     arms: Ints
 
 
 def lines(picture: Picture, most: int) -> list[int | LeftOut]:
-    """What a list with at most `most` lines shows, in order: arms, and what is left out between.
+    """The lines of a list of at most `most` lines, in order: arms, and gaps for those left out.
 
-    Outliers come first, then undecided arms (those that seem to stand out before others), then
-    those nearest to the threshold.
+    Outliers come first, then undecided arms (likely outliers before others), then the arms nearest
+    to the threshold.
     """
     order, n_arms = picture.order, len(picture.order)
     if n_arms <= most:
@@ -180,10 +180,10 @@ def _by_interest(picture: Picture) -> Ints:
 
 
 def singled_out(picture: Picture) -> Flags:
-    """Of `measured`, the arms drawn one by one: all if they are few, else those that matter.
+    """Which of `measured` are drawn one by one: all if they are few, else those that matter.
 
-    Outliers, and undecided arms; of too many undecided ones, those that seem to
-    stand out. Of too many outliers, every so many.
+    These are outliers and undecided arms; of too many undecided arms, the likely outliers; of too
+    many outliers, an evenly spaced subset.
     """
     order = picture.measured
     if not picture.is_crowded:
@@ -192,7 +192,7 @@ def singled_out(picture: Picture) -> Flags:
     single: Flags = verdict == Verdict.OUTLIER
     found = np.flatnonzero(single)
     if len(found) > MOST_SINGLE:
-        # Evenly over the row, so that the picture keeps its form.
+        # Evenly spaced, so that the picture keeps its shape.
         single[:] = False
         single[found[np.linspace(0, len(found) - 1, MOST_SINGLE).round().astype(np.int64)]] = True
         return single
@@ -204,7 +204,7 @@ def singled_out(picture: Picture) -> Flags:
 
 
 def describe(picture: Picture, digits: Digits) -> str:
-    """The picture in words, for those who do not see it."""
+    """A text alternative for the picture."""
     undecided, normal, outliers = np.bincount(picture.verdict, minlength=3).tolist()
     words = [
         f"{plural(len(picture.names), 'arm')} sorted by estimate, each with its interval: "
@@ -219,7 +219,7 @@ def describe(picture: Picture, digits: Digits) -> str:
 
 
 def arm_words(picture: Picture, arm: int, digits: Digits) -> str:
-    """One arm in words: what a pointer over it shows."""
+    """One arm in words: the tooltip of its mark."""
     interval = digits.interval(float(picture.lower[arm]), float(picture.upper[arm]))
     return (
         f"{printable(picture.names[arm])}: {picture.word(arm)}, "

@@ -1,9 +1,8 @@
 """One mark, one colour and one word for each verdict, wherever arms are shown.
 
-The terminal, the report and the pages of the service all take theirs from here:
-drawings read the table, style sheets and scripts get it as `css` and `script`. A
-verdict differs from the others by its shape, in the terminal by its character;
-colour only helps. docs/report.md has the table for readers.
+The terminal, the report and the service's pages use this table; style sheets and scripts get it
+as `css` and `script`. Verdicts differ by shape, and in the terminal by character; colour is only
+an addition. docs/report.md shows the table.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Colour:
-    """A colour on light and on dark grounds, as `#rrggbb`, or `#rrggbbaa` to shine through."""
+    """A colour for light and for dark backgrounds, as `#rrggbb` or, if transparent, `#rrggbbaa`."""
 
     light: str
     dark: str
@@ -26,7 +25,7 @@ class Colour:
 
 @dataclass(frozen=True)
 class Glyph:
-    """A character, and what stands for it where only ASCII can be written."""
+    """A character, and its replacement in ASCII."""
 
     fine: str
     plain: str
@@ -34,16 +33,15 @@ class Glyph:
 
 @dataclass(frozen=True)
 class Mark:
-    """How arms with one verdict look and what they are called.
+    """The shape and the name of arms with one verdict.
 
-    `corners` are those of its shape, in units of its size around (0, 0) with y
-    pointing down; none for a disc of `radius`. `is_open`: drawn as an outline.
-    `low` is the character of an arm that stands out for being low; its shape is
-    turned upside down.
+    `corners` are those of its shape, in units of its size around (0, 0) with y pointing down; a
+    disc of `radius` has none. `is_open` means drawn as an outline. `low` is the character of a low
+    outlier, whose shape is turned upside down.
     """
 
     name: str
-    """The word for one arm; also its class in style sheets and the name of its colour."""
+    """The word for one arm; also its class in style sheets and its colour's name."""
     many: str
     corners: tuple[Point, ...]
     radius: float
@@ -106,14 +104,14 @@ THRESHOLD = Band()
 
 
 def word(verdict: Verdict, is_low: bool, both_sides: bool) -> str:
-    """What an arm is called; where both sides are asked, an outlier with its side."""
+    """The word for an arm; if both sides are asked, an outlier's with its side."""
     if verdict is Verdict.OUTLIER and both_sides:
         return f"{'low' if is_low else 'high'} {OUTLIER.name}"
     return MARKS[verdict].name
 
 
 def outline(mark: Mark, is_low: bool, x: float, y: float, size: float) -> str:
-    """The path of a mark around (x, y), for SVG; `size` is about half its height."""
+    """The SVG path of a mark around (x, y); `size` is about half its height."""
     if not mark.corners:
         r = _short(mark.radius * size)
         left, across = _short(x - mark.radius * size), _short(2 * mark.radius * size)
@@ -137,7 +135,7 @@ def colours(theme: str) -> dict[str, str]:
 
 
 def css(theme: str) -> str:
-    """The same as declarations: what stands between the braces of a rule."""
+    """The colours as declarations for a CSS rule."""
     return " ".join(f"--{name}: {value};" for name, value in colours(theme).items())
 
 
@@ -158,5 +156,5 @@ def script() -> str:
 
 
 def style_sheet() -> str:
-    """The colours for pages that say their theme in `data-theme`."""
+    """The colours for pages that set their theme in `data-theme`."""
     return f':root {{ {css("light")} }}\n:root[data-theme="dark"] {{ {css("dark")} }}\n'

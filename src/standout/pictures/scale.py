@@ -1,4 +1,4 @@
-"""From values to places: the range of values that a picture shows, its ticks, its coordinates."""
+"""From values to coordinates: the range of a picture, its ticks, its scale."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from standout.core.typing import Floats
 from standout.results import ArmHistory, Interval, Scale, Tick, Trace
 
 LARGEST = 1e300
-"""Values beyond are drawn here: the width of a picture stays a number."""
+"""Larger values are drawn here, so that the width of a picture stays finite."""
 MOST_TICKS = 8
-"""More than most screens have room for: a page leaves some out."""
+"""More than most screens have room for; a page leaves some out."""
 FAR = 3.0
-"""A threshold's end farther from the arms than so many times their spread is not waited for."""
+"""A threshold's end farther from the arms than this many times their spread is cut off."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """Maps values to coordinates, `start` for `low` and `end` for `high`; clipped."""
+    """Maps values to coordinates: `low` to `start` and `high` to `end`, clipped."""
 
     low: float
     high: float
@@ -29,7 +29,7 @@ class Line:
     end: float
 
     def __call__(self, value: float) -> float:
-        """The coordinate of a value; infinite ones lie at an end."""
+        """The coordinate of a value; infinite values lie at an end."""
         if math.isnan(value):
             return self.start
         if math.isinf(value):
@@ -53,10 +53,10 @@ def value_range(
     bands: Sequence[Interval],
     possible: tuple[float, float] = (-math.inf, math.inf),
 ) -> tuple[float, float]:
-    """The values to show: all estimates, the thresholds, and intervals where these leave room.
+    """The range to show: all estimates, the thresholds, and intervals where there is room.
 
-    A wide interval may add a third of the estimates' spread to each side, and the
-    spread itself if nearly all are so wide. What goes beyond is cut off.
+    A wide interval may add a third of the estimates' spread to each side, and the whole spread if
+    nearly all intervals are that wide. The rest is cut off.
     """
     inner = _clipped(estimate)
     middle, spread = (float(np.median(inner)), float(np.ptp(inner))) if len(inner) else (0.0, 0.0)
@@ -85,7 +85,7 @@ def _clipped(values: Floats) -> Floats:
 def _widened(
     low: float, high: float, room: float, lower: Floats, upper: Floats
 ) -> tuple[float, float]:
-    """Room for the ends of intervals: all that lie near, and farther if most are far."""
+    """The range with room for intervals' ends: near ones, or farther ones if most are far."""
     down, up = [low], [high]
     if len(lower):
         most = float(np.quantile(lower, 0.02))
@@ -97,7 +97,7 @@ def _widened(
 
 
 def trace_range(trace: Trace) -> tuple[float, float]:
-    """The thresholds of the later two thirds of the way; what was wider before is cut off."""
+    """The thresholds' range over the last two thirds of the trace; wider ones are cut off."""
     ends = (trace.lower, trace.upper, trace.lower_low, trace.upper_low)
     later = np.concatenate([column[len(trace) // 3 :] for column in ends])
     known = later if np.isfinite(later).any() else np.concatenate(ends)
@@ -107,20 +107,20 @@ def trace_range(trace: Trace) -> tuple[float, float]:
 def path_range(
     path: ArmHistory, bands: Sequence[Interval], possible: tuple[float, float]
 ) -> tuple[float, float]:
-    """The interval of one arm in the later two thirds of its moments, and thresholds near it."""
+    """The range of one arm's interval over its last two thirds, with thresholds near it."""
     begin = len(path.pulls) // 3
     ends = np.concatenate([path.mean[begin:], path.lower[begin:], path.upper[begin:]])
     return value_range(ends, ends, ends, bands, possible)
 
 
 def scale(low: float, high: float) -> Scale:
-    """The scale of a picture that is drawn elsewhere."""
+    """The scale of a picture that a page draws."""
     marks = ticks(low, high, MOST_TICKS)
     return Scale(low, high, tuple(Tick(at, label.replace("-", "\u2212")) for at, label in marks))
 
 
 def ticks(low: float, high: float, wanted: int) -> list[tuple[float, str]]:
-    """Round values within [low, high] with their labels; at most about `wanted`, at least one."""
+    """Round values within [low, high] with their labels: about `wanted` of them, at least one."""
     span = high - low
     if not (1e-290 < span < math.inf):
         return [(low, f"{low:g}")]

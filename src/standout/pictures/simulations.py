@@ -1,4 +1,4 @@
-"""The runs of a simulation, for a notebook and on matplotlib axes: a row of dots per method."""
+"""The runs of a simulation, in a notebook and on matplotlib axes: a row of dots per method."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROW, _LEFT, _MOST_DOTS = 30.0, 190.0, 400
 
 
 def _dots(result: MethodResult) -> tuple[list[float], list[float]]:
-    """The pulls of some runs, evenly chosen, and a height between -1 and 1 for each dot."""
+    """The pulls of some evenly chosen runs, and a height between -1 and 1 for each dot."""
     pulls = result.pulls[np.linspace(0, result.runs - 1, min(result.runs, _MOST_DOTS)).astype(int)]
     heights = np.modf(np.arange(len(pulls)) * 0.618)[0] * 2 - 1
     return pulls.tolist(), heights.tolist()
@@ -26,12 +26,12 @@ def _dots(result: MethodResult) -> tuple[list[float], list[float]]:
 
 def _words(result: MethodResult) -> str:
     left = result.runs - result.stopped
-    parts = [f"{result.wrong:,} wrong"] * (result.wrong > 0) + [f"{left:,} not ended"] * (left > 0)
+    parts = [f"{result.wrong:,} wrong"] * (result.wrong > 0) + [f"{left:,} unfinished"] * (left > 0)
     return f"{result.method}: {', '.join(parts)}" if parts else result.method
 
 
 def drawing(simulation: Simulation) -> str:
-    """The pulls of each run as SVG: no script, nothing from elsewhere."""
+    """The pulls of each run as SVG: no script, no external resource."""
     results = [result for result in simulation.results if result.runs]
     if not results:
         return ""
@@ -59,7 +59,7 @@ def drawing(simulation: Simulation) -> str:
 
 
 def plot(simulation: Simulation, ax: Any = None) -> Any:
-    """The pulls of each run on matplotlib axes; gives the axes."""
+    """Draw the pulls of each run on matplotlib axes; return the axes."""
     require("plot", "a plot")
     results = [result for result in simulation.results if result.runs]
     if not results:

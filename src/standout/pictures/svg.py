@@ -11,23 +11,23 @@ from standout.pictures.scale import Line
 from standout.text import count, rounded
 
 TEXT_WIDTH = 6.2
-"""Average width of a character of the small texts, in units of the picture."""
+"""Average width of a character of small text, in units of the picture."""
 WIDE, NARROW = 760.0, 360.0
 """Widths of a picture for a page and for a phone."""
 
 
 def text(value: str) -> str:
-    """Any text, safe inside a page."""
+    """Any text, escaped for a page."""
     return html.escape(value, quote=True)
 
 
 def n(value: float) -> str:
-    """A coordinate, short."""
+    """A coordinate with few digits."""
     return f"{value:.1f}".rstrip("0").rstrip(".")
 
 
 def mark(picture: Picture, arm: int, x: float, y: float, size: float = 4.6) -> str:
-    """An arm's estimate: the mark of its verdict around (x, y)."""
+    """The mark of an arm's verdict around (x, y)."""
     look = MARKS[picture.kind(arm)]
     kind = ' class="open"' if look.is_open else ""
     return f'<path{kind} d="{outline(look, picture.is_low(arm), x, y, size)}"/>'
@@ -36,7 +36,7 @@ def mark(picture: Picture, arm: int, x: float, y: float, size: float = 4.6) -> s
 def picture(
     name: str, kind: str, width: float, height: float, title: str, about: str, parts: list[str]
 ) -> str:
-    """A whole picture; `name` must be unique on the page, `kind` says on which screens it shows."""
+    """A whole picture; `name` must be unique on the page, `kind` is its CSS class."""
     return (
         f'<svg class="{kind}" viewBox="0 0 {n(width)} {n(height)}" role="img" '
         f'aria-labelledby="{name}-t {name}-d">'
@@ -47,7 +47,7 @@ def picture(
 
 
 def label(x: float, y: float, words: str, anchor: str = "start", kind: str = "small") -> str:
-    """A text that begins, ends or has its middle at (x, y)."""
+    """A text that starts, ends or is centred at (x, y)."""
     side = "" if anchor == "start" else f' text-anchor="{anchor}"'
     return f'<text class="{kind}" x="{n(x)}" y="{n(y)}"{side}>{text(words)}</text>'
 
@@ -73,7 +73,7 @@ def left_axis(scale: Line, left: float, right: float, apart: float = 50.0) -> li
 
 
 def effort_bars(pulls: int, uniform: Uniform) -> str:
-    """Pulls used against those that uniform sampling would have needed; for both screens."""
+    """The pulls used beside those that uniform sampling would have needed, for all screens."""
     return _bars(pulls, uniform, WIDE, "wide") + _bars(pulls, uniform, NARROW, "narrow")
 
 

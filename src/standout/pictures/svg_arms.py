@@ -1,4 +1,4 @@
-"""The picture of arms as SVG: few with a line and a name each, or many side by side."""
+"""The picture of arms as SVG: few arms with a line and a name each, many side by side."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from standout.pictures.svg import NARROW, WIDE, n
 from standout.text import Digits, printable
 
 MOST_ROWS = 60
-"""Up to so many arms have a line and a name each."""
+"""Up to this many arms have a line and a name each."""
 ROW, ROWS_TOP = 19.0, 26.0
 MOST_NAMED = 12
 MOST_TITLED = 800
-"""With more arms, the pointer over one shows nothing: the file stays small."""
+"""With more arms there are no tooltips, to keep the file small."""
 LEFT, TOP = 52.0, 22.0
 CROWDS = (Verdict.NORMAL, Verdict.UNDECIDED, Verdict.OUTLIER)
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What differs between the picture for a page and that for a phone."""
+    """The differences between the picture for a page and the one for a phone."""
 
     kind: str
     width: float
@@ -41,7 +41,7 @@ SHAPES = (Shape("wide", WIDE, 170.0, 23, 90.0), Shape("narrow", NARROW, 104.0, 1
 
 
 def rows(picture: Picture, digits: Digits) -> str:
-    """The picture, once for wide and once for narrow screens."""
+    """The picture with a line per arm, for wide and for narrow screens."""
     return "".join(_rows(picture, digits, shape) for shape in SHAPES)
 
 
@@ -69,7 +69,7 @@ def _rows(picture: Picture, digits: Digits, shape: Shape) -> str:
 
 
 def _interval(picture: Picture, arm: int, scale: Line, y: float) -> list[str]:
-    """Interval and mark; an interval that goes on beyond the picture has an open end."""
+    """Interval and mark; an interval that extends beyond the picture has an open end."""
     if not math.isfinite(picture.estimate[arm]):
         return [svg.label(scale.start + 4, y + 4, "not measured yet")]
     lower, upper = float(picture.lower[arm]), float(picture.upper[arm])
@@ -109,7 +109,7 @@ def _upright_bands(picture: Picture, scale: Line, bottom: float) -> list[str]:
 
 
 def many(picture: Picture, digits: Digits) -> str:
-    """Each arm a vertical interval, a crowd as a band; for wide and for narrow screens."""
+    """The picture with arms side by side, a crowd as a band; for wide and for narrow screens."""
     return _many(picture, digits, WIDE, 420.0, "wide") + _many(
         picture, digits, NARROW, 340.0, "narrow"
     )
@@ -135,11 +135,11 @@ def _many(picture: Picture, digits: Digits, width: float, height: float, kind: s
 
 
 def places(single: Flags, left: float, right: float) -> Floats:
-    """Where each arm stands; one drawn by itself gets more room than one of a crowd."""
+    """The x coordinate of each arm; an arm drawn alone gets more room than one of a crowd."""
     weight = np.ones(len(single))
     alone = int(single.sum())
     if 0 < alone < len(single):
-        # At most 10 units each, and at most half of the width for all of them.
+        # At most 10 units each, and at most half of the width together.
         share = min(0.5, 10.0 * alone / (right - left))
         weight[single] = max(1.0, share / (1 - share) * (len(single) - alone) / alone)
     middle = np.cumsum(weight) - weight / 2
@@ -176,9 +176,9 @@ def _crowd(picture: Picture, kind: Verdict, crowd: Ints, x: Floats, scale: Line)
     middle = np.add.reduceat(picture.estimate[arms], edges) / sizes
     at = x[crowd[edges]]
     outlines, middles = [], []
-    # Where others stand between them, a new band begins.
+    # Other arms between them begin a new band.
     for run in np.split(np.arange(len(at)), np.flatnonzero(np.diff(column[edges]) > 2) + 1):
-        # Half a column wider at both ends: one column alone is seen as well.
+        # Half a column wider at both ends, so that a single column is visible.
         wide = np.concatenate([run[:1], run, run[-1:]])
         xs = np.concatenate([at[run[:1]] - 1.5, at[run], at[run[-1:]] + 1.5])
         there, back = _points(xs, upper[wide], scale), _points(xs[::-1], lower[wide][::-1], scale)

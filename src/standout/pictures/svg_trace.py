@@ -1,4 +1,4 @@
-"""How certainty grew: the threshold's interval and the undecided arms over the pulls."""
+"""The progress of a study: the threshold's interval and the undecided arms over the pulls."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEFT = 52.0
 
 
 def trace_pictures(trace: Trace, digits: Digits) -> str:
-    """Two panels over the same pulls, for wide and for narrow screens; none of a single moment."""
+    """Two panels over the same pulls, for wide and narrow screens; empty for one moment."""
     if len(trace) < 2:
         return ""
     return _panels(trace, digits, WIDE, "wide") + _panels(trace, digits, NARROW, "narrow")
@@ -39,7 +39,7 @@ def _panels(trace: Trace, digits: Digits, width: float, kind: str) -> str:
     parts += _count_axis(arms, LEFT, width - 12)
     parts.append(_steps(x, trace.undecided.astype(np.float64), arms))
     parts += _pulls_axis(first, last, across)
-    parts.append(svg.label((LEFT + width) / 2, 296, "pulls (each step a multiple)", "middle"))
+    parts.append(svg.label((LEFT + width) / 2, 296, "pulls (log scale)", "middle"))
     return svg.picture(
         f"trace-{kind}", kind, width, 302,
         "Threshold and undecided arms over the pulls", _words(trace, digits), parts,
@@ -62,7 +62,7 @@ def _band(x: Sequence[float], lower: Floats, upper: Floats, scale: Line) -> str:
 
 
 def _steps(x: Sequence[float], values: Floats, scale: Line) -> str:
-    """A line that goes across and then down: the number holds until the next is known."""
+    """A step line: each value holds until the next one."""
     path = [f"M{n(x[0])} {n(scale(float(values[0])))}"]
     path += [
         f"H{n(a)}V{n(scale(float(v)))}" for a, v in zip(x[1:], values[1:].tolist(), strict=True)

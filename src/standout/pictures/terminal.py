@@ -26,7 +26,7 @@ MOST_LINES = 19
 
 @dataclass(frozen=True)
 class Glyphs:
-    """The characters of a picture beside its marks."""
+    """The characters of a picture, apart from its marks."""
 
     left: str
     right: str
@@ -47,30 +47,30 @@ ASCII = Glyphs("[", "]", "-", "-", "+", ".,-=+*%@", "...", "=")
 
 
 def all_characters() -> str:
-    """Every character that a picture with `UNICODE` may have."""
+    """Every character that a picture with `UNICODE` may contain."""
     marks = "".join(mark.glyph.fine + mark.low.fine for mark in MARKS.values())
     return marks + THRESHOLD.glyph.fine + "".join(vars(UNICODE).values())
 
 
 @dataclass(frozen=True)
 class Strip:
-    """The columns of characters in which intervals stand."""
+    """The columns of characters in which intervals are drawn."""
 
     picture: Picture
     width: int
     glyphs: Glyphs
 
     def column(self, value: float) -> int:
-        """The column of `value`, at the strip's ends for what lies outside."""
+        """The column of `value`; a value outside lies at an end."""
         scale = Line(self.picture.low, self.picture.high, 0.0, self.width - 1.0)
         return round(scale(value))
 
     def band(self, band: Interval) -> tuple[int, int]:
-        """First and last column of a threshold's interval."""
+        """The first and last column of a threshold's interval."""
         return self.column(band.lower), self.column(band.upper)
 
     def ground(self) -> tuple[list[str], list[str]]:
-        """Characters and styles of a strip that shows only the thresholds."""
+        """Characters and styles of a strip with the thresholds only."""
         cells, styles = [" "] * self.width, [""] * self.width
         for band in self.picture.bands:
             first, last = self.band(band)
@@ -82,10 +82,10 @@ class Strip:
 def draw(
     picture: Picture, width: int = 80, glyphs: Glyphs = UNICODE, most: int = MOST_LINES
 ) -> list[Text]:
-    """Names, means, pulls and intervals around the shaded thresholds, on at most `most` lines.
+    """Names, means, pulls and intervals before the shaded thresholds, on at most `most` lines.
 
-    The line of titles, the axis and its numbers are three lines more. Where there is no room
-    for it all, names are short and the column of pulls is left out.
+    Titles, axis and numbers take three more lines. If the width is small, names are cut and the
+    column of pulls is left out.
     """
     shown = lines(picture, most)
     arms = [line for line in shown if isinstance(line, int)]
@@ -115,7 +115,7 @@ def draw(
 
 
 def legend(picture: Picture, glyphs: Glyphs = UNICODE) -> Text:
-    """What the characters mean, of those that are used."""
+    """The meaning of the characters in use."""
     text = Text()
     for verdict in (Verdict.OUTLIER, Verdict.UNDECIDED, Verdict.NORMAL):
         used = np.flatnonzero(picture.verdict == verdict).tolist()
@@ -133,7 +133,7 @@ def legend(picture: Picture, glyphs: Glyphs = UNICODE) -> Text:
 
 
 def bars(values: dict[str, int], width: int = 80, glyphs: Glyphs = UNICODE) -> list[Text]:
-    """Numbers as bars, on one scale."""
+    """Numbers as bars on a common scale."""
     name_width = max(len(name) for name in values)
     number_width = max(len(f"{value:,}") for value in values.values())
     room = max(5, min(width, WIDEST) - name_width - number_width - 5)
@@ -158,14 +158,14 @@ def _number(value: float) -> str:
 
 
 def _fit(text: str, width: int, glyphs: Glyphs) -> str:
-    """At most `width` columns; a Chinese character takes two."""
+    """The text in at most `width` columns; a Chinese character takes two."""
     if cell_len(text) <= width:
         return text
     return set_cell_size(text, width - len(glyphs.dots)).rstrip() + glyphs.dots
 
 
 def _titles(strip: Strip) -> Text:
-    """The word `threshold` above each band, as far as there is room."""
+    """The word `threshold` above each band, if there is room."""
     cells, free, name = [" "] * strip.width, 0, THRESHOLD.name
     for first, last in sorted(strip.band(band) for band in strip.picture.bands):
         start = min(max(0, (first + last - len(name)) // 2), strip.width - len(name))
@@ -190,7 +190,7 @@ def _interval(arm: int, strip: Strip) -> Text:
     for i in range(first, last + 1):
         cells[i], styles[i] = glyphs.line, style
     if last > first:
-        # An interval that goes on beyond the picture has an open end.
+        # An interval that extends beyond the picture has an open end.
         cells[first] = glyphs.left if picture.lower[arm] >= picture.low else glyphs.line
         cells[last] = glyphs.right if picture.upper[arm] <= picture.high else glyphs.line
     if math.isfinite(picture.estimate[arm]):
@@ -200,7 +200,7 @@ def _interval(arm: int, strip: Strip) -> Text:
 
 
 def _columns(arm: int, strip: Strip) -> tuple[int, int]:
-    """First and last column of an interval; one apart from a threshold is drawn apart."""
+    """The first and last column of an interval; one clear of a threshold is drawn clear of it."""
     lower, upper = float(strip.picture.lower[arm]), float(strip.picture.upper[arm])
     first, last = strip.column(lower), strip.column(upper)
     for band in strip.picture.bands:
@@ -219,7 +219,7 @@ def _left_out_words(picture: Picture, line: LeftOut, glyphs: Glyphs) -> str:
 
 
 def _histogram(line: LeftOut, strip: Strip) -> Text:
-    """Where the means of the arms without a line of their own lie."""
+    """The distribution of the means of arms without a line of their own."""
     cells, styles = strip.ground()
     means = strip.picture.estimate[line.arms]
     columns = [strip.column(mean) for mean in means[np.isfinite(means)].tolist()]

@@ -1,10 +1,10 @@
 """Plots on matplotlib axes: each function draws one picture and returns its axes.
 
-Every function takes `ax=`, the axes to draw on, and makes new ones without it. The numbers that a
-plot shows come from the function of the same name in `standout.plot.data`, which needs no
-matplotlib. matplotlib comes with `pip install 'standout[plot]'`.
+Every function takes `ax=`, the axes to draw on, and makes new axes by default. The numbers in a
+plot come from the function of the same name in `standout.plot.data`, which does not need
+matplotlib. Install matplotlib with `pip install 'standout[plot]'`.
 
-A `Recorder`, given to `identify` as `progress`, keeps what the plots over pulls need; a `Study` has
+A `Recorder`, given to `identify` as `progress`, keeps what plots over pulls need. A `Study` has
 it in its log.
 """
 

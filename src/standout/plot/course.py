@@ -1,4 +1,4 @@
-"""How a run came to its answer: intervals, threshold and undecided arms over the pulls."""
+"""The course of a run: intervals, threshold and undecided arms over the pulls."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from standout.errors import ProblemError
 from standout.study_interface import StudyInterface
 
 MOMENTS = 200
-"""Moments that are kept at least, and at most twice as many."""
+"""The smallest number of moments kept; the largest is twice this."""
 CELLS = 2**24
-"""Numbers that are kept of all arms together, at most."""
+"""The largest number of values kept for all arms together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +35,18 @@ class Course:
         arms: The arms.
         problem: What is asked.
         pulls: Pulls of all arms together, one entry per moment.
-        undecided: Arms that were not decided then.
-        lower: The threshold's lower end; a column for each side, the high one first.
-        upper: Its upper end.
-        arm_pulls: Pulls of each arm: a row per moment, a column per arm.
+        undecided: The number of undecided arms at each moment.
+        lower: The threshold's lower end; one column per side, the high side first.
+        upper: The threshold's upper end, likewise.
+        arm_pulls: Pulls of each arm: one row per moment, one column per arm.
         mean: The mean of each arm's rewards, likewise; NaN without rewards.
         arm_lower: The lower end of each arm's interval, likewise.
-        arm_upper: The upper end.
+        arm_upper: The upper end of each arm's interval, likewise.
+
+    Example:
+        >>> course = course_of({"ash": [0, 1], "elm": [1, 0], "yew": [1, 1]}, "bernoulli")
+        >>> course.arms, int(course.pulls[-1])
+        (('ash', 'elm', 'yew'), 6)
     """
 
     arms: tuple[Any, ...]
@@ -59,7 +64,17 @@ class Course:
         return len(self.pulls)
 
     def place(self, arm: Any) -> int:
-        """The column of an arm; raises `ProblemError` if there is none of this name."""
+        """The column of an arm.
+
+        Args:
+            arm: The arm.
+
+        Returns:
+            Its position in `arms`.
+
+        Raises:
+            ProblemError: There is no such arm.
+        """
         for place, each in enumerate(self.arms):
             if each == arm or str(each) == str(arm):
                 return place
@@ -79,10 +94,9 @@ class _Moment:
 
 
 class Recorder:
-    """Keeps the course of a run: give it to `identify` as `progress`, then to a plot.
+    """Keeps the course of a run: pass it to `identify` as `progress`, then to a plot.
 
-    Moments are kept so that each is at least 1 % farther than the one before, and never more than
-    400 of them.
+    Each kept moment has at least 1 % more pulls than the one before; at most 400 moments are kept.
 
     Example:
         >>> recorder = Recorder()
@@ -125,11 +139,20 @@ class Recorder:
         self._next = run.pulls * (1 + 2 / most)
 
     def course(self) -> Course:
-        """What was kept; raises `ProblemError` before the first round."""
+        """The recorded course.
+
+        Returns:
+            The course so far.
+
+        Raises:
+            ProblemError: No round was recorded yet.
+        """
         if self._run is None:
             raise ProblemError("nothing was recorded: give the recorder to identify as progress=")
         if self._run.pulls > self._moments[-1].pulls:
-            self._keep(self._run)  # The end, which may lie near the moment before.
+            self._keep(
+                self._run
+            )  # The last moment is always kept, even if it is near the one before.
         moments = self._moments
         columns = {
             name: np.array([getattr(moment, name) for moment in moments])
@@ -146,21 +169,25 @@ def course_of(
     arm: str | None = None,
     value: str | None = None,
 ) -> Course:
-    """The course of a run that was recorded, of a study, or of a table of past rewards.
+    """The course of a recorded run, of a study, or of a table of past rewards.
 
     Args:
         source: A `Recorder` or a `Course`; a `Study`; or a table as for `analyse`, with one row
-            per reward, in the order of measuring.
-        problem: What is asked of a table; a study knows.
-        method: Whose intervals are worked out for a table; a study knows.
-        arm: The column of a table's arms.
-        value: The column of a table's rewards.
+            per reward, in the order of measurement.
+        problem: What is asked, for a table.
+        method: The method whose intervals are computed, for a table.
+        arm: The table's column of arms.
+        value: The table's column of rewards.
 
     Returns:
-        The course. Rewards of a study and of a table are played again, 200 blocks of them.
+        The course. The rewards of a study or a table are replayed in 200 blocks.
 
     Raises:
         ProblemError: The source has no course, or a table comes without a problem.
+
+    Example:
+        >>> course_of({"ash": [0, 1], "elm": [1, 0], "yew": [1, 1]}, "bernoulli").undecided[-1]
+        np.int64(3)
     """
     if isinstance(source, Course):
         return source
@@ -173,14 +200,14 @@ def course_of(
         return _played_again(rewards_of(study), study.problem, study.method)
     if problem is None:
         raise ProblemError(
-            "an answer does not keep how it came about: give identify progress=Recorder() and "
+            "an answer does not keep its history: pass progress=Recorder() to identify and "
             "plot the recorder, or plot a study, or a table with its problem"
         )
     return _played_again(rewards_of(source, arm, value), as_problem(problem), as_method(method))
 
 
 def rewards_of(source: Any, arm: str | None = None, value: str | None = None) -> Rewards:
-    """Every reward of a study or a table, in its order."""
+    """Every reward of a study or a table, in order."""
     if isinstance(source, StudyInterface):
         if not hasattr(source, "history"):
             raise ProblemError("rewards are in the study's log: open the study where it is kept")
@@ -210,7 +237,7 @@ def _played_again(rewards: Rewards, problem: Problem, method: Method) -> Course:
 
 
 def side_names(problem: Problem) -> tuple[str, ...]:
-    """What the thresholds of a problem are called."""
+    """The names of a problem's thresholds."""
     if problem.side is Side.BOTH:
         return ("high threshold", "low threshold")
     return ("threshold",)

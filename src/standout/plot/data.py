@@ -1,6 +1,6 @@
-"""What each plot shows, as plain arrays: no drawing here.
+"""The data of each plot, as plain arrays.
 
-Each function takes the same source as the plot of its name in `standout.plot`.
+Each function takes the same source as the plot of the same name in `standout.plot`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from standout.plot.course import Course, course_of, rewards_of
 from standout.results import Chances, Identification
 
 MOST = 30
-"""Arms that have a line and a name of their own, unless asked otherwise."""
+"""The default number of arms with a line and a name of their own."""
 
 
 def answer_of(source: Any) -> Identification:
-    """The `Identification` in a run, a study, an analysis or a status."""
+    """The `Identification` of a run, a study, an analysis or a status."""
     for name in ("found", "identification"):
         inner = getattr(source, name, None)
         if inner is not None:
@@ -41,7 +41,7 @@ def answer_of(source: Any) -> Identification:
 
 @dataclass(frozen=True, eq=False)
 class ArmLines:
-    """Arms from the side where outliers are looked for, each on a line of its own.
+    """Arms from the side of the outliers, each on a line of its own.
 
     `rows` are positions in `picture`; a `LeftOut` stands for the arms between two of them.
     """
@@ -56,13 +56,13 @@ def arms(source: Any, most: int = MOST) -> ArmLines:
         raise ProblemError(f"most must be at least 3 lines, not {most}")
     picture = picture_of(answer_of(source))
     if picture is None:
-        raise ProblemError("there is nothing to draw: no arm has had a reward")
+        raise ProblemError("there is nothing to draw: no arm has a reward")
     return ArmLines(picture, lines(picture, most))
 
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """The intervals of some arms over the pulls of all, a row per moment."""
+    """The intervals of some arms over the pulls of all, one row per moment."""
 
     course: Course
     places: Ints
@@ -80,7 +80,7 @@ def intervals(
     problem: ProblemLike | None = None,
     most: int = 3,
 ) -> Intervals:
-    """The intervals of `arms`, or of those that are highest or nearest to the threshold at last."""
+    """The intervals of `arms`, or of the arms that end highest or nearest to the threshold."""
     course = course_of(source, problem)
     if arms is not None:
         chosen = [arms] if isinstance(arms, str) or not isinstance(arms, Sequence) else arms
@@ -95,7 +95,7 @@ def intervals(
 
 @dataclass(frozen=True, eq=False)
 class Undecided:
-    """How many arms were undecided after how many pulls."""
+    """The number of undecided arms over the pulls."""
 
     pulls: Ints
     undecided: Ints
@@ -126,7 +126,7 @@ def pulls(source: Any) -> Pulls:
     found = answer_of(source)
     counts = np.asarray(found.pulls_by_arm)
     if not len(counts):
-        raise ProblemError("this answer does not say how often each arm was pulled")
+        raise ProblemError("this answer has no pulls per arm")
     kinds = dict.fromkeys(found.outliers, Verdict.OUTLIER)
     kinds.update(dict.fromkeys(found.undecided, Verdict.UNDECIDED))
     verdict = np.array([kinds.get(arm, Verdict.NORMAL) for arm in found.arms], dtype=np.int8)
@@ -145,7 +145,7 @@ class ArmChances:
 
 
 def chances(source: Any, most: int = MOST) -> ArmChances:
-    """The `most` highest chances of a study, of chances, or of an answer that has some."""
+    """The `most` highest chances of a study, of `Chances`, or of an answer with chances."""
     found = source if isinstance(source, Chances) else _chances_of(source)
     order = np.argsort(-found.chance, kind="stable")[:most]
     flagged = set(found.flagged)
@@ -162,14 +162,14 @@ def _chances_of(source: Any) -> Chances:
     found = ask() if callable(ask) else answer_of(source).chances
     if found is None:
         raise ProblemError(
-            "this answer has no chances: all of it is certain, or it has too many arms"
+            "this answer has no chances: every arm is decided, or there are too many arms"
         )
     return found
 
 
 @dataclass(frozen=True, eq=False)
 class ArmRewards:
-    """The rewards of one arm in their order, and the mean of those so far."""
+    """The rewards of one arm in order, and their running mean."""
 
     name: str
     rewards: Floats
@@ -184,5 +184,5 @@ def rewards(
     places = [i for i, each in enumerate(found.arms) if each == arm or str(each) == str(arm)]
     own = found.values[found.codes == places[0]] if places else np.zeros(0)
     if not len(own):
-        raise ProblemError(f"no arm {arm!r} here, or it has had no reward")
+        raise ProblemError(f"there is no arm {arm!r}, or it has no reward")
     return ArmRewards(str(arm), own, np.cumsum(own) / np.arange(1, len(own) + 1))

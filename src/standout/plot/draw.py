@@ -19,12 +19,12 @@ from standout.text import plural, printable
 SHAPES = {"outlier": "^", "undecided": "s", "normal": "o"}
 BAND = {"color": THRESHOLD.line.light, "alpha": 0.22, "lw": 0}
 NAME = 30
-"""Characters of an arm's name."""
+"""The largest number of characters of an arm's name."""
 MOST_BARS = 40
 
 
 def _axes(ax: Any, height: float, width: float = 7.5) -> Any:
-    """The axes that were given, or new ones of this size in inches."""
+    """The given axes, or new axes of this size in inches."""
     require("plot", "a plot")
     if ax is not None:
         return ax
@@ -34,12 +34,12 @@ def _axes(ax: Any, height: float, width: float = 7.5) -> Any:
 
 
 def _shown(name: str) -> str:
-    """An arm's name as a label: short, and with no dollar that would begin a formula."""
+    """An arm's name as a label: short, and without a dollar that would begin a formula."""
     return printable(name, NAME).replace("$", r"\$")
 
 
 def _finish(ax: Any, columns: int = 4) -> Any:
-    """The axes with a legend above them, and without a frame."""
+    """The axes without a frame, with a legend above them."""
     if columns and len(ax.get_legend_handles_labels()[0]):
         ax.legend(
             loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, fontsize="small",
@@ -61,20 +61,20 @@ def _look(mark: Mark) -> dict[str, Any]:
 def arms(source: Any, *, most: int = data.MOST, ax: Any = None) -> Any:
     """Draw arms with their intervals against the threshold.
 
-    However many arms there are, the top ones and those near the threshold have a line with their
-    name; lines between them stand for the others, drawn as small ticks.
+    The top arms and those near the threshold have a line with their name. Lines between them stand
+    for the other arms, drawn as small ticks.
 
     Args:
         source: An answer: an `Identification`, an `Analysis`, a `Run` or a `Study`.
-        most: The largest number of lines.
-        ax: Axes to draw on; new ones unless given.
+        most: The largest number of lines; 30 by default.
+        ax: Axes to draw on; new axes by default.
 
     Returns:
         The axes.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
-        ProblemError: No arm has had a reward.
+        ProblemError: No arm has a reward.
 
     Example:
         >>> arms(found).get_xlabel()
@@ -130,14 +130,14 @@ def intervals(
     most: int = 3,
     ax: Any = None,
 ) -> Any:
-    """Draw how intervals became narrower over the pulls, and the threshold's band with them.
+    """Draw how intervals narrow over the pulls, with the threshold's band.
 
     Args:
         source: A `Recorder`, a `Study`, a `Course`, or a table with one row per reward.
-        arms: Which arms; unless given, the `most` that are nearest to the threshold at the end.
-        problem: What is asked of a table.
-        most: How many arms, unless they are named.
-        ax: Axes to draw on; new ones unless given.
+        arms: The arms to draw; by default the `most` arms nearest to the threshold at the end.
+        problem: What is asked, for a table.
+        most: The number of arms if none are named; 3 by default.
+        ax: Axes to draw on; new axes by default.
 
     Returns:
         The axes.
@@ -175,7 +175,7 @@ def intervals(
 
 
 def _value_limits(shown: data.Intervals) -> tuple[float, float]:
-    """The values of the later third of the course, with some room; what was wider is cut off."""
+    """The range of the last third of the course, with a margin; wider intervals are cut off."""
     course, late = shown.course, 2 * len(shown.course) // 3
     own = [each[late:, shown.places] for each in (course.arm_lower, course.arm_upper, course.mean)]
     ends = np.concatenate(
@@ -190,12 +190,12 @@ def _value_limits(shown: data.Intervals) -> tuple[float, float]:
 
 
 def undecided(source: Any, *, problem: ProblemLike | None = None, ax: Any = None) -> Any:
-    """Draw how many arms were still undecided after how many pulls.
+    """Draw the number of undecided arms over the pulls.
 
     Args:
         source: A `Recorder`, a `Study`, a `Course`, or a table with one row per reward.
-        problem: What is asked of a table.
-        ax: Axes to draw on; new ones unless given.
+        problem: What is asked, for a table.
+        ax: Axes to draw on; new axes by default.
 
     Returns:
         The axes.
@@ -222,21 +222,20 @@ def undecided(source: Any, *, problem: ProblemLike | None = None, ax: Any = None
 
 
 def pulls(source: Any, *, ax: Any = None) -> Any:
-    """Draw how often each arm was pulled, the most pulled first.
+    """Draw the pulls of each arm, the most pulled first.
 
-    Up to 40 arms have a bar and a name each; more are drawn as a curve, with the names of the
-    first ones.
+    Up to 40 arms have a bar and a name each. More are drawn as a curve, with the first names.
 
     Args:
         source: An answer: an `Identification`, an `Analysis`, a `Run` or a `Study`.
-        ax: Axes to draw on; new ones unless given.
+        ax: Axes to draw on; new axes by default.
 
     Returns:
         The axes.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
-        ProblemError: The answer does not say how often each arm was pulled.
+        ProblemError: The answer has no pulls per arm.
 
     Example:
         >>> pulls(found).get_ylabel()
@@ -264,9 +263,9 @@ def chances(source: Any, *, most: int = data.MOST, ax: Any = None) -> Any:
     """Draw the chance of each arm that it stands out: an estimate, not a certificate.
 
     Args:
-        source: `Chances`, a `Study`, or an answer that is not all certain.
-        most: How many arms, those with the highest chances.
-        ax: Axes to draw on; new ones unless given.
+        source: `Chances`, a `Study`, or an answer with undecided arms.
+        most: The largest number of arms, those with the highest chances; 30 by default.
+        ax: Axes to draw on; new axes by default.
 
     Returns:
         The axes.
@@ -307,21 +306,21 @@ def rewards(
     value: str | None = None,
     ax: Any = None,
 ) -> Any:
-    """Draw the rewards of one arm in their order, with the mean of those so far.
+    """Draw the rewards of one arm in order, with their running mean.
 
     Args:
         source: A `Study`, or a table with one row per reward.
         arm: The arm.
-        arm_column: The table's column of arms, where it is not called `arm` or `name`.
-        value: The table's column of rewards, where it is not called `value` or `reward`.
-        ax: Axes to draw on; new ones unless given.
+        arm_column: The table's column of arms; `arm` or `name` by default.
+        value: The table's column of rewards; `value` or `reward` by default.
+        ax: Axes to draw on; new axes by default.
 
     Returns:
         The axes.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
-        ProblemError: There is no such arm, or it has had no reward.
+        ProblemError: There is no such arm, or it has no reward.
 
     Example:
         >>> rewards({"fir": [0, 1, 1]}, "fir").get_ylabel()

@@ -1,4 +1,4 @@
 """The report of a study: facts, words, and a page to hand on."""
 
 SAVE_MARK = "<!-- save -->"
-"""Where a server that shows a report puts the link to keep it; nothing in a file."""
+"""A server replaces this with a link for saving the report."""

@@ -1,4 +1,4 @@
-"""An answer as one HTML page: its summary, its picture and its table; a study's is its report."""
+"""An answer as one HTML page: summary, picture and table. The page of a study is its report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from standout.results.display import Displayed
 from standout.study import Study
 
 MOST_ROWS = 2000
-"""Rows of the table; a data frame has all."""
+"""The largest number of rows in the table; a data frame has all of them."""
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 860px; margin: 2rem auto; padding: 0 1rem }
 pre { font: inherit; white-space: pre-wrap }
@@ -37,7 +37,7 @@ _PAGE = """<!doctype html>
 
 
 def write(answer: Displayed, path: Path) -> Path:
-    """Write the page of an answer, or the report of a study that is kept here."""
+    """Write the page of an answer, or the report of a local study."""
     page = render_report(answer) if isinstance(answer, Study) else render(answer)
     with writing(path) as file:
         file.write(page)
@@ -45,7 +45,7 @@ def write(answer: Displayed, path: Path) -> Path:
 
 
 def render(answer: Displayed) -> str:
-    """The page; every value is escaped, except the SVG that an answer draws of itself."""
+    """The page; every value is escaped, except the SVG that the answer draws itself."""
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     return _PAGE.format(
         title=escape(_title(answer)),
@@ -71,7 +71,7 @@ def _table(columns: dict[str, Any]) -> Markup:
     ]
     more = ""
     if len(cells) > MOST_ROWS:
-        more = Markup('<p class="remark">{:,} more rows are left out here.</p>').format(
+        more = Markup('<p class="remark">{:,} more rows are not shown.</p>').format(
             len(cells) - MOST_ROWS
         )
     body = Markup("").join(rows)
@@ -82,6 +82,6 @@ def _table(columns: dict[str, Any]) -> Markup:
 
 def _shown(value: Any) -> str:
     """A value as the table shows it."""
-    if isinstance(value, float):  # NumPy's are of this kind, too.
+    if isinstance(value, float):  # Includes NumPy's.
         return "–" if math.isnan(value) else f"{value:.5g}".replace("-", "\u2212")
     return str(value)

@@ -1,4 +1,4 @@
-"""What a report says about chances: estimates, in words and marks that no certificate has."""
+"""The chances in a report: estimates, in words and marks that no certificate uses."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from standout.text import Digits, chance_words, count, listed, plural, printable
 MOST_LEADERS = 20
 MOST_NAMES = 6
 RELIABILITY = (
-    "How reliable such statements are was measured on simulated populations whose truth is known "
-    "(docs/chances.md has the tables): without a word of care above, about as many arms stand out "
-    "as their chances say, and of the flagged arms fewer than 5 % did not. They assume that "
-    "nothing known beforehand tells the arms apart, which the certificate does not."
+    "The reliability of these estimates was measured on simulated populations with known truth "
+    "(docs/chances.md has the tables). Unless a caution stands above, about as many arms stood "
+    "out as their chances said, and fewer than 5 % of the flagged arms did not stand out. The "
+    "estimates treat all arms alike before the first reward; the certificate does not need this."
 )
 
 
@@ -32,7 +32,7 @@ class Leader:
 
 
 def estimates(facts: Facts, digits: Digits) -> dict[str, Any]:
-    """The parts of the section; nothing to say where all is certain."""
+    """The data of the section; empty if every arm is decided."""
     found = facts.chances
     if found is None:
         return {"leaders": [], "estimate_words": [], "reliability": ""}
@@ -75,8 +75,8 @@ def _words(found: Chances, digits: Digits) -> list[str]:
         )
     have = "has" if len(found.probable) == 1 else "have"
     lines.append(
-        f"{plural(len(found.probable), 'arm')} {have} a chance above one half; taking these "
-        f"for the answer, {found.expected_wrong:.2g} arms are expected to be on the wrong side."
+        f"{plural(len(found.probable), 'arm')} {have} a chance above one half. If these were the "
+        f"answer, {found.expected_wrong:.2g} arms are expected to be on the wrong side."
     )
     theta = found.likely_threshold
     lines.append(
@@ -84,5 +84,5 @@ def _words(found: Chances, digits: Digits) -> list[str]:
         f"of {found.level:g}."
     )
     if found.note:
-        lines.append(f"Take care: {found.note}.")
+        lines.append(f"Caution: {found.note}.")
     return lines

@@ -1,4 +1,4 @@
-"""Everything a report says, as data."""
+"""All data of a report."""
 
 from __future__ import annotations
 
@@ -36,34 +36,34 @@ CITATIONS = (
     f"standout {__version__}: adaptive measurement that finds the few items that stand out "
     "from the many, with a guarantee.",
 )
-"""What a report rests on: the paper, and this program with its version."""
+"""The references of a report: the paper, and this program with its version."""
 
 
 @dataclass(frozen=True, eq=False)
 class Facts(ReportData):
-    """A study at one moment, with what was found in its log."""
+    """A study at one moment, with the data from its log."""
 
     deviations: Floats
-    """Standard deviation of each arm's rewards, NaN with fewer than two."""
+    """Standard deviation of each arm's rewards; NaN with fewer than two rewards."""
     left: Forecast | None
-    """Pulls that are left until every arm is decided, if the study goes on and that shows."""
+    """Forecast of the pulls until every arm is decided; None if unknown or stopped."""
     uniform: Uniform | None
     findings: tuple[Finding, ...]
     texts: dict[int, str]
-    """What arms show to people, in words, by the arm's position."""
+    """The texts that raters see, by the arm's position."""
     cards: tuple[Card, ...]
-    """Arms that stand out, or may, as people saw them."""
+    """Arms that stand out, or may, as raters saw them."""
     made: float
     seed: int
 
     @property
     def interval(self) -> str:
-        """Name of the interval in use."""
+        """The name of the interval in use."""
         return self.method.interval_for(self.seen.problem).name.lower()
 
     @cached_property
     def picture(self) -> Picture:
-        """The arms as they are drawn."""
+        """The picture of the arms."""
         return picture_of_view(self.seen, self.guess)
 
     @property
@@ -78,7 +78,7 @@ class Facts(ReportData):
         return found
 
     def side_of(self, position: int) -> str:
-        """On which side an outlier stands out."""
+        """The side on which an outlier stands out."""
         return "low" if self.picture.is_low(position) else "high"
 
     def to_dict(self) -> dict[str, Any]:
@@ -143,10 +143,10 @@ def gather(
     files: str | None = None,
     told: Callable[[str], object] = str,
 ) -> Facts:
-    """Look at everything, as of one moment; takes seconds for a log of a million rewards.
+    """Read a study as of one moment; takes seconds for a log of a million rewards.
 
-    `files` is the folder in which the pictures of items are (`standout serve --files`). `told`
-    hears what is done next, in a few words.
+    `files` is the folder with the items' pictures (`standout serve --files`). `told` is called with
+    a few words before each step.
     """
     told("reading and verifying the log")
     now = read_report_data(study)
@@ -174,7 +174,7 @@ def gather(
 
 
 def _guess(now: ReportData) -> tuple[str, ...]:
-    """The outliers one would name: those that are certain, and arms that probably stand out."""
+    """The likely outliers: the certain ones, and arms that probably stand out."""
     if now.chances is None:
         return tuple(now.guess)
     likely, seen = now.chances.chance > 0.5, now.seen
@@ -186,7 +186,7 @@ def _guess(now: ReportData) -> tuple[str, ...]:
 
 
 def _shown(seen: StudyView, chances: Chances | None) -> list[int]:
-    """The outliers; where none is certain yet, the arms that probably are."""
+    """The outliers; if none is certain yet, the arms that probably stand out."""
     order = picture_of_view(seen).order
     found = [int(arm) for arm in order if seen.verdict[arm] == Verdict.OUTLIER]
     if not found and chances is not None:
@@ -195,7 +195,7 @@ def _shown(seen: StudyView, chances: Chances | None) -> list[int]:
 
 
 def arm_deviations(log: RewardTable, n_arms: int) -> Floats:
-    """Standard deviation of each arm's rewards; NaN where there are fewer than two."""
+    """Standard deviation of each arm's rewards; NaN with fewer than two rewards."""
     number = np.bincount(log.arm, minlength=n_arms)
     mean = sums_by(log.arm, log.reward, n_arms) / np.maximum(number, 1)
     squares = sums_by(log.arm, (log.reward - mean[log.arm]) ** 2, n_arms)

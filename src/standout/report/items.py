@@ -1,4 +1,4 @@
-"""What arms show to people, in a report: a name alone may mean nothing to its reader."""
+"""The items of arms in a report: a name alone may mean nothing to its reader."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from standout.study import Study
 from standout.text import printable
 
 MOST_CARDS = 12
-"""Arms that stand out, or may, which are shown with their pictures."""
+"""The largest number of arms shown with their pictures."""
 MOST_BYTES = 1_000_000
-"""Of all pictures together, as they are written into the page."""
+"""The largest size of all pictures together, as encoded in the page."""
 LONGEST = 120
-"""Characters of an item's text beside its arm."""
+"""The largest number of characters of an item's text beside its arm."""
 _PART = 500
 _QUOTES = '“”"'
 
 
 @dataclass(frozen=True)
 class Card:
-    """One arm as people saw it; `picture` is written out, as an address that needs no network.
+    """One arm as raters saw it; `picture` is a `data:` address, which needs no network.
 
-    `elsewhere` says where the picture is that could not be written into the page.
+    `elsewhere` is the address of a picture that could not be embedded.
     """
 
     arm: int
@@ -36,11 +36,11 @@ class Card:
 
 
 def read_texts(study: Study) -> dict[int, str]:
-    """The beginning of each arm's text, by the arm's position; arms without any are left out."""
+    """The beginning of each arm's text, by the arm's position; arms without text are left out."""
     found: dict[int, str] = {}
     index = {name: place for place, name in enumerate(study.arms)}
     for start in range(0, len(study.arms), _PART):
-        # In parts: items may hold whole pictures.
+        # In parts, because items may contain whole pictures.
         for name, parts in study.items(study.arms[start : start + _PART]).items():
             text = brief(parts.get("text") or parts.get("html") or "")
             if text:
@@ -54,13 +54,13 @@ def brief(text: str, most: int = LONGEST) -> str:
 
 
 def quoted(text: str, most: int = 60) -> str:
-    """A text in quotes, in which it may stand already."""
+    """A text in quotation marks; existing ones are removed first."""
     bare = text.strip(_QUOTES)
     return f"“{brief(bare, most)}”"
 
 
 def cards(study: Study, arms: Sequence[int], folder: str | None) -> tuple[Card, ...]:
-    """The items of these arms, the first few that have one; pictures as far as there is room."""
+    """The items of these arms: the first few that have one, with pictures while there is room."""
     found: list[Card] = []
     room = MOST_BYTES
     names = [study.arms[arm] for arm in arms]
@@ -90,7 +90,7 @@ def _items(
 
 
 def _written_out(address: str, folder: str | None) -> str:
-    """A picture as `data:`; empty for one that lies elsewhere."""
+    """A picture as a `data:` address; empty for a picture elsewhere."""
     if address.startswith("data:image/"):
         return address
     if folder is None or not address.startswith(PREFIX):

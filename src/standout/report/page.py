@@ -33,11 +33,11 @@ _SIGNS = {FINE: "✓", WARNING: "!", NOTE: "i", SKIPPED: "–"}
 _LEVELS = {FINE: "fine", WARNING: "warning", NOTE: "worth knowing", SKIPPED: "not tested"}
 _ORDER = (WARNING, NOTE, FINE, SKIPPED)
 MOST_NORMAL = 1000
-"""Rows of normal arms; outliers and undecided arms are shown whatever their number."""
+"""The largest number of normal arms shown; outliers and undecided arms are always shown."""
 MOST_BYTES = 1_400_000
-"""Beyond this size even those are cut."""
+"""Beyond this size of the page, even those are cut."""
 ROW_BYTES = 110
-"""What a row takes beside its name, numbers among it."""
+"""The size of a row without its name."""
 
 
 def render_report(
@@ -47,12 +47,12 @@ def render_report(
     files: str | None = None,
     told: Callable[[str], object] = str,
 ) -> str:
-    """The whole page. It reads all rewards: give it a handle that nobody else waits for."""
+    """The whole page. It reads all rewards, so use a handle that no other thread waits for."""
     return render(gather(study, seed=seed, files=files, told=told))
 
 
 def render(facts: Facts) -> str:
-    """The page of facts gathered before."""
+    """The page of the given facts."""
     seen = facts.seen
     digits = Digits((seen.upper - seen.lower).tolist())
     listed, left_out = table_rows(facts, digits)
@@ -80,7 +80,7 @@ def render(facts: Facts) -> str:
 
 
 def template_of(package: str, name: str, **filters: Callable[..., str]) -> Template:
-    """The template `name` of a package; values are escaped, and one that is missing is an error."""
+    """The template `name` of a package; values are escaped, and a missing value is an error."""
     here = Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
@@ -104,7 +104,7 @@ def _template() -> Template:
 
 
 def _colours() -> str:
-    """The colours of verdicts and threshold; paper is light."""
+    """The colours of verdicts and threshold; on paper, the light ones."""
     dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {css('dark')} }} }}"
     return f":root {{ {css('light')} }}\n{dark}\n@media print {{ :root {{ {css('light')} }} }}\n"
 
@@ -116,7 +116,7 @@ def _whole(text: str) -> Markup:
 
 
 def _chance(p: float) -> str:
-    """A probability rounded up to one digit, so that it still is a bound."""
+    """A probability rounded up to one digit, so that it stays an upper bound."""
     if p < 1e-6:
         return "less than 1 in a million"
     unit = 10.0 ** math.floor(math.log10(p))
@@ -151,19 +151,19 @@ def _answer(facts: Facts) -> dict[str, Any]:
             ("pulls", count(counts.pulls), ""),
         ],
         "warnings": facts.warnings,
-        "doubt": f"{plural(number, 'data check')} {give} cause for doubt.",
+        "doubt": f"{plural(number, 'data check')} {give} reason to doubt the data.",
     }
 
 
 def _cards(facts: Facts) -> dict[str, Any]:
     counts = facts.seen.counts
-    title = "What stands out" if counts.outliers else "What would stand out, as far as one can say"
+    title = "What stands out" if counts.outliers else "What probably stands out"
     shown = [
         (printable(facts.seen.names[card.arm], 80), card, MARKS[facts.picture.kind(card.arm)].name)
         for card in facts.cards
     ]
     left = counts.outliers - len(shown)
-    more = f"and {plural(left, 'arm')} more: the table below has all of them." if left > 0 else ""
+    more = f"and {plural(left, 'more arm')}: see the table below." if left > 0 else ""
     return {"title": title, "shown": shown, "more": more if shown else ""}
 
 
@@ -196,9 +196,9 @@ def _about_checks(facts: Facts) -> str:
         return ""
     often = count(round(1 / ALPHA))
     return (
-        f"Each statistical check warns about a study without fault in at most 1 of {often} cases; "
-        f"all {tested} together in at most {tested} of {often}. No warning does not prove that "
-        "all is well."
+        f"Each statistical check warns about a faultless study in at most 1 of {often} cases, all "
+        f"{tested} together in at most {tested} of {often}. The absence of warnings does not "
+        "prove that the data are sound."
     )
 
 
@@ -223,7 +223,7 @@ class Row:
 
 
 def table_rows(facts: Facts, digits: Digits) -> tuple[list[Row], str]:
-    """Outliers, then undecided arms, then normal ones; and, in words, what is left out."""
+    """Outliers, then undecided, then normal arms; and, in words, what is left out."""
     rows: list[Row] = []
     missing: dict[Verdict, int] = {}
     size = 0
@@ -233,7 +233,7 @@ def table_rows(facts: Facts, digits: Digits) -> tuple[list[Row], str]:
         most = MOST_NORMAL if verdict is Verdict.NORMAL else len(found)
         for place, arm in enumerate(found):
             row = _row(facts, arm, digits, length)
-            # An escaped character takes up to six bytes where it took one.
+            # An escaped character takes up to six bytes instead of one.
             shown = row.name + row.text
             size += ROW_BYTES + len(shown.encode()) + 5 * sum(c in "<>&\"'" for c in shown)
             if place >= most or size > MOST_BYTES:
@@ -264,6 +264,5 @@ def _left_out(missing: dict[Verdict, int], side: Side) -> str:
     parts = " and ".join(f"{count(number)} {MARKS[kind].name}" for kind, number in missing.items())
     which = "largest" if side is Side.LOW else "smallest"
     return (
-        f"To keep this file small, {parts} arms (those with the {which} estimates) are left out "
-        "here."
+        f"To keep this file small, {parts} arms (those with the {which} estimates) are not shown."
     )

@@ -1,4 +1,4 @@
-"""What was asked, what is guaranteed and what is assumed, in plain words for a boss."""
+"""The question, the guarantee and the assumptions, in plain words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from standout.text import count, moment, plural, printable
 INTERVALS = {
     "hoeffding": "Hoeffding's inequality at every number of pulls (the paper's)",
     "released": "Hoeffding's inequality, with the constants of the paper's code",
-    "zhuang": "that of Zhuang et al. (2017)",
+    "zhuang": "the interval of Zhuang et al. (2017)",
     "mixture": "a normal mixture for a known scale of the noise",
     "bernoulli": "a beta-binomial mixture for rewards of 0 and 1",
     "bernstein": "an empirical Bernstein bound, which learns the spread from the rewards",
@@ -26,23 +26,23 @@ INTERVALS = {
 
 
 def question(facts: Facts) -> list[str]:
-    """What was asked, in sentences."""
+    """The question, in sentences."""
     problem, n_arms = facts.seen.problem, facts.seen.counts.arms
     subset = facts.method.subset_size(n_arms)
     lines = [
-        f"Each of the {count(n_arms)} arms has a mean: the average reward it would give if it "
-        "were pulled for ever. A pull is one measurement of one arm, a reward what came out.",
+        f"Each of the {count(n_arms)} arms has a mean: the average reward over endless pulls. A "
+        "pull is one measurement of one arm; its result is a reward.",
         _threshold(problem, facts.method),
     ]
     if subset < n_arms:
         lines.append(
-            f"The threshold is made from {plural(subset, 'arm')}, which were drawn at random "
-            "before the first pull."
+            f"The threshold is computed from {plural(subset, 'arm')}, drawn at random before the "
+            "first pull."
         )
     if problem.tolerance > 0:
         lines.append(
-            f"Arms whose mean lies within {problem.tolerance:g} of the threshold may be called "
-            "either way: so small a difference was said not to matter."
+            f"For an arm whose mean lies within {problem.tolerance:g} of the threshold, either "
+            "verdict counts as right (the tolerance)."
         )
     return lines
 
@@ -75,42 +75,42 @@ def _threshold(problem: Problem, method: Method) -> str:
 
 
 def guarantee(facts: Facts) -> list[str]:
-    """What may be relied on."""
+    """The guarantee, in sentences."""
     sure = f"{(1 - facts.seen.problem.delta) * 100:g} %"
     return [
         f"With a probability of at least {sure}, every arm called an outlier is one and every "
         "arm called normal is normal, all of them together.",
-        "This holds however the pulls were chosen, whenever somebody looked, and whenever the "
-        "study was stopped: the intervals are made to be looked at all the time.",
-        "Nothing is claimed about undecided arms.",
+        "This holds for any choice of pulls, however often the results were looked at, and for any "
+        "time of stopping: the intervals are valid at all times.",
+        "There is no claim about undecided arms.",
     ]
 
 
 def assumptions(facts: Facts) -> list[str]:
-    """What must be true for the guarantee to hold."""
+    """The assumptions of the guarantee."""
     lines = [
-        "An arm's rewards are independent of each other and have the same mean from the first "
-        "pull to the last.",
+        "The rewards of an arm are independent and have the same mean from the first pull to the "
+        "last.",
         _noise_words(facts.seen.problem.noise),
     ]
     if facts.log.is_ordered:
         lines.append("Rewards were counted in the order in which their pulls were handed out.")
     else:
         lines.append(
-            "How long a measurement takes has nothing to do with its value, or measurements "
-            "were made one after the other."
+            "The duration of a measurement does not depend on its value, or measurements were made "
+            "one after the other."
         )
     lines.append("No reward was left out, repeated or changed because of its value.")
     if any(change.kind == "void" for change in facts.changes):
         lines.append(
-            "Rewards that were made void (below) were not what was measured; none was taken out "
-            "for being too high or too low."
+            "Voided rewards (below) were not what was measured; none was voided for being too high "
+            "or too low."
         )
     return lines
 
 
 def notes(facts: Facts) -> list[str]:
-    """What was written down about the study, a line for each."""
+    """The remarks on the study, one line each."""
     return [
         f"{moment(one.time)}, {printable(one.worker)}: {printable(one.reason, 2000)}"
         for one in facts.changes
@@ -119,7 +119,7 @@ def notes(facts: Facts) -> list[str]:
 
 
 def changes(facts: Facts) -> list[str]:
-    """What was changed by hand, a line for each."""
+    """The changes made by hand, one line each."""
     return [
         f"{moment(one.time)}: {one.words}, by {printable(one.worker)}"
         + (f" ({printable(one.reason, 300)})" if one.reason else "")
@@ -136,13 +136,13 @@ def _noise_words(noise: Noise) -> str:
     if isinstance(noise, HeavyTailed):
         return (
             f"Around its arm's mean a reward has a standard deviation of at most {noise.sigma:g}, "
-            "whatever its distribution."
+            "with any distribution."
         )
     if isinstance(noise, GaussianUnknown):
         return "Around its arm's mean a reward is Gaussian (bell-shaped), with any spread."
     return (
         f"Around its arm's mean a reward is Gaussian with a standard deviation of {noise.sigma:g}, "
-        "or less spread than that (sub-Gaussian)."
+        "or scatters less (sub-Gaussian)."
     )
 
 
@@ -167,7 +167,7 @@ def settings(facts: Facts) -> list[tuple[str, str]]:
         ("Interval of an arm", INTERVALS.get(facts.interval, facts.interval)),
         ("Method", f"{seen.method}: {method.summary} ({method.reference})"),
         ("Budget", plural(seen.budget, "pull") if seen.budget is not None else "none"),
-        ("Ends before all is certain", until),
+        ("Ends early", until),
         ("Order of counting", "as handed out" if facts.log.is_ordered else "as told"),
     ]
     if method.rho is not None:

@@ -1,4 +1,4 @@
-"""What a report says about the answer and the effort, in sentences."""
+"""The answer and the effort of a report, in sentences."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST_NAMES = 6
 LONGEST = 130
-"""Characters of an arm in a sentence, with what it shows."""
+"""The largest number of characters of an arm and its item in a sentence."""
 
 
 def answer(facts: Facts, *, marked: bool = False) -> str:
@@ -26,11 +26,12 @@ def answer(facts: Facts, *, marked: bool = False) -> str:
     seen = facts.seen
     counts = seen.counts
     if counts.pulls == 0:
-        return f"Nothing has been measured yet: {plural(counts.arms, 'arm')} wait for first pulls."
+        waiting = plural(counts.arms, "arm")
+        return f"Nothing has been measured yet: {waiting} wait for their first pulls."
     if counts.rounds == 0:
         return (
-            f"Nothing can be said yet: measuring has begun with {plural(counts.pulls, 'pull')} "
-            f"of {plural(counts.arms, 'arm')}, and every arm needs a few."
+            f"It is too early to tell: {plural(counts.pulls, 'pull')} of "
+            f"{plural(counts.arms, 'arm')} so far, and some arms have too few."
         )
     if counts.undecided == 0:
         return _standing_out(facts, "", marked)
@@ -50,7 +51,7 @@ def answer(facts: Facts, *, marked: bool = False) -> str:
 
 
 def _ended(facts: Facts) -> str:
-    """Why a study that is not all decided has stopped."""
+    """Why a study with undecided arms has stopped."""
     seen = facts.seen
     if seen.reason is StopReason.ESTIMATE and seen.until is not None:
         return f"the estimates promise what was asked ({Until.parse(seen.until).words})"
@@ -58,13 +59,13 @@ def _ended(facts: Facts) -> str:
 
 
 def named(facts: Facts, arm: int) -> str:
-    """An arm's name with what it shows, if that is known."""
+    """An arm's name with its item's text, if there is one."""
     name, text = printable(facts.seen.names[arm]), facts.texts.get(arm, "")
     return f"{name} ({quoted(text)})" if text and text != name else name
 
 
 def guess(facts: Facts) -> str:
-    """Who would be named if one had to now; nothing where all is decided."""
+    """The best guess, in a sentence; empty if every arm is decided."""
     counts = facts.seen.counts
     if counts.undecided == 0 or counts.rounds == 0:
         return ""
@@ -99,14 +100,14 @@ def _standing_out(facts: Facts, certain: str, marked: bool) -> str:
 
 
 def confidence(facts: Facts) -> str:
-    """How sure the answer is, in one sentence."""
+    """The chance of an error, in one sentence."""
     counts, problem = facts.seen.counts, facts.seen.problem
     if counts.undecided == counts.arms:
-        return "No claim is made yet, so none can be wrong."
-    rest = " Undecided arms carry no claim." if counts.undecided else ""
+        return "No arm is decided yet, so nothing can be wrong."
+    rest = " There is no claim about undecided arms." if counts.undecided else ""
     near = ""
     if problem.tolerance > 0:
-        near = f" (arms within {problem.tolerance:g} of the threshold may go either way)"
+        near = f" (within {problem.tolerance:g} of the threshold, either verdict counts as right)"
     return (
         f"The chance that any of this is wrong{near} is at most {problem.delta * 100:g} %, "
         f"if the assumptions below hold.{rest}"
@@ -114,7 +115,7 @@ def confidence(facts: Facts) -> str:
 
 
 def effort(facts: Facts) -> str:
-    """Pulls used against those that uniform sampling would have needed."""
+    """The pulls used, beside those that uniform sampling would have needed."""
     seen, uniform = facts.seen, facts.uniform
     pulls = seen.counts.pulls
     used = f"This study {'used' if seen.stopped else 'has used'} {plural(pulls, 'pull')}"
@@ -132,7 +133,7 @@ def _left(forecast: Forecast | None, budget: int | None) -> str:
     if forecast is None:
         return ""
     if budget is not None and forecast.lower >= budget:
-        return f"; the {count(budget)} that are left of it will hardly decide every arm"
+        return f"; the remaining {count(budget)} will probably not decide every arm"
     more = f"; about {rounded(forecast.pulls_left)} more would decide every arm"
     if forecast.upper is None:
         return f"{more}, or far more"
@@ -142,19 +143,19 @@ def _left(forecast: Forecast | None, budget: int | None) -> str:
 def _uniform(uniform: Uniform, pulls: int, n_arms: int) -> str:
     goal = "to decide every arm"
     if uniform.undecided:
-        goal = f"to decide as many arms ({count(n_arms - uniform.undecided)})"
+        goal = f"to decide the same number of arms ({count(n_arms - uniform.undecided)})"
     if uniform.is_capped:
         return (
             f"Pulling all arms equally often would have needed more than {rounded(uniform.pulls)} "
-            f"pulls {goal}; the simulation was ended there, because some arm lies so near the "
+            f"pulls {goal}. The simulation was ended there, because an arm lies very near the "
             "threshold."
         )
     ratio = uniform.pulls / max(1, pulls)
     compared = f"{ratio:.1f} times as many"
     if ratio < 1.15:
-        compared = "about as many, so that choosing saved little here"
+        compared = "about the same number, so choosing saved little"
         if ratio <= 0.87:
-            compared = "fewer, so that choosing saved nothing here"
+            compared = "fewer, so choosing saved nothing"
     between = ""
     if rounded(uniform.low) != rounded(uniform.high):
         between = f" (from {rounded(uniform.low)} to {rounded(uniform.high)} in "
@@ -166,7 +167,7 @@ def _uniform(uniform: Uniform, pulls: int, n_arms: int) -> str:
 
 
 def undecided_reason(facts: Facts) -> str:
-    """What keeps the arms that are left from being decided."""
+    """Why the remaining arms are undecided."""
     seen = facts.seen
     if seen.counts.undecided == 0 or seen.counts.rounds == 0:
         return ""
@@ -179,7 +180,7 @@ def undecided_reason(facts: Facts) -> str:
 
 
 def caption(facts: Facts) -> str:
-    """What the picture of the arms shows."""
+    """The caption of the picture of the arms."""
     words = (
         "Marks are estimates, lines the intervals in which the means lie. An arm is decided when "
         "its interval lies clear of the threshold's band"
@@ -195,5 +196,5 @@ def caption(facts: Facts) -> str:
     odd = outside_words(seen.names, seen.estimate, seen.lower, seen.upper)
     words += f" {odd}" if odd else ""
     if facts.picture.is_crowded:
-        words += " So many arms do not fit one by one: most are drawn as a band, the others apart."
+        words += " There are too many arms to draw each of them: most are drawn as a band."
     return words

@@ -1,4 +1,4 @@
-"""The tight loop: the shared loop body driven by simulated rewards."""
+"""The inner loop of a simulation: the shared loop body, driven by simulated rewards."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def play(
     reward_rng: np.random.Generator,
     rule_rng: np.random.Generator,
 ) -> int:
-    """Play up to `max_rounds` rounds; gives the number of checkpoints passed so far.
+    """Play up to `max_rounds` rounds; return the number of checkpoints passed so far.
 
-    Row c of `guesses` becomes the best guess after `checkpoints[c]` pulls: that
-    of the last round that was complete by then. It goes on where a former call
-    left off, so that a caller can look at the clock in between.
+    Row c of `guesses` becomes the best guess of the last round that was complete within
+    `checkpoints[c]` pulls. A call continues where the last one ended, so that the caller can look
+    at the clock in between.
     """
     passed = first_checkpoint
     for _ in range(max_rounds):

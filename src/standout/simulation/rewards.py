@@ -1,4 +1,4 @@
-"""Drawing rewards from an instance: the only place that knows the true means."""
+"""Random rewards of an instance: the only module that reads the true means."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RewardKind(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Rewards(Struct):
-    """Where a simulated reward comes from. `first` and `second` are per-arm parameters."""
+    """The distribution of simulated rewards; `first` and `second` are parameters per arm."""
 
     STATIC: ClassVar[tuple[str, ...]] = ("kind",)
 
@@ -60,7 +60,7 @@ def _draw_beta(rewards: Rewards, arm: int, rng: np.random.Generator) -> float:
 
 @part()
 def _draw_student(rewards: Rewards, arm: int, rng: np.random.Generator) -> float:
-    # A t variable with 3 degrees of freedom has variance 3 and no third moment.
+    # A t variable with 3 degrees of freedom has variance 3, and no third moment.
     off = rng.standard_normal() / math.sqrt(2.0 * rng.standard_gamma(1.5) / 3.0)
     return float(rewards.first[arm] + rewards.second[arm] * off / math.sqrt(3.0))
 
@@ -83,9 +83,9 @@ draw = dispatch(lambda rewards: _DRAWS[rewards.kind])
 def rewards_of(means: Floats, noise: Noise, sigmas: Floats | None) -> Rewards:
     """The rewards of arms with these means under `noise`.
 
-    Gaussian and heavy-tailed (Student's t with 3 degrees of freedom): each arm's
-    own sigma where given. Bounded: Beta on [low, high] with
-    the arm's mean and sigma; without a sigma its two parameters sum to 4.
+    Gaussian and heavy-tailed noise (Student's t with 3 degrees of freedom) use each arm's own
+    sigma, if given. Bounded noise is a Beta distribution on [low, high] with the arm's mean and
+    sigma; without a sigma, its two parameters sum to 4.
     """
     n = len(means)
     if isinstance(noise, Bernoulli):
@@ -97,14 +97,12 @@ def rewards_of(means: Floats, noise: Noise, sigmas: Floats | None) -> Rewards:
         if sigmas is not None:
             concentration = share * (1 - share) / (sigmas / width) ** 2 - 1
         first, second = share * concentration, (1 - share) * concentration
-        # A mean at an end of the range has no noise: keep the share itself, marked by b = 0.
+        # A mean at an end of the range has no noise: b = 0 marks it, and a holds the value.
         fixed = (share <= 0) | (share >= 1)
         first[fixed], second[fixed] = share[fixed], 0.0
         return Rewards(int(RewardKind.BETA), first, second, noise.low, width)
     if sigmas is None and isinstance(noise, GaussianUnknown):
-        raise InstanceError(
-            "to draw rewards whose sigma no method knows, give each arm's in a column sigma"
-        )
+        raise InstanceError("noise of unknown sigma needs each arm's true sigma, in a column sigma")
     scale = np.full(n, noise.sigma) if sigmas is None else sigmas
     kind = _STUDENT if isinstance(noise, HeavyTailed) else int(RewardKind.GAUSSIAN)
     return Rewards(kind, np.array(means), np.array(scale), 0.0, 0.0)

@@ -1,4 +1,4 @@
-"""One simulated run: a worker's share of many, or one that can be watched."""
+"""One simulated run, as a part of many or alone and observed."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from standout.simulation.play import play
 from standout.simulation.rewards import rewards_of
 
 _SLICE = 4_000_000
-"""Arms visited between two looks at the clock: well under a second of work."""
+"""Arms visited between two checks of the clock: well under a second of work."""
 _SLICE_SECONDS = 0.1
-"""About the time between two calls of `on_slice`."""
+"""Approximate time between two calls of `on_slice`."""
 
 
 class Stopped(Exception):
-    """Raised inside a run when the whole simulation has been called off."""
+    """Raised inside a run when the whole simulation was cancelled."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """Runs `first` ... `last - 1` of one method: the unit of work given to a process."""
+    """Runs `first` ... `last - 1` of one method: the unit of work for a process."""
 
     family: InstanceFamily
     problem: Problem
@@ -50,7 +50,7 @@ class Share:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What is kept of one run."""
+    """The record of one run."""
 
     index: int
     pulls: int
@@ -62,22 +62,22 @@ class RunRecord:
     threshold: float
     min_gap: float
     is_probable: bool = False
-    """Ended because the chances promised what was asked, not because all was decided."""
+    """Whether the run ended on its chances, with undecided arms."""
     expected_wrong: float | None = None
-    """Arms that the chances expected to be wrong at the end; None where that was not asked."""
+    """Number of wrong arms that the chances expected at the end; None without `until`."""
     wrong_arms: int = 0
-    """Arms that were wrong at the end: verdicts, and of undecided arms the best guess."""
+    """Number of wrong arms at the end, by their verdicts or else by the best guess."""
 
 
 OnSlice = Callable[[int, int], None]
-"""Told the pulls and the undecided arms of a run that goes on."""
+"""Called with the pulls and the number of undecided arms during a run."""
 
 
 def streams(seed: int, run: int) -> list[np.random.Generator]:
-    """Independent generators of a run: the instance's, the rewards' and the method's own.
+    """Independent generators for a run: the instance's, the rewards' and the method's.
 
-    They depend on the seed and the run's number alone, so that any division of
-    the runs among processes, and any other method, sees the same.
+    They depend only on the seed and the run's number. So the results do not depend on how the runs
+    are divided among processes, nor on other methods.
     """
     sequence = np.random.SeedSequence(seed, spawn_key=(run,))
     return [np.random.default_rng(child) for child in sequence.spawn(3)]
@@ -86,7 +86,7 @@ def streams(seed: int, run: int) -> list[np.random.Generator]:
 def play_share(
     share: Share, is_called_off: Callable[[], bool], on_slice: OnSlice | None = None
 ) -> list[RunRecord]:
-    """All runs of a share; `on_slice(pulls, undecided)` is called now and then meanwhile."""
+    """All runs of a share; `on_slice(pulls, undecided)` is called from time to time."""
     runs = range(share.first, share.last)
     return [play_run(share, run, is_called_off, on_slice) for run in runs]
 
@@ -94,7 +94,7 @@ def play_share(
 def prepare(share: Share) -> None:
     """Compile, or load, what the runs of a share need.
 
-    So no run's seconds count it, and no two processes do the same work.
+    Then no run's time includes compilation, and no two processes do the same work.
     """
     if IS_COMPILED:
         play_run(replace(share, budget=1, checkpoints=()), 0, lambda: False)
@@ -106,7 +106,7 @@ def play_run(
     is_called_off: Callable[[], bool],
     on_slice: OnSlice | None = None,
 ) -> RunRecord:
-    """Draw the instance, play the method on it, compare its answers with the truth."""
+    """Draw the instance, play the method on it, and compare its answers with the truth."""
     begin = time.perf_counter()
     instance_rng, reward_rng, rule_rng = streams(share.seed, run)
     instance = share.family.draw(instance_rng)
@@ -115,7 +115,7 @@ def play_run(
     state = start_state(share.problem, share.method, instance.n_arms, rule_rng)
     checkpoints: Ints = np.array(share.checkpoints, dtype=np.int64)
     guesses = np.zeros((len(checkpoints), instance.n_arms), dtype=np.bool_)
-    # With a promise, each round may be the last.
+    # With `until`, each round may be the last.
     rounds = max(1, _SLICE // instance.n_arms) if share.until is None else 1
     passed = 0
     found: Chances | None = None
@@ -162,7 +162,7 @@ def play_run(
 
 
 def _is_due(state: State, before: int, budget: int) -> bool:
-    """Whether the chances are looked at after these pulls, as `identify` does."""
+    """Whether the chances are computed after these pulls, as in `identify`."""
     pulls = int(state.counters[PULLS])
     if state.counters[UNDECIDED] == 0:
         return False
@@ -170,7 +170,7 @@ def _is_due(state: State, before: int, budget: int) -> bool:
 
 
 def _chances(share: Share, until: Until, spec: Spec, state: State) -> Chances:
-    # Imported here: it takes a while, and few simulations need it.
+    # Imported late: it is slow, and few simulations need it.
     from standout.estimation.estimate import estimate
     from standout.estimation.evidence import evidence_of
 
@@ -180,7 +180,7 @@ def _chances(share: Share, until: Until, spec: Spec, state: State) -> Chances:
 
 
 def budget_or_none(budget: int | None) -> int:
-    """The budget as the kernels take it."""
+    """The budget as the kernels expect it."""
     return NO_LIMIT if budget is None else budget
 
 
@@ -193,9 +193,9 @@ def watch(
     budget: int | None = None,
     on_slice: OnSlice | None = None,
 ) -> Identification:
-    """Run 0 of `simulate` with this seed: the same draws, the same pulls, but the whole answer.
+    """Run 0 of `simulate` with this seed: the same draws and pulls, but the whole answer.
 
-    `on_slice(pulls, undecided)` is called now and then while it runs.
+    `on_slice(pulls, undecided)` is called from time to time.
     """
     instance_rng, reward_rng, rule_rng = streams(seed, 0)
     instance = family.draw(instance_rng)
@@ -212,7 +212,7 @@ def watch(
             spec, state, rewards, limit, rounds,
             no_marks, 0, no_guesses, reward_rng, rule_rng,
         )  # fmt: skip
-        # Rounds grow longer and shorter as a run goes on; how they are sliced changes nothing.
+        # The length of rounds varies during a run; the slicing does not change the result.
         is_quick = time.perf_counter() - begin < _SLICE_SECONDS
         rounds = 2 * rounds if is_quick else max(1, rounds // 2)
         if on_slice is not None:

@@ -31,7 +31,7 @@ _SHARES_PER_JOB = 16
 
 @dataclass(frozen=True)
 class MethodResult:
-    """What many runs of one method gave."""
+    """The results of all runs of one method."""
 
     method: str
     records: tuple[RunRecord, ...] = field(repr=False)
@@ -49,21 +49,21 @@ class MethodResult:
 
     @property
     def wrong(self) -> int:
-        """Stopped runs whose answer is not the truth."""
+        """Stopped runs with a wrong answer."""
         return sum(record.is_stopped and record.is_wrong for record in self.records)
 
     @property
     def probable(self) -> int:
-        """Runs that ended on their chances, not all decided."""
+        """Runs that ended on their chances, with undecided arms."""
         return sum(record.is_probable for record in self.records)
 
     @property
     def probable_wrong(self) -> int:
-        """Runs that ended on their chances, with a best guess that is not the truth."""
+        """Runs that ended on their chances, with a wrong best guess."""
         return sum(record.is_probable and record.is_wrong for record in self.records)
 
     def wrong_arms(self) -> tuple[float, float]:
-        """Wrong arms per run that ended on its chances: as these expected, and in truth."""
+        """Wrong arms per run that ended on its chances: the expected and the true number."""
         ended = [record for record in self.records if record.is_probable]
         if not ended:
             return float("nan"), float("nan")
@@ -112,11 +112,16 @@ class MethodResult:
 
 @dataclass(frozen=True)
 class Simulation(Displayed):
-    """The results of all methods, with what they were run on.
+    """The results of all methods, and the instance that they were played on.
 
-    >>> simulation = simulate("fig4", "focus", runs=2, budget=30)
-    >>> [result.method for result in simulation.results]
-    ['focus']
+    Attributes:
+        results: One `MethodResult` per method, in the order given.
+        instance: The instance in numbers.
+
+    Example:
+        >>> simulation = simulate("fig4", "focus", runs=2, budget=30)
+        >>> [result.method for result in simulation.results]
+        ['focus']
     """
 
     instance: dict[str, Any]
@@ -125,7 +130,11 @@ class Simulation(Displayed):
     until: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
+        """Plain values, ready for JSON.
+
+        Returns:
+            A mapping.
+        """
         return {
             "instance": self.instance,
             "problem": self.problem.to_dict(),
@@ -139,7 +148,11 @@ class Simulation(Displayed):
         return f"<Simulation of {self.instance.get('name', '?')}: {names}; {runs:,} runs each>"
 
     def summary(self) -> str:
-        """A line for each method: how often it stopped and was wrong, and its pulls."""
+        """One line per method: how many runs stopped, how many were wrong, and their pulls.
+
+        Returns:
+            Plain text.
+        """
         return "\n".join(
             f"{result.method}: {result.stopped:,} of {plural(result.runs, 'run')} stopped, "
             f"{result.wrong:,} wrong, {result.pulls.mean():,.0f} pulls on average"
@@ -147,7 +160,11 @@ class Simulation(Displayed):
         )
 
     def columns(self) -> dict[str, Any]:
-        """A row for each run of each method."""
+        """The runs as columns, one row per run and method.
+
+        Returns:
+            A mapping from column name to values.
+        """
         runs = [(result.method, record) for result in self.results for record in result.records]
         names = [one.name for one in fields(runs[0][1])] if runs else []
         columns: dict[str, Any] = {"method": [method for method, _ in runs]}
@@ -158,9 +175,16 @@ class Simulation(Displayed):
         return columns
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the pulls of each run on matplotlib axes, a row per method, and give these back.
+        """Draw the pulls of each run on matplotlib axes, one row per method.
 
-        New axes are made unless `ax` is given. Raises `MissingExtraError` without matplotlib.
+        Args:
+            ax: Axes to draw on; new axes by default.
+
+        Returns:
+            The axes.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
         """
         return import_module("standout.pictures.simulations").plot(self, ax)
 
@@ -186,25 +210,44 @@ def simulate(
 ) -> Simulation:
     """Play each method `runs` times on `instance`.
 
-    Run r draws its instance, rewards and choices from streams that depend on
-    `seed` and r only: the same whatever `jobs` is and whichever other methods
-    are run. Without `problem` the instance's own (the paper's) is used.
-    `until` ends a run as soon as its chances promise it (`errors=0.5`, as for `identify`): the
-    answer is then probable and not proved, and counted apart.
-    `progress(method, done, runs)` is called after every run, `on_slice(method, pulls,
-    undecided)` now and then within a long one, while it is played in this process.
-    With `jobs` > 1 call it from under `if __name__ == "__main__":`, as for any
-    use of processes. With an `executor` (Dask's `client.get_executor()`) the runs are played
-    there, about `jobs` at a time; the table is the same, whatever breaks and is played again.
-    Raises `InstanceError`, `MethodError` or `ProblemError` for what cannot be played.
+    The instance, rewards and choices of run r depend only on `seed` and r. So the results do not
+    depend on `jobs`, nor on which other methods are played.
 
-    >>> found = simulate("fig1:gap=0.6", ["roai-lucb", "random"], runs=2, seed=1)
-    >>> [result.wrong for result in found.results]
-    [0, 0]
+    Args:
+        instance: A built-in (`fig1:gap=0.4`, `fig4`, `wine`, `normal:n=1001,...`), a path to a CSV
+            file, or an `Instance` family.
+        methods: One or several names of `METHODS`, or `Method` objects.
+        problem: What stands out; by default the problem of the instance's experiment in the paper.
+        runs: Runs per method; 100 by default.
+        seed: Drives all random draws; 0 by default.
+        budget: The largest number of pulls per run; by default a run ends when all is decided.
+        until: Ends a run as soon as its chances promise it (`errors=0.5`, as for `identify`). Its
+            answer is probable and not proved, and counted separately.
+        checkpoints: Increasing numbers of pulls at which the best guess is compared with the truth.
+        jobs: The number of processes. With more than 1, call this under
+            `if __name__ == "__main__":`.
+        progress: Called as `progress(method, done, runs)` after every run.
+        on_slice: Called as `on_slice(method, pulls, undecided)` from time to time during a long run
+            of this process.
+        executor: Plays the runs elsewhere (Dask's `client.get_executor()`), about `jobs` at a time.
+            A run that is lost with its worker is repeated, with the same result.
+
+    Returns:
+        The results of each method.
+
+    Raises:
+        InstanceError: There is no such instance, or its table is not valid.
+        MethodError: There is no such method, or it does not work for this problem.
+        ProblemError: The problem, or a number above, is not valid.
+
+    Example:
+        >>> found = simulate("fig1:gap=0.6", ["roai-lucb", "random"], runs=2, seed=1)
+        >>> [result.wrong for result in found.results]
+        [0, 0]
     """
     family = parse_instance(instance) if isinstance(instance, str) else instance
     problem = default_problem(family) if problem is None else as_problem(problem)
-    # A method named twice is played once: its records are kept by its label.
+    # A repeated method is played once: records are kept by label.
     chosen = list(dict.fromkeys(as_method(m) for m in _as_list(methods)))
     marks = check_checkpoints(checkpoints)
     limit = budget_or_none(check_budget(budget))
@@ -251,7 +294,7 @@ def simulate(
 
 
 def default_problem(family: InstanceFamily, **changes: Any) -> Problem:
-    """The problem that the instance's experiment asks, with `changes`."""
+    """The problem of the instance's experiment, with `changes`."""
     defaults: dict[str, Any] = {
         "noise": family.noise,
         "k": family.default_k,
@@ -263,7 +306,7 @@ def default_problem(family: InstanceFamily, **changes: Any) -> Problem:
 def describe(
     family: InstanceFamily, problem: Problem, records: Sequence[RunRecord]
 ) -> dict[str, Any]:
-    """The instance in numbers; for a random one the means over the runs' draws."""
+    """The instance in numbers; for a random family, means over the runs' draws."""
     example = family.draw(np.random.default_rng(0))
     truth = np.flatnonzero(example.truth(problem))
     return {

@@ -27,15 +27,13 @@ def play_all(
     on_slice: Callable[[Share, int, int], None] | None = None,
     executor: Executor | None = None,
 ) -> None:
-    """Play every share and hand its records to `on_done`, in any order.
+    """Play every share and pass its records to `on_done`, in any order.
 
-    `on_slice(share, pulls, undecided)` is called now and then while a run of this process goes on.
-
-    Work begins in this process; a pool is started once the rest is known to be
-    long. Ctrl-C ends the workers and is then raised again. With an `executor` (Dask's
-    `client.get_executor()`, say) all are played there, up to `jobs` at a time and some ahead;
-    a share depends on nothing but itself, so that one that was lost with its worker may be
-    played again elsewhere, with the same result.
+    Work begins in this process; worker processes start once the rest is known to take long. Ctrl-C
+    ends the workers and is then raised again. With an `executor`, all shares are played there, up
+    to `jobs` at a time and some ahead. A share depends on nothing else, so one that is lost with
+    its worker is played again with the same result. `on_slice(share, pulls, undecided)` is called
+    from time to time during a run of this process.
     """
     if executor is not None:
         _play_ahead(lambda share: executor.submit(play_alone, share), shares, 2 * jobs, on_done)
@@ -61,7 +59,7 @@ def _play_ahead(
     ahead: int,
     on_done: Callable[[Share, list[RunRecord]], None],
 ) -> None:
-    """Keep `ahead` shares under way and no more: what is called off then has little to drop."""
+    """Keep at most `ahead` shares under way, so that a cancellation has little to drop."""
     waiting = iter(shares)
     running: dict[Future[list[RunRecord]], Share] = {}
     try:
@@ -78,14 +76,14 @@ def _play_ahead(
 
 
 def play_alone(share: Share) -> list[RunRecord]:
-    """All runs of a share, in a process that nobody calls off."""
+    """All runs of a share, in a process that is never cancelled."""
     return play_share(share, _never)
 
 
 def _play_in_pool(
     shares: list[Share], jobs: int, on_done: Callable[[Share, list[RunRecord]], None]
 ) -> None:
-    # Spawned, not forked: a forked child may hold locks of Numba's threads.
+    # Spawn, not fork: a forked child may inherit locks that Numba's threads hold.
     context = multiprocessing.get_context("spawn")
     called_off = context.Event()
     workers = min(jobs, len(shares))
@@ -105,16 +103,16 @@ def _play_in_pool(
 
 @contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
-    """Processes started within never see Ctrl-C; here it takes effect a moment later.
+    """Processes started within never receive Ctrl-C; here it takes effect after the block.
 
-    `_prepare_worker` would be too late: until it runs, a worker is busy importing
-    and would answer Ctrl-C with a traceback. So would one whose start is cut short.
+    `_prepare_worker` would be too late: until it runs, a worker is busy importing, and Ctrl-C would
+    print a traceback.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
     with put_off():
-        # Handlers are not inherited by a new process, but blocked signals are.
+        # A new process inherits blocked signals, but no handlers.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             yield
@@ -125,7 +123,7 @@ def _deaf_to_interrupts() -> Iterator[None]:
 def _prepare_worker(called_off: Event) -> None:
     global _called_off  # noqa: PLW0603  a process has no other place for it
     _called_off = called_off
-    # The parent decides about Ctrl-C; a worker that died of it would break the pool.
+    # The parent handles Ctrl-C; a worker that dies of it would break the pool.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

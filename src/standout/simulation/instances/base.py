@@ -1,4 +1,4 @@
-"""What an instance is, and what gives one for each run."""
+"""The instance of a simulation, and the families that provide one for each run."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from standout.errors import InstanceError
 
 @dataclass(frozen=True)
 class NumberedArms(Sequence[str]):
-    """The names `arm-1` ... `arm-n` with leading zeros, made when asked for.
+    """The names `arm-1` ... `arm-n` with leading zeros, made on demand.
 
-    A million strings would cost more than the million means they name.
+    A million strings would need more memory than the million means that they name.
 
     >>> list(NumberedArms(10))[:2], NumberedArms(10)[-1]
     (['arm-01', 'arm-02'], 'arm-10')
@@ -48,15 +48,23 @@ class NumberedArms(Sequence[str]):
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """The true means of named arms and the noise around them; no method ever sees it.
+    """The true means of named arms and the noise around them. No method ever sees it.
 
-    `means` (and `sigmas`) are read-only. `sigmas`, if given, are the standard
-    deviations of each arm's own rewards, none larger than `noise.sigma`,
-    which is all that a method is told.
+    Args:
+        name: The instance's name.
+        arms: At least three distinct names.
+        means: The true mean of each arm, in the rewards' unit; read-only afterwards.
+        noise: The noise that methods assume.
+        sigmas: The standard deviation of each arm's own rewards, none above `noise.sigma`; by
+            default that of the noise.
 
-    >>> from standout.core.noise import Gaussian
-    >>> Instance("trees", ["ash", "elm", "fir"], [0.1, 0.2, 0.9], Gaussian(0.1)).n_arms
-    3
+    Raises:
+        InstanceError: A mean or a sigma is not possible, or a name is missing or repeated.
+
+    Example:
+        >>> from standout.core.noise import Gaussian
+        >>> Instance("trees", ["ash", "elm", "fir"], [0.1, 0.2, 0.9], Gaussian(0.1)).n_arms
+        3
     """
 
     name: str
@@ -74,16 +82,30 @@ class Instance:
 
     @property
     def n_arms(self) -> int:
-        """The paper's n."""
+        """The number of arms; the paper's n."""
         return self.means.size
 
     def threshold(self, problem: Problem) -> float:
-        """theta of the true means (of two, the high one)."""
+        """The threshold theta of the true means; the high one if both sides are asked.
+
+        Args:
+            problem: What stands out.
+
+        Returns:
+            The threshold, in the rewards' unit.
+        """
         side = problem.sides()[0]
         return robust.threshold(self.means, problem.factor_of(side), side)
 
     def truth(self, problem: Problem) -> Flags:
-        """S as a mask: the only right answer to `problem`."""
+        """The right answer to `problem`: the paper's set S as a mask.
+
+        Args:
+            problem: What stands out.
+
+        Returns:
+            A boolean per arm.
+        """
         masks = [
             robust.outliers(self.means, problem.factor_of(side), side) for side in problem.sides()
         ]
@@ -91,13 +113,27 @@ class Instance:
         return union
 
     def min_gap(self, problem: Problem) -> float:
-        """Delta^theta_*, the distance of the nearest mean to a threshold."""
+        """The distance of the nearest mean to a threshold: the paper's Delta^theta_*.
+
+        Args:
+            problem: What stands out.
+
+        Returns:
+            The distance, in the rewards' unit.
+        """
         return min(
             robust.min_gap(self.means, problem.factor_of(side), side) for side in problem.sides()
         )
 
     def free_arms(self, problem: Problem) -> Flags:
-        """Arms so near a threshold that the problem's tolerance lets them go either way."""
+        """Arms so near a threshold that the problem's tolerance accepts either verdict.
+
+        Args:
+            problem: What stands out.
+
+        Returns:
+            A boolean per arm.
+        """
         free = np.zeros(self.n_arms, dtype=np.bool_)
         if problem.tolerance > 0:
             for side in problem.sides():
@@ -124,8 +160,8 @@ class Instance:
     def _check_sigmas(self, sigmas: Floats) -> None:
         if isinstance(self.noise, Bernoulli):
             raise InstanceError(
-                f"{self.name}: rewards of 0 and 1 have no sigma of their own; leave the column "
-                "out or use gaussian:SIGMA, bounded:A,B or heavy:SIGMA"
+                f"{self.name}: rewards of 0 and 1 take no sigma; leave the column out or use "
+                "gaussian:SIGMA, bounded:A,B or heavy:SIGMA"
             )
         if sigmas.shape != self.means.shape:
             raise InstanceError(f"{self.name}: {sigmas.size} sigmas for {self.means.size} means")
@@ -151,10 +187,10 @@ class Instance:
 
 @dataclass(frozen=True, eq=False)
 class InstanceFamily(ABC):
-    """Gives the instance of each run: always the same one, or a new one drawn at random.
+    """Provides the instance of each run: always the same one, or a new random one.
 
-    `name` is how it is asked for, `noise` that of every instance; `default_k` and
-    `default_delta` are used unless others are wanted.
+    `name` identifies it in commands, `noise` is that of every instance. `default_k` and
+    `default_delta` are used where the problem does not set them.
     """
 
     name: str
@@ -166,7 +202,7 @@ class InstanceFamily(ABC):
 
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Instance:
-        """The instance of one run; a fixed family leaves `rng` alone."""
+        """The instance of one run; a fixed family does not use `rng`."""
 
 
 class FixedFamily(InstanceFamily):
@@ -187,13 +223,13 @@ class FixedFamily(InstanceFamily):
 
 
 def make_instance(name: str, means: ArrayLike, noise: Noise) -> Instance:
-    """An instance whose arms are only numbered."""
+    """An instance with numbered arms."""
     values = np.asarray(means, dtype=np.float64)
     return Instance(name, NumberedArms(values.size), values, noise)
 
 
 def _read_only(values: Floats) -> Floats:
-    # A copy: the caller's own array must stay writable and apart.
+    # A copy, so that the caller's array stays writable and independent.
     array = np.array(values, dtype=np.float64)
     array.flags.writeable = False
     return array

@@ -9,7 +9,7 @@ from standout.errors import InstanceError
 
 
 def read_options(name: str, text: str, known: tuple[str, ...]) -> dict[str, str]:
-    """Split `text` into options of instance `name`, of which only `known` may be used."""
+    """Split `text` into options of the instance `name`; only those in `known` are accepted."""
     options: dict[str, str] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -39,7 +39,7 @@ def number(name: str, options: Mapping[str, str], key: str, default: float) -> f
 
 
 def whole(name: str, options: Mapping[str, str], key: str, default: int, least: int) -> int:
-    """Option `key` as a whole number not below `least`."""
+    """Option `key` as a whole number of at least `least`."""
     text = options.get(key)
     if text is None:
         return default

@@ -24,9 +24,9 @@ from standout.simulation.instances.table import read_table
 
 
 def fig1_means(gap: float) -> Floats:
-    """15 means evenly from 0 to 2 and two outliers at theta + gap and theta + gap + 0.2.
+    """15 evenly spaced means from 0 to 2, and two outliers at theta + gap and theta + gap + 0.2.
 
-    theta (2.8373 with k = 2) stays where it is, however far away the two lie.
+    theta (2.8373 with k = 2) does not depend on the gap.
     """
     normal = np.linspace(0.0, 2.0, 15)
     far = np.full(2, 10.0)
@@ -35,7 +35,7 @@ def fig1_means(gap: float) -> Floats:
 
 
 def parse_fig1(text: str) -> InstanceFamily:
-    """Read `fig1:gap=...`: 17 Gaussian arms with sigma 0.5; the gap is 0.4 unless given."""
+    """Read `fig1:gap=...`: 17 Gaussian arms with sigma 0.5; the gap is 0.4 by default."""
     gap = number("fig1", read_options("fig1", text, ("gap",)), "gap", 0.4)
     if gap <= 0:
         raise InstanceError(f"option 'gap' of fig1 must be above 0, not {gap:g}")
@@ -45,17 +45,17 @@ def parse_fig1(text: str) -> InstanceFamily:
 
 @dataclass(frozen=True)
 class Fig4Family(InstanceFamily):
-    """100 normal means and 5 outliers from U(0.8, 1), Bernoulli, drawn anew in every run.
+    """100 normal means and 5 outliers from U(0.8, 1), with Bernoulli noise, new in every run.
 
-    Only means on which the median-MAD, the mean-std and the true threshold
-    (0.525) agree are kept, so that methods for either threshold have the same truth.
+    Only means on which the median-MAD, the mean-std and the true threshold (0.525) agree are kept,
+    so that methods for either threshold have the same truth.
     """
 
     name: str = "fig4"
     noise: Noise = field(default_factory=Bernoulli)
 
     def draw(self, rng: np.random.Generator) -> Instance:
-        """Draw until the thresholds agree; about 93 of 100 draws do."""
+        """Draw means until the thresholds agree; about 93 of 100 draws do."""
         while True:
             means = contaminated_means(rng, n_normal=100, n_outliers=5)
             if thresholds_agree(means):
@@ -71,15 +71,15 @@ def thresholds_agree(means: Floats) -> bool:
 
 
 def parse_fig4(text: str) -> InstanceFamily:
-    """`fig4` has no options."""
+    """Read `fig4`, which has no options."""
     read_options("fig4", text, ())
     return Fig4Family()
 
 
 def parse_wine(text: str) -> InstanceFamily:
-    """`wine`, no options: 123 wines of Fig. 5 with their place on the first principal component.
+    """Read `wine`: the 123 wines of Fig. 5, by their first principal component. No options.
 
-    The names carry the row of scikit-learn's `load_wine`.
+    The names contain the row of scikit-learn's `load_wine`.
     """
     read_options("wine", text, ())
     file = resources.files("standout.simulation").joinpath("data", "wine.csv")

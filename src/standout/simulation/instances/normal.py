@@ -61,7 +61,7 @@ class NormalFamily(InstanceFamily):
         least, most = self.noise.support
         smallest = min(self.mean - CLIP * self.sd, self.low)
         largest = max(self.mean + CLIP * self.sd, self.high)
-        # Said before any run starts: a mean outside might be drawn only in the last one.
+        # Checked before the first run: an impossible mean might be drawn only in the last one.
         if smallest < least or largest > most:
             raise InstanceError(
                 f"{self.name}: means reach from {smallest:g} to {largest:g} (3 sd around mean, "

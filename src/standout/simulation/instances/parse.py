@@ -1,4 +1,4 @@
-"""From a text to an instance family: a built-in with its options, or a path to a table."""
+"""Instance families from text: a built-in with its options, or a path to a table."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from standout.simulation.instances.table import load_family
 BUILTINS: Mapping[str, Callable[[str], InstanceFamily]] = MappingProxyType(
     {"fig1": parse_fig1, "fig4": parse_fig4, "wine": parse_wine, "normal": parse_normal}
 )
-"""Reader of the options of each built-in family, by name."""
+"""The parser of each built-in family's options, by name."""
 
 
 def parse_instance(text: str, noise: Noise | None = None) -> InstanceFamily:
     """Read `fig1:gap=0.4`, `fig4`, `wine`, `normal:n=1001,...` or a path to a CSV file.
 
-    `noise` is for a table, which is `arm,mean` or `arm,mean,sigma`; with a column
-    sigma it may be left out. The built-in families know theirs.
+    A table is `arm,mean` or `arm,mean,sigma`. It needs `noise` unless it has a column sigma; the
+    built-in families have their own noise.
 
     >>> parse_instance("fig1:gap=0.2").noise
     Gaussian(sigma=0.5)
@@ -34,7 +34,7 @@ def parse_instance(text: str, noise: Noise | None = None) -> InstanceFamily:
     if reader is not None:
         return _with_own_noise(reader(options.strip()), noise)
     path = Path(text.strip())
-    # Not is_file: a pipe, as a shell makes of <(...), is welcome too.
+    # Not is_file: a pipe, such as a shell's <(...), works too.
     if text.strip() and os.path.exists(path):
         return load_family(path, noise)
     looks_like_file = path.suffix.lower() == ".csv" or len(path.parts) > 1
@@ -48,7 +48,6 @@ def parse_instance(text: str, noise: Noise | None = None) -> InstanceFamily:
 def _with_own_noise(family: InstanceFamily, noise: Noise | None) -> InstanceFamily:
     if noise is not None and noise != family.noise:
         raise InstanceError(
-            f"{family.name} has {family.noise.spec()} noise of its own, not {noise.spec()}; "
-            "leave the noise out"
+            f"{family.name} has {family.noise.spec()} noise, not {noise.spec()}; give no noise"
         )
     return family

@@ -21,7 +21,7 @@ OPTIONAL = ("sigma",)
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """What stands in the file, column by column."""
+    """The columns of a file."""
 
     arms: tuple[str, ...]
     means: Floats
@@ -29,7 +29,7 @@ class Table:
 
 
 def load_family(path: Path, noise: Noise | None) -> FixedFamily:
-    """The instance in the file at `path`, with `noise` or that of its sigma column."""
+    """The instance in the file at `path`, with `noise` or the noise of its sigma column."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
@@ -48,7 +48,7 @@ def load_family(path: Path, noise: Noise | None) -> FixedFamily:
 
 
 def read_table(text: str, label: str) -> Table:
-    """Read the text of a table; complaints start with `label` and the line's number."""
+    """Read the text of a table; errors begin with `label` and the line number."""
     records = csv_records(text, label, InstanceError)
     lines = ((line, fields) for line, fields in records if any(map(str.strip, fields)))
     try:
