@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.study.conftest import folder as folder
-from tests.study.conftest import place as place
-from tests.study.conftest import server as server
+from tests.study.conftest import folder, place, server
+
+__all__ = ["folder", "place", "server"]
