@@ -9,7 +9,7 @@ import binascii
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any, NamedTuple, Self, TypedDict, Unpack, overload
 
@@ -413,8 +413,8 @@ class StudyInterface(DisplayedArms, ABC):
 
         No setting can make a verdict wrong: all intervals hold at all times, so a study may stop
         earlier or later, and the tolerance may be chosen after looking at the data. A smaller
-        tolerance withdraws the verdicts that rested on the larger one. Delta, k, the noise and the
-        arms cannot change. A study that had stopped continues if the new settings allow it. A
+        tolerance withdraws the verdicts that rested on the larger one. Delta, k and the noise
+        cannot change. A study that had stopped continues if the new settings allow it. A
         setting that is not given keeps its value.
 
         Args:
@@ -571,6 +571,75 @@ class StudyInterface(DisplayedArms, ABC):
         self, place: int | None, ticket: Ticket | int | None, value: float | None, hand: ByHand
     ) -> Status:
         """Void the reward at a place in the log or of a ticket."""
+
+    def add_arms(
+        self,
+        arms: Iterable[str],
+        reason: str = "",
+        *,
+        worker: str | None = None,
+        key: str | None = None,
+    ) -> Status:
+        """Let arms join a study that was created with `room` for them.
+
+        From now on the question is about all arms: the threshold moves, every verdict is withdrawn
+        and those that still hold come again. The guarantee holds for the question of each
+        moment, also if the new arms were chosen by looking at the rewards of the others, because
+        delta was shared by `room` arms from the beginning (docs/studies.md has the proof).
+
+        Args:
+            arms: The names of the new arms.
+            reason: Why; kept with the change.
+            worker: Who makes the change.
+            key: Stands for this change; the same again with the same key changes nothing.
+
+        Raises:
+            StudyError: If there is no room for so many arms.
+            ProblemError: If a name is taken, or cannot be one.
+
+        Example:
+            >>> peas = Study.create("peas.db", ["a", "b", "c"], Problem(noise="bernoulli"), room=9)
+            >>> peas.add_arms(["d", "e"]).arms
+            5
+        """
+        return self._add_arms([str(arm) for arm in arms], ByHand(reason, worker, key or new_key()))
+
+    @abstractmethod
+    def _add_arms(self, arms: Sequence[str], hand: ByHand) -> Status:
+        """Let these arms join, by the hand of an owner."""
+
+    @abstractmethod
+    def rename(self, name: str, reason: str = "", *, worker: str | None = None) -> None:
+        """Give the study another name; its history says so, and its own tokens go with it.
+
+        Raises:
+            StudyExistsError: If another study has the name.
+
+        Example:
+            >>> study.rename("maples", "there are no ashes in it")
+            >>> study.name
+            'maples'
+        """
+
+    @abstractmethod
+    def copy(self, name: str, *, rewards: bool = True, worker: str | None = None) -> None:
+        """Make a second study of this one in the same place, under the given name.
+
+        Args:
+            name: The name of the copy.
+            rewards: Copy the whole history. Otherwise the copy asks the same question with the
+                settings of now, and begins without a reward. Tickets that are out are out in
+                a copy of the history, too, until their leases end.
+            worker: Who makes the copy.
+
+        Raises:
+            StudyExistsError: If another study has the name.
+
+        Example:
+            >>> study.copy("trees again", rewards=False)
+            >>> Study.open("trees.db", "trees again").status().pulls
+            0
+        """
 
     @abstractmethod
     def delete(self, name: str, reason: str = "", *, worker: str | None = None) -> None:

@@ -77,6 +77,14 @@ def create(
         str | None,
         typer.Option(help="JSON file: question, buttons or scale, ... of the rating page."),
     ] = None,
+    room: Annotated[
+        int | None,
+        typer.Option(help="The most arms there may ever be: arms may be added until then."),
+    ] = None,
+    axis: Annotated[
+        str | None,
+        typer.Option(help="What a reward is, with its unit, for axes: 'Delay in minutes'."),
+    ] = None,
     name: NewName = "main",
 ) -> None:
     """Begin a study."""
@@ -98,6 +106,8 @@ def create(
         ordered=not unordered,
         items=read_items(*listed),
         page=None if page is None else read_page(*read_text(page)),
+        room=room,
+        axis=axis,
         name=name,
     ) as study:
         typer.echo(f"made {study!r}: {plural(len(study.arms), 'arm')}, {study.method.label()}")
@@ -311,6 +321,9 @@ app.command()(study_change.restart)
 app.command()(study_change.void)
 app.command()(study_change.note)
 app.command()(study_change.changes)
+app.command("add-arms")(study_change.add_arms)
+app.command()(study_change.rename)
+app.command()(study_change.copy)
 app.command()(study_change.delete)
 app.command()(study_inspect.status)
 app.command()(study_chances.chances)

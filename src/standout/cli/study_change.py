@@ -78,7 +78,7 @@ def set_settings(
     Every interval holds at all times at once, so that one may stop sooner or later, plan in
     larger steps, and choose a tolerance after looking: each verdict is right for the tolerance
     it was given at, and a smaller tolerance takes back those that rested on a larger one.
-    Delta, k, the noise and the arms are in every interval and in the question: they stay.
+    Delta, k and the noise are in every interval and in the question: they stay.
     A study that has stopped goes on if by the new settings it is not at its end.
     """
     given: dict[str, Any] = {"tolerance": tolerance, "batch": batch}
@@ -164,6 +164,56 @@ def note(
       standout study note beans.db "the second freezer was warm on Monday"
     """
     how.make(place, lambda study, **who: study.note(text, **who))
+
+
+@expanded
+def add_arms(
+    place: Place,
+    arms: Annotated[
+        str, typer.Argument(metavar="ARMS", help="CSV with a column arm; - for standard input.")
+    ],
+    reason: Reason = "",
+    *,
+    how: ChangeOptions,
+) -> None:
+    """Let arms join a study that was created with --room for them.
+
+    From then on the question is about all arms: verdicts are withdrawn, and those that still
+    hold come again. The guarantee holds, however the new arms were chosen.
+    """
+    from standout.cli.options import read_text
+    from standout.study.csv_files import read_arms
+
+    names = read_arms(*read_text(arms))
+    how.make(place, lambda study, **who: study.add_arms(names, reason, **who))
+
+
+def rename(
+    place: Place,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The study's name.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.")],
+    reason: Reason = "",
+    worker: Worker = None,
+) -> None:
+    """Give a study another name."""
+    with open_study(place, name) as study:
+        study.rename(new, reason, worker=worker)
+    typer.echo(f"{printable(name)} is called {printable(new)} now")
+
+
+def copy(
+    place: Place,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The study's name.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The name of the copy.")],
+    empty: Annotated[
+        bool, typer.Option("--empty", help="The same question and settings, without a reward.")
+    ] = False,
+    worker: Worker = None,
+) -> None:
+    """Make a second study of one, in the same place, with its whole history or --empty."""
+    with open_study(place, name) as study:
+        study.copy(new, rewards=not empty, worker=worker)
+    typer.echo(f"made {printable(new)}, a copy of {printable(name)}")
 
 
 def delete(

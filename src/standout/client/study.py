@@ -7,7 +7,7 @@ import os
 import secrets
 import socket
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
@@ -77,9 +77,8 @@ class RemoteStudy(StudyInterface):
     """
 
     def __init__(self, transport: Transport, name: str) -> None:
-        self.name = name
         self._transport = transport
-        self._path = f"/studies/{quote(name, safe='')}"
+        self._call(name)
         self._base = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"
         self._lock = threading.Lock()
         self._hands: dict[str, _Hand] = {}
@@ -203,6 +202,22 @@ class RemoteStudy(StudyInterface):
             return self._transport.patiently(lambda: self._transport.once(method, path, body))
         except UncertainError as error:
             raise UncertainError(f"{error}; its key is {body['key']!r}", body["key"]) from None
+
+    def _call(self, name: str) -> None:
+        """Go by this name from now on."""
+        self.name, self._path = name, f"/studies/{quote(name, safe='')}"
+
+    def _add_arms(self, arms: Sequence[str], hand: ByHand) -> Status:
+        return self._by_hand("POST", f"{self._path}/arms", {"arms": list(arms)}, hand)
+
+    def rename(self, name: str, reason: str = "", *, worker: str | None = None) -> None:
+        body = {"name": name, "reason": reason[:2000], "worker": worker}
+        self._transport.post(f"{self._path}/rename", body, is_repeatable=False)
+        self._call(name)
+
+    def copy(self, name: str, *, rewards: bool = True, worker: str | None = None) -> None:
+        body = {"name": name, "rewards": rewards, "worker": worker}
+        self._transport.post(f"{self._path}/copy", body, is_repeatable=False)
 
     def delete(self, name: str, reason: str = "", *, worker: str | None = None) -> None:
         query = urlencode(_given(confirm=name, reason=reason[:2000], worker=worker))

@@ -189,9 +189,27 @@ class Method:
             options.append(f"rho={self.rho:g}")
         return self.name + (":" + ",".join(options) if options else "")
 
-    def spec(self, problem: Problem, n_arms: int) -> Spec:
-        """The constants that the kernels need for `problem` on `n_arms` arms."""
+    def check_room(self, room: int) -> None:
+        """Raise `MethodError` unless each verdict follows from intervals of single arms.
+
+        Then arms may be added up to `room`. A bet on all means together, a sample of the arms or a
+        mean of drawn arms is about the arms that are there, and a new arm would void it.
+        """
+        is_own = self.is_robust and self.range != RangeKind.JOINT and self.subset is None
+        if not is_own or self.samples(room):
+            raise MethodError(
+                f"{self.label()} with {room:,} arms judges all arms together: it has no room for "
+                f"arms that are added later; focus has, below {SAMPLE_FROM:,} arms"
+            )
+
+    def spec(self, problem: Problem, n_arms: int, room: int | None = None) -> Spec:
+        """The constants that the kernels need for `problem` on `n_arms` arms.
+
+        With `room`, delta is shared by so many arms, of which the others may be added later.
+        """
         problem.check_arms(n_arms)
+        if room is not None:
+            self.check_room(room)
         noise = problem.noise
         low, high = noise.support
         if self.needs_bounded_rewards and not (math.isfinite(low) and math.isfinite(high)):
@@ -212,7 +230,7 @@ class Method:
         if self.samples(n_arms):
             delta /= 2  # half for the rewards, half for the sample
             slack = sample_slack(n_arms, len(problem.sides()), delta)
-        alpha = delta / n_arms
+        alpha = delta / (room or n_arms)
         rho = mixture_rho(alpha, tuned_pulls(problem.factor))
         joins = self.joins(problem, n_arms)
         share = joint_share(n_arms) if joins else 0.0

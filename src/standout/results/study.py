@@ -153,6 +153,8 @@ class Status(HasThresholds, DisplayedArms, Result):
         until: What the chances have to promise for the study to end early, if this was asked.
         enough_tolerance: The tolerance that would decide every arm now, which is proved. None if
             every arm is decided or too little is known.
+        room: The most arms there may be at the end, if some may be added.
+        axis: What a reward is, with its unit.
         head: The digest of the log, in hexadecimal (docs/studies.md).
         found: Means and intervals at that moment, for the picture and the frame. Not part of the
             JSON, so None in a status from a server: use `identification()`.
@@ -190,6 +192,8 @@ class Status(HasThresholds, DisplayedArms, Result):
     until: str | None = None
     voided: int = 0
     enough_tolerance: float | None = None
+    room: int | None = None
+    axis: str | None = None
     found: Identification | None = field(
         default=None, repr=False, compare=False, metadata={"is_sent": False}
     )

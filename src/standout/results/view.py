@@ -107,6 +107,8 @@ class StudyView(HasThresholds, Result):
     failures: dict[str, int]
     paused: dict[str, str]
     next: tuple[Next, ...]
+    room: int | None = None
+    axis: str | None = None
     positions: Ints | None = None
     scale: Scale | None = None
 

@@ -11,6 +11,7 @@ from pydantic import (
     model_validator,
 )
 
+from standout.errors import ProblemError
 from standout.study.arguments import TEN_YEARS
 from standout.study.events import requests
 from standout.study.rating import PAGE_KEYS, PARTS
@@ -40,6 +41,13 @@ Worker = Annotated[
     Annotated[str, Field(max_length=200)] | None,
     Field(description="Who measures; the token's own name unless given."),
 ]
+
+
+def proper(name: str) -> str:
+    """A study's name, unless a browser would take it for part of a path."""
+    if name in (".", ".."):
+        raise ProblemError(f"a study cannot be called {name!r}")
+    return name
 
 
 class Body(BaseModel):
@@ -116,6 +124,20 @@ class NewStudy(Body):
         default=None,
         description=f"What the rating page shows for an arm: {', '.join(PARTS)}.",
         examples=[{"bag 7": {"text": "A bag of beans", "image": "https://example.org/7.jpg"}}],
+    )
+    room: Whole | None = Field(
+        default=None,
+        ge=3,
+        le=100_000,
+        description="The most arms there may ever be: delta is shared by so many, and arms may "
+        "be added until then.",
+    )
+    axis: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=100,
+        description="What a reward is, with its unit, for axes.",
+        examples=["Delay in minutes"],
     )
     page: dict[str, Any] | None = Field(
         default=None,
@@ -259,6 +281,30 @@ class Void(ChangeBody):
     value: Number | None = Field(
         default=None, description="What was really measured, to stand in its place."
     )
+
+
+class NewArms(ChangeBody):
+    """Arms that join a study with room for them."""
+
+    model_config = _example(arms=["bag 8"], reason="it came late")
+
+    arms: list[ArmName] = Field(min_length=1, max_length=10_000)
+
+
+class NewName(Body):
+    """Another name for a study."""
+
+    name: StudyName
+    reason: str = Field(default="", max_length=2000)
+    worker: Worker = None
+
+
+class NewCopy(Body):
+    """A second study like this one."""
+
+    name: StudyName
+    rewards: Yes = Field(default=True, description="With its whole history.")
+    worker: Worker = None
 
 
 class NewToken(Body):

@@ -45,6 +45,8 @@ def stated_alike(state: StudyState) -> dict[str, Any]:
     return {
         "method": state.method.label(),
         "budget": state.budget,
+        "room": state.definition.room,
+        "axis": state.definition.axis,
         "until": None if state.until is None else str(state.until),
         "stopped": state.is_stopped,
         "reason": state.reason,

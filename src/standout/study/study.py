@@ -165,6 +165,8 @@ class Study(StudyInterface):
         costs: Mapping[str, float] | None = None,
         items: Mapping[str, Mapping[str, str]] | None = None,
         page: Mapping[str, Any] | None = None,
+        room: int | None = None,
+        axis: str | None = None,
         patience: float = PATIENCE,
         clock: Clock | None = None,
     ) -> Study:
@@ -182,6 +184,9 @@ class Study(StudyInterface):
         pull, by arm (1 where not given); `seed` drives the method's own random
         choices. `items` are what a rating page shows for an arm (`text`,
         `image`, `html`), `page` how it asks (see `standout.study.rating`).
+        With `room`, arms may be added later (`add_arms`) until there are so many; delta is shared
+        by all of these from the beginning. `axis` says what a reward is, with its unit, for the
+        axes of pictures: "Delay in minutes".
         `patience` is for how many seconds a busy database is waited for,
         `clock` gives the time (seconds since 1970) instead of the database.
 
@@ -198,6 +203,7 @@ class Study(StudyInterface):
             arms, problem, method, budget=budget, until=until, seed=seed, lease=lease,
             pause_after=pause_after, ordered=ordered, costs=costs,
             page=check_page(page, problem.noise), items_digest=digest_of_items(kept),
+            room=room, axis=axis,
         )  # fmt: skip
         wait = arguments.seconds("patience", patience)
         store = open_store(place, create=True, patience=wait, clock=clock)
@@ -335,6 +341,35 @@ class Study(StudyInterface):
         self._handle(request, hand.worker, key)
         with behind_commit(key):
             return self.status()
+
+    def _add_arms(self, arms: Sequence[str], hand: ByHand) -> Status:
+        return self._by_hand(requests.Add(arms, clean(hand.reason)), hand)
+
+    def rename(self, name: str, reason: str = "", *, worker: str | None = None) -> None:
+        check_name(name, "study")
+        old, who = self.name, worker_of(worker)
+        words = f"renamed from {old} to {name}" + (f": {clean(reason)}" if reason else "")
+
+        def change(turn: Transaction) -> None:
+            turn.rename(old, name)
+            turn.handle(requests.Note(words), who)
+
+        if name != old:
+            self._change(change)
+            self.name = name
+
+    def copy(self, name: str, *, rewards: bool = True, worker: str | None = None) -> None:
+        check_name(name, "study")
+        who = worker_of(worker)
+        with self._lock, self._store.write() as session:
+            session.lock(self._key)
+            state = self._memory.sync(session)
+            key = session.create_study(name)
+            if rewards:
+                session.copy_events(self._key, key)
+            else:
+                session.append(key, [create(state.to_definition(), session.now, worker=who)])
+            put_items(session, key, read_items(session, self._key))
 
     def delete(self, name: str, reason: str = "", *, worker: str | None = None) -> None:
         if name != self.name:

@@ -55,6 +55,10 @@ class Transaction:
                 return event
         return self._session.event_of_key(self._key, key)
 
+    def rename(self, old: str, name: str) -> None:
+        """Give the study another name; raises `StudyExistsError` if it is taken."""
+        self._session.rename_study(self._key, old, name)
+
     # Asking and telling ------------------------------------------------------------
 
     def ask(

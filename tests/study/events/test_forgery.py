@@ -14,6 +14,7 @@ from standout.errors import DamagedError
 from standout.study.events import event as event_module
 from standout.study.events.event import NO_DIGEST, Event, Kind, make_event
 from standout.study.events.fold import verify
+from standout.study.events.requests import Add
 from tests.study.events.playing import ARMS, Play
 
 Content = dict[str, Any]
@@ -22,8 +23,10 @@ Content = dict[str, Any]
 @pytest.fixture(scope="module")
 def played() -> Play:
     """A study with some of each kind of event, at whose end there are verdicts."""
-    play = Play((*ARMS, "oak", "yew"), Problem(noise="gaussian:0.05", k=2), until="errors=1e-30")
-    means = dict(zip(play.state.arms, (0.0, 0.1, 0.2, 0.3, 3.0), strict=True))
+    problem = Problem(noise="gaussian:0.05", k=2)
+    play = Play((*ARMS, "oak"), problem, until="errors=1e-30", room=5)
+    means = dict(zip((*ARMS, "oak", "yew"), (0.0, 0.1, 0.2, 0.3, 3.0), strict=True))
+    play.do(Add(["yew"], "it came late"))
     play.tell_many(list(means.items()))
     play.void(2, value=0.15, reason="read wrongly")
     play.fail(play.ask(4)[0], "dropped")

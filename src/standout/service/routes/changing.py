@@ -12,7 +12,17 @@ from starlette.responses import Response
 
 from standout.results import ChangeList, Status
 from standout.service.answers import sent
-from standout.service.schemas import ChangeBody, Done, NewSettings, Void
+from standout.service.errors import ApiError
+from standout.service.schemas import (
+    ChangeBody,
+    Done,
+    NewArms,
+    NewCopy,
+    NewName,
+    NewSettings,
+    Void,
+    proper,
+)
 from standout.service.security.auth import Identity, Looker, Owner
 from standout.service.service import ServiceOf
 from standout.study import Study
@@ -49,6 +59,32 @@ async def void(service: ServiceOf, who: Owner, name: str, body: Void) -> Respons
 async def changes(service: ServiceOf, who: Looker, name: str) -> Response:
     """What was changed by hand: what, by whom, when and why."""
     return await service.look(name, lambda study: ChangeList(tuple(study.changes())))
+
+
+@router.post("/arms", responses=sent(Status, "How the study stands now."))
+async def add_arms(service: ServiceOf, who: Owner, name: str, body: NewArms) -> Response:
+    """Let arms join a study that was created with room for them; verdicts are worked out again."""
+    hand = _hand(who, body)._asdict()
+    return await service.by_hand(name, lambda study: study.add_arms(body.arms, **hand))
+
+
+@router.post("/rename", responses=sent(Done))
+async def rename(service: ServiceOf, who: Owner, name: str, body: NewName) -> Response:
+    """Give the study another name; the tokens for it alone go with it."""
+    by, new = who.signs(body.worker), proper(body.name)
+    done = await service.write(name, lambda study: study.rename(new, body.reason, worker=by))
+    service.studies.forget(name)
+    service.gate.forget()
+    return done
+
+
+@router.post("/copy", responses=sent(Done))
+async def copy(service: ServiceOf, who: Owner, name: str, body: NewCopy) -> Response:
+    """Make a second study of this one, with its history or without a reward."""
+    if who.study is not None:
+        raise ApiError(403, "this token is for one study: it makes no others")
+    by, new = who.signs(body.worker), proper(body.name)
+    return await service.write(name, lambda study: study.copy(new, rewards=body.rewards, worker=by))
 
 
 @router.delete("", responses=sent(Done))

@@ -9,12 +9,11 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from standout.core.problem import Problem
-from standout.errors import ProblemError
 from standout.results import Identification, Status, StudyList
 from standout.service.answers import answer, sent
 from standout.service.errors import ApiError
 from standout.service.open_studies import PATIENCE, OpenStudies
-from standout.service.schemas import NewStudy, PageBody
+from standout.service.schemas import NewStudy, PageBody, proper
 from standout.service.security.auth import Looker, Owner, Reader
 from standout.service.service import ServiceOf
 from standout.study import Study
@@ -47,8 +46,7 @@ async def create_study(service: ServiceOf, who: Owner, body: NewStudy) -> Respon
 
 
 def _create(opened: OpenStudies, body: NewStudy) -> Response:
-    if body.name in (".", ".."):
-        raise ProblemError(f"a study cannot be called {body.name!r}")
+    proper(body.name)
     # What was left out is as `Problem` and `Study.create` have it.
     given = body.model_dump(exclude_none=True)
     if not body.method:

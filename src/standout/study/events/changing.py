@@ -10,11 +10,13 @@ what does not please makes the arm's mean another one, and no interval covers th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from standout.core import engine
 from standout.core.many_rewards import observe_many
 from standout.core.order import sort_ends
 from standout.core.run import start_state
@@ -23,9 +25,9 @@ from standout.core.threshold import update_threshold
 from standout.results import Change, StopReason
 from standout.study.events.state import StudyState
 from standout.study.events.tables import RewardStatus
-from standout.study.events.telling import At, Outcome, settle
+from standout.study.events.telling import At, Outcome, end_round, give_up_plans, settle
 from standout.study.settings import Settings, change_words
-from standout.text import printable
+from standout.text import listed, printable
 
 NOTE = "note"
 """What a change is called that changes nothing: it was made for its reason's sake."""
@@ -110,6 +112,30 @@ def void(state: StudyState, at: At, content: Mapping[str, Any]) -> Outcome:
     return outcome
 
 
+def add(state: StudyState, at: At, content: Mapping[str, Any]) -> Outcome:
+    """Let arms join: from now on the question is about all of them.
+
+    Why the guarantee holds: let N be the room, declared when the study was created. The arm in the
+    j-th place has an interval that fails to hold its mean, at any time, with a probability of
+    at most delta / N, whatever happened before the arm joined: the interval rests on rewards that
+    were measured after that. So with probability 1 - delta no interval of the N places ever
+    fails, also if which arms join, how many and when depends on all rewards before. Then at each
+    moment the threshold of the arms that are there lies in its interval, and each verdict on the
+    question of that moment is right, for all moments together. Verdicts on earlier questions are
+    withdrawn: another arm moves the threshold.
+    """
+    outcome, names = Outcome(), content["arms"]
+    give_up_plans(state)
+    grow(state, names)
+    state.reason, state.stopped_at, state.look = StopReason.RUNNING, None, None
+    listed_names = listed([printable(name) for name in names], 6)
+    _keep(state, at, "add", content.get("reason", ""), f"added {listed_names}")
+    if state.rounds_known:
+        end_round(state, outcome, engine.refresh)
+    settle(state, at, outcome)
+    return outcome
+
+
 def note(state: StudyState, at: At, content: Mapping[str, Any]) -> Outcome:
     """Keep a text."""
     _keep(state, at, NOTE, content["text"], NOTE)
@@ -124,6 +150,8 @@ def look(state: StudyState, at: At, content: Mapping[str, Any]) -> Outcome:
     return outcome
 
 
+PER_ARM = {"certified": 0, "pending": 0, "held": 0, "failures": 0, "streak": 0, "touched_at": 0}
+"""What a study keeps per arm beside the core, as an arm begins."""
 _OF_REWARDS = ("pulls", "sums", "origin", "moments", "is_touched")
 _OF_INTERVALS = ("lower", "upper", "estimate", "deviation_lower", "deviation_upper")
 
@@ -155,6 +183,38 @@ def recount(state: StudyState, arm: int) -> None:
         observe_many(state.spec, core, arms, state.ledger.value[rows])
     withdraw(state)
     state.touch(arm)
+
+
+def grow(state: StudyState, names: Sequence[str]) -> None:
+    """Let arms join a study, with no reward yet.
+
+    What is known of the other arms stays: their rewards and their intervals, which are those of
+    single arms. Nothing else does: thresholds and verdicts were of another question, and what
+    a rule remembers was of other arms.
+    """
+    before, core = len(state.arms), state.state
+    state.definition = replace(state.definition, arms=(*state.arms, *names))
+    state.arms = state.definition.arms
+    vars(state).pop("index", None)
+    state.use(state.settings)
+    fresh = start_state(
+        state.problem, state.method, len(state.arms), np.random.default_rng(0),
+        state.definition.cost_array(),
+    )  # fmt: skip
+    for name in _OF_REWARDS:
+        getattr(fresh, name)[:before] = getattr(core, name)
+    for name in _OF_INTERVALS:
+        getattr(fresh, name)[:, :before] = getattr(core, name)
+    # Until it is measured, a new arm is not to move the estimate of the threshold.
+    fresh.estimate[:, before:] = np.median(core.estimate, axis=1, keepdims=True)
+    fresh.counters[PULLS] = core.counters[PULLS]
+    state.state = fresh
+    _derive(state, fresh)
+    for name, fill in PER_ARM.items():
+        column = getattr(state, name)
+        added = np.full(len(names), fill, dtype=column.dtype)
+        setattr(state, name, np.concatenate([column, added]))
+    withdraw(state)
 
 
 def withdraw(state: StudyState) -> None:

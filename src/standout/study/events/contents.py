@@ -251,6 +251,10 @@ def _place_of(state: StudyState, request: requests.Void) -> int:
     return place
 
 
+def _add(_: StudyState, request: requests.Add) -> Content:
+    return {"arms": list(request.arms)}
+
+
 def _note(_: StudyState, request: requests.Note) -> Content:
     text = clean(request.text)
     if not text.strip():
@@ -271,6 +275,7 @@ _READ: dict[type, tuple[Kind, Callable[[StudyState, Any], Content]]] = {
     requests.Resume: (Kind.RESUMED, _arm),
     requests.Set: (Kind.SET, _set),
     requests.Void: (Kind.VOIDED, _void),
+    requests.Add: (Kind.ADDED, _add),
     requests.Note: (Kind.NOTED, _note),
     requests.Look: (Kind.LOOKED, _look),
 }

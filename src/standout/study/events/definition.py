@@ -23,6 +23,7 @@ from standout.study.events.event import ENGINE
 from standout.study.settings import Settings
 
 SMALLEST_COST = 1e-9
+MOST_ARMS = 100_000
 _SCALES = "scales="
 
 
@@ -31,7 +32,9 @@ class Definition:
     """What a study begins with. `seed` drives its random choices; `costs` are by arm.
 
     `settings` are those that may change, as they were; `page` says how a rating page asks;
-    `items_digest` covers what it shows, None where it shows nothing.
+    `items_digest` covers what it shows, None where it shows nothing; `room` is the number of arms
+    that may be there at the end, over which delta is shared, None if none can be added. `axis`
+    says what a reward is, with its unit.
     """
 
     arms: tuple[str, ...]
@@ -43,6 +46,8 @@ class Definition:
     costs: Mapping[str, float] | None = None
     page: Mapping[str, Any] | None = None
     items_digest: str | None = None
+    room: int | None = None
+    axis: str | None = None
 
     def cost_array(self) -> Floats | None:
         """The costs of all arms, None where all are alike."""
@@ -63,6 +68,8 @@ class Definition:
             "costs": None if self.costs is None else dict(self.costs),
             "page": None if self.page is None else dict(self.page),
             "items": self.items_digest,
+            "room": self.room,
+            "axis": self.axis,
         }
 
     @classmethod
@@ -79,7 +86,8 @@ class Definition:
         settings = _settings(problem, method, body["settings"], len(arms))
         return cls(
             check_arms(arms), problem, method, body["seed"], settings, body["ordered"],
-            body["costs"], body["page"], body["items"],
+            body["costs"], body["page"], body["items"], body["room"],
+            body["axis"],
         )  # fmt: skip
 
 
@@ -97,6 +105,8 @@ def checked(
     until: str | Until | None = None,
     page: Mapping[str, Any] | None = None,
     items_digest: str | None = None,
+    room: int | None = None,
+    axis: str | None = None,
 ) -> Definition:
     """A definition, if a study can begin so; `page` has been checked before.
 
@@ -112,10 +122,14 @@ def checked(
     settings = _settings(problem, chosen, given, len(names))
     made = Definition(
         names, problem, chosen, seed_of(seed), settings, bool(ordered), _check_costs(costs),
-        page, items_digest,
+        page, items_digest, room, axis,
     )  # fmt: skip
     made.cost_array()
-    chosen.spec(problem, len(names))
+    if axis is not None:
+        check_name(axis, "axis")
+    if room is not None:
+        arguments.whole("room", room, len(names), MOST_ARMS)
+    chosen.spec(problem, len(names), room)
     return made
 
 

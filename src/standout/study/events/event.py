@@ -25,6 +25,7 @@ class Kind(StrEnum):
     SET = "set"
     VOIDED = "voided"
     NOTED = "noted"
+    ADDED = "added"
     LOOKED = "looked"
 
 

@@ -101,6 +101,14 @@ class Void:
 
 
 @dataclass(frozen=True)
+class Add:
+    """Arms that join the study."""
+
+    arms: Sequence[str]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class Note:
     """A text that is kept and changes nothing."""
 
@@ -115,7 +123,7 @@ class Look:
     excess: float
 
 
-Request = Tell | Ask | TellAndAsk | Fail | Lease | Pause | Resume | Set | Void | Note | Look
+Request = Tell | Ask | TellAndAsk | Fail | Lease | Pause | Resume | Set | Void | Add | Note | Look
 
 
 @dataclass(frozen=True)

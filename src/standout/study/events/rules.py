@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from standout.core.run import check_arms
 from standout.errors import StudyError, TicketError, ToldError
 from standout.results import Failure
 from standout.study import arguments
 from standout.study.events import changing, telling
 from standout.study.events.contents import check_tickets
+from standout.study.events.definition import check_name
 from standout.study.events.event import Kind
 from standout.study.events.planner import Planner, take_pulls
 from standout.study.events.state import StudyState
@@ -96,6 +98,21 @@ def _check_void(state: StudyState, content: Content) -> None:
         )
     if content.get("value") is not None:
         state.problem.noise.check_reward(content["value"])
+
+
+def _check_added(state: StudyState, content: Content) -> None:
+    room, names = state.definition.room, content["arms"]
+    if room is None:
+        raise StudyError(
+            "this study has no room for more arms: delta is shared by those that it began with. "
+            "Begin a study with room=N (--room N), the most arms that it may ever have"
+        )
+    for name in names:
+        check_name(name, "arm")
+    check_arms((*state.arms, *names))
+    if not names or len(state.arms) + len(names) > room:
+        left = room - len(state.arms)
+        raise StudyError(f"there is room for 1 to {left:,} more arms, not for {len(names):,}")
 
 
 def _check_look(state: StudyState, content: Content) -> None:
@@ -205,6 +222,7 @@ _RULES: dict[Kind, tuple[_Check | None, _Apply]] = {
     Kind.RESUMED: (_check_arm, changing.resume),
     Kind.SET: (_check_set, changing.change_settings),
     Kind.VOIDED: (_check_void, changing.void),
+    Kind.ADDED: (_check_added, changing.add),
     Kind.NOTED: (None, changing.note),
     Kind.LOOKED: (_check_look, changing.look),
 }

@@ -20,6 +20,7 @@ from standout.core.compile import Struct
 from standout.core.crossing.record import KEPT, Crossing
 from standout.estimation.evidence import Evidence
 from standout.results import Change, Failure, StopReason
+from standout.study.events.changing import PER_ARM, grow
 from standout.study.events.definition import Definition
 from standout.study.events.event import ENGINE
 from standout.study.events.pulls import unpack_round
@@ -27,7 +28,7 @@ from standout.study.events.state import DueLook, StudyState, Totals
 from standout.study.events.tables import Open, RewardStatus, TicketStatus
 from standout.study.settings import Settings
 
-FORM = 1
+FORM = 2
 """Goes up with every other arrangement of a snapshot."""
 SCRATCH = frozenset(
     (
@@ -38,7 +39,7 @@ SCRATCH = frozenset(
 )  # fmt: skip
 """Arrays of the core's state that kernels only work in, or that follow from others."""
 _REASONS = {str(reason): reason for reason in StopReason}
-_PER_ARM = ("certified", "pending", "held", "failures", "streak")
+_PER_ARM = tuple(name for name in PER_ARM if name != "touched_at")
 _OPEN = {"expires": "<f8", "round": "<i8", "event": "<i8"}
 Arrays = dict[str, Any]
 
@@ -67,6 +68,8 @@ def unpack(definition: Definition, content: bytes, parts: Sequence[bytes]) -> St
     try:
         plain, arrays = _read(content)
         state = StudyState(definition, plain["number"], bytes.fromhex(plain["head"]))
+        if plain["added"]:
+            grow(state, plain["added"])
         state.use(Settings().with_values(plain["settings"], len(state.arms)))
         for part in parts:
             after, rows = _read(part)
@@ -184,6 +187,7 @@ def plain_of(state: StudyState) -> dict[str, Any]:
         "number": state.number,
         "head": state.head.hex(),
         "settings": vars(state.settings),
+        "added": state.arms[state.begun_with :],
         "paused": list(state.paused.items()),
         "voided": sorted(state.voided),
         "totals": vars(state.totals),

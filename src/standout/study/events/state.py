@@ -72,7 +72,7 @@ class StudyState:
     def __init__(self, definition: Definition, number: int, head: bytes) -> None:
         self.definition, self.number, self.head = definition, number, head
         self.arms, n_arms = definition.arms, len(definition.arms)
-        self.begun = definition.settings
+        self.begun, self.begun_with = definition.settings, n_arms
         self.use(self.begun)
         rng = np.random.default_rng(definition.seed)
         self.state: State = start_state(
@@ -102,6 +102,11 @@ class StudyState:
         """The rewards and the tickets that are in the parts of the ledger that were stored."""
         self._single = (np.zeros(1, dtype=np.int64), np.zeros(1))
 
+    def to_definition(self) -> Definition:
+        """What a study begins with that asks the same, with the settings and the arms of now."""
+        settings = replace(self.settings, stopped=False)
+        return replace(self.definition, problem=self.problem, method=self.method, settings=settings)
+
     def use(self, settings: Settings) -> None:
         """Go by these settings."""
         definition = self.definition
@@ -109,7 +114,7 @@ class StudyState:
         self.until = None if settings.until is None else Until.parse(settings.until)
         self.problem = replace(definition.problem, tolerance=settings.tolerance)
         self.method = replace(definition.method, batch=settings.batch)
-        self.spec = self.method.spec(self.problem, len(self.arms))
+        self.spec = self.method.spec(self.problem, len(self.arms), definition.room)
 
     @cached_property
     def index(self) -> dict[str, int]:

@@ -176,6 +176,11 @@ def _reason_to_stop(state: StudyState, outcome: Outcome) -> StopReason | None:
 def stop(state: StudyState, reason: StopReason, time: float) -> None:
     """End the study; pulls that are pending may still come in."""
     state.reason, state.stopped_at, state.look = reason, time, None
+    give_up_plans(state)
+
+
+def give_up_plans(state: StudyState) -> None:
+    """Hand out no more of what is planned; pulls that are pending may still come in."""
     for live in list(state.rounds.values()):
         live.give_up()
         state.close_if_over(live)

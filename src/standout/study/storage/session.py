@@ -178,13 +178,16 @@ class Session(ABC):
                 return study, each
         raise NoStudyError(f"there is no study {name!r} here")
 
-    def create_study(self, name: str) -> int:
-        """Make room for a study; its id, which no other ever had here."""
+    def _claim(self, name: str) -> None:
         self.lock_names()
         if any(each == name for _, each in self.names()):
             raise StudyExistsError(
                 f"there is a study {name!r} here already; open it, or give another name"
             )
+
+    def create_study(self, name: str) -> int:
+        """Make room for a study; its id, which no other ever had here."""
+        self._claim(name)
         ((last,),) = self.run(
             "SELECT max(id) FROM (SELECT id FROM standout_studies "
             "UNION ALL SELECT study FROM standout_deleted) AS known"
@@ -192,6 +195,20 @@ class Session(ABC):
         study = 1 if last is None else int(last) + 1
         self.run("INSERT INTO standout_studies (id, name) VALUES (?, ?)", (study, name))
         return study
+
+    def rename_study(self, study: int, old: str, name: str) -> None:
+        """Give a study another name; the tokens for it alone go with it."""
+        self._claim(name)
+        self.run("UPDATE standout_studies SET name = ? WHERE id = ?", (name, study))
+        self.run("UPDATE standout_tokens SET study = ? WHERE study = ?", (name, old))
+
+    def copy_events(self, study: int, copy: int) -> None:
+        """Give a new study all events of another; no digest depends on the study's name."""
+        self.run(
+            f"INSERT INTO standout_events (study, {_EVENT}) "
+            f"SELECT {copy:d}, {_EVENT} FROM standout_events WHERE study = ?",
+            (study,),
+        )
 
     def delete_study(
         self,
