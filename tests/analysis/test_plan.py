@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from standout.analysis.forecast import forecast
-from standout.analysis.limit import PlannedLimit, plan_limit
+from standout.analysis.limit import PER_ARM, PlannedLimit, plan_limit, plan_possible
 from standout.analysis.plan import Bound, SidePlan, plan_side
+from standout.core import robust
 from standout.core.methods import METHODS, parse_method
 from standout.core.noise import Bernoulli, Bounded, Gaussian
 from standout.core.problem import Problem, Side
@@ -122,6 +123,37 @@ class TestLimit:
         limit = plan_limit(instance, Problem(noise=Bounded(0, 1)))
         assert limit.lower is None
         assert "bounded noise" in limit.remark
+
+
+class TestPossible:
+    """How narrow the threshold's interval can be."""
+
+    MEANS = np.random.default_rng(4).normal(0.3, 0.05, 60).clip(0.05, 0.9)
+
+    @pytest.mark.parametrize("noise", ["bernoulli", "gaussian:0.4"])
+    def test_narrower_with_more_pulls_and_mirrored(self, noise: str) -> None:
+        problem = Problem(noise=noise, side="both", k=2, k_low=3)
+        found = plan_possible(make_instance("many", self.MEANS, problem.noise), problem)
+        low = plan_possible(
+            make_instance("mirrored", 1 - self.MEANS, problem.noise),
+            Problem(noise=noise, side="low", k=2),
+        )
+        high = found[: len(PER_ARM)]
+        for one, other in zip(high, low, strict=True):
+            assert (one.per_arm, other.side) == (other.per_arm, Side.LOW)
+            assert (one.lower, one.upper) == pytest.approx((1 - other.upper, 1 - other.lower))
+        widths = [each.upper - each.lower for each in high]
+        assert widths == sorted(widths, reverse=True)
+        assert widths[-1] < widths[0] / 4
+        for each in found:
+            theta = robust.threshold(self.MEANS, problem.factor_of(each.side), each.side)
+            assert each.lower <= theta <= each.upper
+
+    def test_none_for_few_arms_or_other_noise(self) -> None:
+        few = make_instance("few", self.MEANS[:9], Gaussian(1.0))
+        assert plan_possible(few, Problem(noise=Gaussian(1.0))) == ()
+        rated = make_instance("rated", self.MEANS, Bounded(0, 1))
+        assert plan_possible(rated, Problem(noise=Bounded(0, 1))) == ()
 
 
 def test_watch_is_run_0_of_simulate() -> None:

@@ -1,4 +1,4 @@
-"""The information limit of a question, and how far above it a method lies. Pure data."""
+"""What no method can go below: pulls, and the width of the threshold's interval. Pure data."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import math
 from dataclasses import dataclass
 
 from standout import theory
+from standout.analysis.thresholds import FEWEST_POSSIBLE, MOST
 from standout.core.method import Method
-from standout.core.problem import Problem
+from standout.core.noise import Bernoulli, Gaussian
+from standout.core.population_bet import possible_of_means
+from standout.core.problem import Problem, Side
 from standout.errors import ProblemError
 from standout.results import Result
 from standout.simulation import Instance
@@ -46,3 +49,46 @@ def plan_limit(instance: Instance, problem: Problem) -> PlannedLimit:
     if math.isinf(found.upper):
         return PlannedLimit(found.lower, math.inf, "how near this is to the exact limit is open")
     return PlannedLimit(found.lower, found.upper)
+
+
+@dataclass(frozen=True)
+class Possible(Result):
+    """A side's narrowest interval of the threshold with so many rewards of every arm, an estimate.
+
+    No method could prove a narrower one without assuming how the means lie.
+    """
+
+    side: Side
+    per_arm: int
+    lower: float
+    upper: float
+
+
+PER_ARM = (10, 100, 1000, 10_000)
+
+
+def plan_possible(instance: Instance, problem: Problem) -> tuple[Possible, ...]:
+    """For each side and each number of rewards in `PER_ARM`; none where it cannot be computed."""
+    noise, n_arms = instance.noise, instance.n_arms
+    if not (isinstance(noise, (Bernoulli, Gaussian)) and FEWEST_POSSIBLE <= n_arms < MOST):
+        return ()
+    sigma = math.nan if isinstance(noise, Bernoulli) else noise.sigma
+    found: list[Possible] = []
+    for side in problem.sides():
+        sign, shift = (1.0, 0.0) if side is Side.HIGH else (-1.0, 1.0 if math.isnan(sigma) else 0.0)
+        low, high = math.inf, -math.inf
+        rows = []
+        for per_arm in reversed(PER_ARM):
+            ends = possible_of_means(
+                sign * instance.means + shift, per_arm, sigma, problem.factor_of(side),
+                math.log(1.0 / problem.delta),
+            )  # fmt: skip
+            ends = (
+                min(sign * (end - shift) for end in ends),
+                max(sign * (end - shift) for end in ends),
+            )
+            # What more rewards cannot exclude, fewer cannot either.
+            low, high = min(low, ends[0]), max(high, ends[1])
+            rows.append(Possible(side, per_arm, low, high))
+        found += reversed(rows)
+    return tuple(found)

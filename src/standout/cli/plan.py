@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from standout.core.problem import Problem
     from standout.simulation import Instance
 
+POSSIBLE = (
+    "Narrowest interval of the threshold that any method could prove, without assuming how the "
+    "means lie (an estimate):"
+)
 JOINT_HINT = (
     "To have every arm decided, joint often takes fewer pulls, but decides the first ones later "
     "(docs/joint.md): compare with --method focus --method joint."
@@ -61,7 +65,8 @@ def plan(
         bool,
         typer.Option(
             help="The pulls that no method can go below, proved to 2 % "
-            "(2 s for 17 arms, 15 s for 120; at most 300)."
+            "(2 s for 17 arms, 15 s for 120; at most 300), and how narrow the threshold's interval "
+            "can be (20 arms or more)."
         ),
     ] = True,
     seed: Seed = 0,
@@ -72,8 +77,9 @@ def plan(
 
     From guessed or piloted means it gives the gaps that make the question hard,
     what the theory says at least and at most, the information limit below which
-    no method can go, what simulated runs need for a proof, how many times the limit that is, and
-    what they need for a probable answer.
+    no method can go, how narrow the threshold's interval can be, what simulated
+    runs need for a proof, how many times the limit that is, and what they need
+    for a probable answer.
     The means are taken as exact: try several guesses.
 
     \b
@@ -88,7 +94,7 @@ def plan(
     check_numbers(runs, budget, constant, seed)
 
     from standout.analysis.forecast import forecast, forecast_probable
-    from standout.analysis.limit import PlannedLimit, plan_limit
+    from standout.analysis.limit import PlannedLimit, plan_limit, plan_possible
     from standout.analysis.plan import plan_side
     from standout.cli import tables
     from standout.core.methods import METHODS
@@ -101,6 +107,7 @@ def plan(
         for each in problem.sides()
     ]
     least = plan_limit(drawn, problem) if limit else PlannedLimit(None, None, "not asked for")
+    possible = plan_possible(drawn, problem) if limit else ()
     skipped = why_no_forecast(runs, drawn, problem)
     forecasts: tuple[Forecast, ...] = ()
     probable: ProbableForecast | None = None
@@ -128,6 +135,7 @@ def plan(
                 "problem": problem.to_dict(),
                 "sides": [each.to_dict(drawn) for each in sides],
                 "limit": least.to_dict(),
+                "possible": [each.to_dict() for each in possible],
                 "budget": budget,
                 "forecast": [
                     {**line.to_dict(), "times_limit": ratio}
@@ -147,6 +155,8 @@ def plan(
         console.say(tables.gaps_table(each, drawn), "")
         console.say(tables.bounds_table(each), "")
     console.say(tables.limit_words(least), "")
+    if possible:
+        console.say(POSSIBLE, "", tables.possible_table(possible), "")
     if skipped:
         console.say(f"No forecast by simulation: {skipped}.")
         return

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from standout.analysis.forecast import Forecast, ProbableForecast
-from standout.analysis.limit import PlannedLimit
+from standout.analysis.limit import PlannedLimit, Possible
 from standout.analysis.plan import SidePlan
 from standout.core.method import Method
 from standout.core.problem import Problem
@@ -254,6 +254,15 @@ def limit_words(limit: PlannedLimit) -> str:
     if limit.remark:
         return f"{words} ({limit.remark})."
     return f"{words} (the exact limit is at most {big(limit.upper)})."
+
+
+def possible_table(found: Sequence[Possible]) -> Sheet:
+    """How narrow the threshold's interval can be with so many pulls of every arm."""
+    rows = [
+        [str(each.side), count(each.per_arm), plain(each.lower, 1), plain(each.upper, 1)]
+        for each in found
+    ]
+    return Sheet(("threshold", "pulls per arm", "from", "to"), rows, left=("threshold",))
 
 
 def big(value: float) -> str:
