@@ -121,4 +121,4 @@ def test_in_one_command(tmp_path: Path) -> None:
     assert code == 0
     assert "noise gaussian, chosen by looking at the rewards (120 rewards of 3 arms)" in err
     assert "gaussian noise, k 2" in out
-    assert "say how the rewards of a folder scatter" in refused("analyse", str(tmp_path))
+    assert "give the noise of a folder's rewards" in refused("analyse", str(tmp_path))

@@ -59,7 +59,7 @@ def test_a_note_comes_with_the_leaders(tmp_path: Path) -> None:
     with Study.create(file, arms, Problem(noise="bernoulli")) as study:
         study.tell_many([(arm, float(i % 3 == 0)) for i, arm in enumerate(2 * arms)])
     for command in ("status", "chances"):
-        assert any(line.startswith("take care: the ") for line in run(command, file).splitlines())
+        assert any(line.startswith("caution: the ") for line in run(command, file).splitlines())
 
 
 def test_chances_as_text_json_and_csv(place: str) -> None:

@@ -172,7 +172,7 @@ class TestPlan:
         assert code == 0
         assert "Theorem 2" in said
         assert "Theorem 3 does not apply" in said
-        assert "No information limit: not asked for" in said
+        assert "No information limit: not requested" in said
         assert f"{DEFAULT_METHOD}: 2 of 2 runs reached the budget of 500 pulls" in said
         assert "compare with --method focus --method joint" in said
         assert max(len(line) for line in out.splitlines()) <= 80
@@ -201,7 +201,7 @@ class TestPlan:
 
     def test_a_random_instance_says_so(self) -> None:
         _, out, _ = run("plan", "fig4", "--runs", "0", "--no-limit")
-        assert "drawn anew in every run" in out
+        assert "Every run draws new means" in out
 
 
 class TestDemo:
@@ -217,8 +217,8 @@ class TestDemo:
         assert "Which of 7 wines stand out?" in out
         assert "1 wine stands out: arm-7" in out
         assert "This is the true answer" in out
-        # Proved and probable are told apart.
-        assert "That is proved. A probable answer, an estimate" in " ".join(out.split())
+        # Proved and probable are separate.
+        assert "This is proved. A probable answer (an estimate" in " ".join(out.split())
         assert "▲" in out
         assert "\x1b" not in out
         assert max(len(line) for line in out.splitlines()) <= 80
@@ -250,7 +250,7 @@ class TestDemo:
         text = " ".join(out.split())
         assert "1 wine stands out: arm-7" in text
         assert "decided arms touch the threshold's interval. Each interval alone" in text
-        assert "with the intervals and stop rule of focus it takes" in text
+        assert "with the intervals and stopping rule of focus it takes" in text
 
     @pytest.mark.parametrize("name", METHODS)
     def test_every_method_has_its_uniform_sampling(self, name: str) -> None:

@@ -45,7 +45,7 @@ WITH_JSON = [name for name in COMMANDS if "--json" in options(name)]
 
 @pytest.mark.parametrize("name", WITH_JSON)
 def test_json_is_declared_once(name: str) -> None:
-    assert options(name)["--json"].help == "Print one JSON object, nothing else."
+    assert options(name)["--json"].help == "Print one JSON object and nothing else."
 
 
 def test_every_command_asks_the_same_question() -> None:

@@ -121,6 +121,6 @@ class TestErrors:
 
 def test_a_command_that_cannot_be_says_why(tmp_path: Path) -> None:
     said = refused("study", "add-arms", str(tmp_path / "beans.db"), "more.csv")
-    assert "use up all of delta" in said
+    assert "use all of delta" in said
     assert "standout study export" in said
     assert "no such command" in refused("study", "add-legs")

@@ -87,7 +87,7 @@ def test_plates_until_decided(made: str, folder: Path) -> None:
     assert status["threshold"]["lower"] < status["threshold"]["upper"]
     verified = standout("study", "verify", made, "--json")
     assert (verified.code, verified.json["ok"]) == (0, True)
-    assert "all well" in standout("study", "verify", made).out
+    assert "no problems" in standout("study", "verify", made).out
     text = standout("study", "status", made).out
     assert "1 outlier, 4 normal, 0 undecided" in text
     assert "▲" in text

@@ -359,7 +359,7 @@ def test_measuring_for_a_server(file: str, folder: Path) -> None:
         assert "no token in it" in standout(*words, "--token-file", empty).err
         assert "cannot be read" in standout(*words, "--token-file", folder / "no").err
         assert "a token is needed" in standout(*words).err
-    assert "give --arms" in standout("run", "--measure", "true {arm}").err
+    assert "name the arms with --arms" in standout("run", "--measure", "true {arm}").err
     with Study.open(file) as study:
         assert study.verify().problems == ()
         assert json.dumps(study.status().to_dict())

@@ -119,8 +119,8 @@ def test_bad_words(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("standout.driver.campaign.DASK_PATIENCE", 1.0)
     arms = write_arms(here, ["a", "b", "c"])
     for words, message in (
-        ((), "say how to measure"),
-        (("--measure", "echo {arm}", "--measure-python", "m:f"), "say how to measure"),
+        ((), "give a way to measure"),
+        (("--measure", "echo {arm}", "--measure-python", "m:f"), "give a way to measure"),
         (("--measure-python", "nothing"), "module:function"),
         (("--measure-python", "no_such_module:f"), "cannot be found"),
         (("--measure-python", "math:pi"), "not a function"),

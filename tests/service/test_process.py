@@ -162,7 +162,7 @@ def test_what_serve_refuses(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert (beyond.code, "standout token create PATH --role owner" in beyond.err) == (2, True)
     assert standout("serve").code == 2
     assert "no log level" in standout("serve", place, "--log-level", "loud").err
-    assert "holds a password" in standout("serve", "postgresql://u:p@localhost/x").err
+    assert "contains a password" in standout("serve", "postgresql://u:p@localhost/x").err
     monkeypatch.setattr(server_module, "RELEASE", 0.0)
     with open_socket("127.0.0.1", 0) as listener:
         taken = standout("serve", place, "--new", "--port", listener.getsockname()[1])

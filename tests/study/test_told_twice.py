@@ -120,7 +120,7 @@ def test_a_file_is_told_once(place: str, folder: Path) -> None:
     assert standout("study", "tell", place, path).out == "3 counted\n"
     refused = standout("study", "tell", place, path)
     assert refused.code == 2
-    assert "3 rewards were told before on 20" in refused.err
+    assert "3 rewards were recorded before on 20" in refused.err
     assert "--again" in refused.err
     # The same rows are the same, however they are written.
     path.write_text('reward,arm\n5e-1,ash\n\n0.50,"ash"\n1.0,elm\n')
@@ -139,14 +139,14 @@ def test_a_file_of_tickets_may_be_told_twice(place: str, folder: Path) -> None:
     path = folder / "results.csv"
     path.write_text("ticket,reward\n1,0.5\n2,1\n")
     assert standout("study", "tell", place, path).out == "2 counted\n"
-    assert standout("study", "tell", place, path).out == "0 counted, 2 told before\n"
+    assert standout("study", "tell", place, path).out == "0 counted, 2 recorded before\n"
 
 
 def test_keys_on_the_command_line(place: str, folder: Path) -> None:
     make(place).close()
     words = ("study", "tell", place, "--arm", "ash", "--value", 1, "--key", "day 1")
     assert standout(*words).out == "1 counted\n"
-    assert standout(*words).out == "told before with this key, not again, 1 counted\n"
+    assert standout(*words).out == "recorded before with this key, not again, 1 counted\n"
     assert standout(*words, "--json").json["again"] is True
     other = standout("study", "tell", place, "--arm", "ash", "--value", 2, "--key", "day 1")
     assert (other.code, "to tell 1 other" in other.err) == (2, True)

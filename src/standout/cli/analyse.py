@@ -1,4 +1,4 @@
-"""`standout analyse`: what a table of past measurements proves, and what to measure next."""
+"""`standout analyse`: what past measurements prove, and what to measure next."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def analyse(
         str | None,
         typer.Option(
             show_default="comma; tab in a .tsv",
-            help="What separates the fields of a CSV: ; or tab.",
+            help="The separator of a CSV's fields: ; or tab.",
         ),
     ] = None,
     decimal: Annotated[
@@ -79,7 +79,7 @@ def analyse(
     drop_missing: Annotated[
         bool,
         typer.Option(
-            "--drop-missing", help="Leave out rows without a value, and say how many they are."
+            "--drop-missing", help="Leave out rows without a value, and report their number."
         ),
     ] = False,
     ordered: Annotated[
@@ -87,54 +87,57 @@ def analyse(
         typer.Option(
             "--ordered/--shuffled",
             show_default="a file is, a folder is not",
-            help="Whether an arm's rows are in the order in which its rewards came (in a folder: "
-            "files by their names), or that is lost. Intervals for bounded and heavy noise need "
-            "it, or do without; --to asks for it beyond a million rewards.",
+            help="Whether an arm's rows are in the order of measurement (in a folder: files by "
+            "name). Intervals for bounded and heavy noise are narrower if they are; --to needs "
+            "it beyond a million rewards.",
         ),
     ] = None,
     fixed: Annotated[
         bool,
         typer.Option(
             "--fixed",
-            help="How often each arm was measured was settled before its first reward: with many "
-            "arms a population bet then narrows the threshold (docs/population.md).",
+            help="The number of rewards of each arm was fixed in advance. With many arms, a "
+            "population bet then narrows the threshold (docs/population.md).",
         ),
     ] = False,
     incomplete: Annotated[
         bool,
         typer.Option(
-            "--incomplete", help="Rewards are missing, or chosen: say nothing for certain."
+            "--incomplete",
+            help="Rewards are missing or were selected, so that no verdict is certain.",
         ),
     ] = False,
     to: Annotated[
         str | None,
-        typer.Option(metavar="PATH", help="Go on with these rewards as a live study there."),
+        typer.Option(
+            metavar="PATH", help="Continue with these rewards as a live study at this place."
+        ),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the report, one HTML page.")
+        Path | None, typer.Option(metavar="FILE", help="Write a report to this HTML file.")
     ] = None,
     seed: Seed = 0,
     dask: Annotated[
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Add up a folder on the Dask cluster at this address; its workers must see the "
-            "same files.",
+            help="Read a folder on the Dask cluster at this address; its workers must see the same "
+            "files.",
         ),
     ] = None,
     as_json: Json = False,
     name: NewName = "main",
 ) -> None:
-    """What a table of past measurements proves, what is probable, and what to measure next.
+    """Show what past measurements prove, what is probable, and what to measure next.
 
-    The guarantee holds if the table has all rewards of its arms, in their order, and none was
-    left out or chosen for its value; it may well have been decided by earlier rewards which arm
-    to measure next. The output says what it takes, and what can be said if it is not so.
+    The guarantee holds if the table has all rewards of its arms, in their order, and no reward was
+    left out or selected by its value. The choice of the next arm may depend on earlier rewards. The
+    output lists the assumptions, and what can be said if they do not hold.
     """
     if incomplete and (to is not None or report is not None):
         raise ProblemError(
-            "with rewards that are missing or chosen nothing is certain, and a study or a report "
-            "of them would say otherwise; leave out --to and --report, and measure anew"
+            "with missing or selected rewards nothing is certain, but a study or a report would "
+            "claim certainty; leave out --to and --report, and measure again"
         )
     from standout.analysis.analyse import analyse as look
     from standout.analysis.columns import Layout
@@ -142,9 +145,9 @@ def analyse(
 
     layout = Layout(arm, value, wide, "\t" if sep in ("tab", "\\t") else sep, decimal, drop_missing)
     if noise == AUTO:
-        # A folder may be larger than memory: nothing looks at its rewards one by one.
+        # A folder may be larger than memory, so its rewards are never looked at one by one.
         if Path(table).is_dir():
-            raise ProblemError(f"say how the rewards of a folder scatter: --noise, {NOISE_FORMS}")
+            raise ProblemError(f"give the noise of a folder's rewards: --noise, {NOISE_FORMS}")
         noise = _noise_of(table, layout)
     problem = question.problem(noise)
     data = _read(table, problem, layout, ordered, dask)
@@ -168,7 +171,7 @@ def analyse(
 
 
 def _noise_of(table: str, layout: Layout) -> str:
-    """What the rewards of a table suggest, said on standard error."""
+    """The noise that the rewards of a table suggest, reported on standard error."""
     from standout.analysis.noise_advice import chosen_words, recommend_noise
     from standout.analysis.tables import read_table
 
@@ -217,7 +220,7 @@ def _go_on(
     with begin_study(place, data, problem, method, **how) as study:
         typer.echo(
             f"{study!r} holds {plural(data.total, 'reward')} of the table; "
-            f"go on with: standout study ask {place}",
+            f"continue with: standout study ask {place}",
             err=said_json,
         )
 
@@ -239,7 +242,7 @@ def _report(
         place = Path(folder) / f"{path.stem}.db"
         how: dict[str, Any] = {"name": path.stem, "seed": seed, "is_ordered": ordered}
         with console.progress_words("report") as told:
-            told(f"telling {plural(data.total, 'reward')} to a study")
+            told(f"recording {plural(data.total, 'reward')} in a study")
             with begin_study(place, data, problem, method, **how) as study:
                 page = render_report(study, seed=seed, told=told)
     with writing(path) as file:
@@ -248,7 +251,7 @@ def _report(
 
 
 def show(said: Analysis, problem: Problem) -> None:
-    """The answer, its picture, what comes next, and what must be true of it."""
+    """Print the answer, its picture, the next pulls, and the assumptions."""
     from standout.pictures import terminal
     from standout.pictures.arms import picture_of_answer
 

@@ -1,4 +1,4 @@
-"""Where commands write: results to standard output, everything else to standard error."""
+"""Output of commands: results to standard output, everything else to standard error."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def results() -> Console:
 
 
 def say(*things: Any, style: str | None = None) -> None:
-    """Print texts and tables to standard output; in a pipe without blanks at line ends."""
+    """Print texts and tables to standard output; in a pipe, without blanks at line ends."""
     console = results()
     if console.is_terminal:
         for thing in things:
@@ -49,9 +49,9 @@ def messages() -> Console:
 
 
 def print_json(data: Mapping[str, Any]) -> None:
-    """One JSON object on standard output; numbers that JSON cannot write become null.
+    """Print one JSON object to standard output; numbers that JSON cannot express become null.
 
-    In ASCII: a terminal or a pipe with another encoding loses nothing.
+    The output is ASCII, so it is correct in any encoding.
     """
     from standout.results.serialisation import to_plain
 
@@ -59,7 +59,7 @@ def print_json(data: Mapping[str, Any]) -> None:
 
 
 def glyphs() -> Glyphs:
-    """The characters for pictures that standard output takes."""
+    """The characters for pictures that standard output can encode."""
     from standout.pictures.terminal import ASCII, UNICODE, all_characters
 
     try:
@@ -70,14 +70,14 @@ def glyphs() -> Glyphs:
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """The number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def progress(*columns: ProgressColumn, **options: Any) -> Progress:
-    """Lines that show how far something is, gone when it ends; for terminals only."""
+    """Progress bars that disappear at the end; for terminals only."""
     from rich.progress import Progress
 
     console = messages()
@@ -87,7 +87,7 @@ def progress(*columns: ProgressColumn, **options: Any) -> Progress:
 
 @dataclass
 class Milestones:
-    """Progress where no bar can be drawn: a line for each tenth, or at least every half minute."""
+    """Progress without a terminal: one line per tenth, and at least one every half minute."""
 
     seconds: float = 30.0
 
@@ -96,7 +96,7 @@ class Milestones:
         self._said = time.monotonic()
 
     def __call__(self, label: str, done: float, total: float) -> None:
-        """Say how far something is, unless that was said a moment ago."""
+        """Report the progress, unless it was reported a moment ago."""
         share = done / total if total else 1.0
         tenth, now = int(10 * share), time.monotonic()
         if self._tenths.get(label) == tenth and now - self._said < self.seconds:
@@ -106,7 +106,7 @@ class Milestones:
 
 
 def live_line() -> Progress:
-    """A spinner with one line of text and the time."""
+    """A spinner with one line of text and the elapsed time."""
     from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
     return progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
@@ -114,7 +114,7 @@ def live_line() -> Progress:
 
 @contextmanager
 def progress_words(what: str) -> Iterator[Callable[[str], None]]:
-    """A live line that says what is done next: call it with a few words."""
+    """A live line; call it with a few words to show the next step."""
     with live_line() as line:
         task = line.add_task(what)
         yield lambda step: line.update(task, description=f"{what}: {step}")
@@ -128,18 +128,18 @@ class RunBars:
     tasks: dict[str, TaskID]
 
     def done(self, label: str, runs: int, _: int) -> None:
-        """So many runs are over."""
+        """Show the number of finished runs."""
         self.bars.update(self.tasks[label], completed=runs, description=label)
 
     def within(self, label: str, pulls: int, undecided: int) -> None:
-        """The present run has come so far."""
+        """Show the progress of the current run."""
         words = f"{label}: {plural(pulls, 'pull')}, {undecided:,} undecided"
         self.bars.update(self.tasks[label], description=words)
 
 
 @contextmanager
 def run_bars(labels: Iterable[str], runs: int) -> Iterator[RunBars]:
-    """A bar for each label that counts its runs, and says how far the present one is."""
+    """A bar for each label that counts its runs and shows the progress of the current one."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 PROBABLE_METHOD, PROMISE = "focus:goal=anytime", "errors=0.5"
-"""How the probable answer is sampled, and what it promises."""
+"""The method for the probable answer, and its promise."""
 
 
 def demo(
     seed: Seed = 0,
     method: Annotated[
         str | None,
-        typer.Option(metavar="M", show_default=False, help="Another method than the default."),
+        typer.Option(metavar="M", show_default=False, help="A method other than the default."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -36,8 +36,8 @@ def demo(
     Each wine has a hidden score in [0, 1], its place on the first principal
     component of thirteen chemical measurements. One pull is a yes or no, yes
     with probability equal to the score. Which scores exceed median + 3 MAD? The
-    picture shows every interval around the threshold, and the pulls it took
-    beside those of uniform sampling, and when an answer was probable.
+    picture shows every interval and the threshold, the pulls compared with
+    uniform sampling, and when an answer was probable.
 
     \b
     Examples:
@@ -91,7 +91,7 @@ def demo(
 def same_but_uniform(method: Method) -> Method:
     """Uniform sampling with the same intervals and threshold, in batches to save time.
 
-    A joint bet goes with its own rule: uniform sampling has its fallback's intervals.
+    A joint bet needs its own rule, so uniform sampling uses the intervals of its fallback.
     """
     from standout.core.methods import METHODS
 
@@ -105,7 +105,7 @@ def same_but_uniform(method: Method) -> Method:
 def watch_one(
     live: Any, family: InstanceFamily, problem: Problem, method: Method, seed: int
 ) -> Identification:
-    """One run with its pulls and undecided arms on the live line."""
+    """One run, with its pulls and undecided arms on the live line."""
     from standout.simulation.runs import watch
 
     name = "uniform sampling" if method.name == "random" else method.label()
@@ -129,12 +129,12 @@ def probable_run(family: InstanceFamily, problem: Problem, seed: int) -> RunReco
 
 
 def probable_line(early: RunRecord) -> str:
-    """When an answer was probable, and how wrong it was; never as if it were proved."""
+    """When an answer was probable, and how wrong it was, without any claim of proof."""
     right = "It is right here" if early.wrong_arms == 0 else f"{early.wrong_arms} are wrong here"
     return (
-        f"That is proved. A probable answer, an estimate by which at most half a wine is on the "
-        f"wrong side, took {plural(early.pulls, 'pull')} ({PROBABLE_METHOD} --until {PROMISE}). "
-        f"{right}; nothing guarantees it."
+        f"This is proved. A probable answer (an estimate, with at most half a wine expected on the "
+        f"wrong side) took {plural(early.pulls, 'pull')} ({PROBABLE_METHOD} --until {PROMISE}). "
+        f"{right}, but without a guarantee."
     )
 
 
@@ -151,7 +151,7 @@ def show(
     problem: Problem,
     method: Method,
 ) -> None:
-    """The picture and what it says."""
+    """Print the picture and its explanation."""
     from standout.pictures import terminal
     from standout.pictures.arms import picture_of_answer
 
@@ -160,7 +160,7 @@ def show(
     width = console.results().width
     say(f"Which of {len(found.arms)} wines stand out?", style="bold")
     say(
-        f"A pull is one yes or no about one wine. A wine stands out when its chance of a yes "
+        f"A pull is one yes or no about one wine. A wine stands out if its chance of a yes "
         f"exceeds median + {problem.k:g} x {problem.mad_scale:g} x MAD of all. The answer may be "
         f"wrong with probability {problem.delta:g}.",
         "",
@@ -169,17 +169,17 @@ def show(
     say(" ".join([answer_words(found, truth, problem), *found.overlap_lines()]), "")
     pulls = {f"{method.label()} pulls": found.pulls, "uniform pulls": compared.pulls}
     say(*terminal.bars(pulls, width, glyphs), "")
-    same = "the same intervals and stop rule"
+    same = "the same intervals and stopping rule"
     if method.fallback is not None:
-        same = f"the intervals and stop rule of {method.fallback.name}"
+        same = f"the intervals and stopping rule of {method.fallback.name}"
     say(
-        f"Uniform sampling pulls every wine alike; with {same} it "
+        f"Uniform sampling pulls all wines equally often; with {same} it "
         f"takes {compared.pulls / found.pulls:.1f} times the pulls of {method.name}."
     )
 
 
 def answer_words(found: Identification, truth: Instance, problem: Problem) -> str:
-    """The outliers with their estimates, and whether that is the truth."""
+    """The outliers with their estimates, and whether this is the truth."""
     estimates = dict(zip(found.arms, found.means.tolist(), strict=True))
     ranked = sorted(found.outliers, key=lambda arm: -estimates[arm])
     listed = ", ".join(f"{arm} ({estimates[arm]:.3f})" for arm in ranked)
@@ -189,6 +189,6 @@ def answer_words(found: Identification, truth: Instance, problem: Problem) -> st
     count = f"{len(ranked)} wine stands" if len(ranked) == 1 else f"{len(ranked)} wines stand"
     return (
         f"{count} out: {listed or 'none'}. {verdict}: the threshold is "
-        f"{truth.threshold(problem):.3f}, found to lie between {found.threshold.lower:.3f} and "
+        f"{truth.threshold(problem):.3f}, and its interval is {found.threshold.lower:.3f} to "
         f"{found.threshold.upper:.3f}."
     )

@@ -1,4 +1,4 @@
-"""What surrounds every command: one-line errors, Ctrl-C, broken pipes, exit codes."""
+"""Shared behaviour of all commands: one-line errors, Ctrl-C, broken pipes, exit codes."""
 
 from __future__ import annotations
 
@@ -23,17 +23,16 @@ USER_ERROR = 2
 INTERRUPTED = 130
 TERMINATED = 143
 AGAIN = 0.01
-"""Seconds until a signal that was lost is raised again."""
+"""Seconds until a lost signal is raised again."""
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def imports_safely(command: Callable[P, T]) -> Callable[P, T]:
-    """A command whose further processes import nothing from the current folder.
+    """A command whose child processes do not import from the current folder.
 
-    A new interpreter looks there first, before it is told where its parent
-    looks. Not for a command that starts programs of the user's: theirs may be Python,
-    with modules beside them.
+    A new interpreter searches that folder first, before it gets the search path of its parent. Not
+    for a command that starts the user's programs: they may be Python with modules beside them.
     """
 
     @wraps(command)
@@ -52,10 +51,10 @@ def imports_safely(command: Callable[P, T]) -> Callable[P, T]:
 
 
 class Commands(TyperGroup):
-    """The group of all commands; what a user did wrong ends in one line, not in a traceback."""
+    """The group of all commands; a user's mistake ends in one line, not in a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; Ctrl-C ends it in one line."""
+        """Run the command; Ctrl-C ends it with one line."""
         try:
             return super().invoke(ctx)
         except (KeyboardInterrupt, SystemError) as error:
@@ -65,7 +64,7 @@ class Commands(TyperGroup):
             raise Exit(INTERRUPTED) from None
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Run the command line and leave with its exit code."""
+        """Run the command line and exit with its exit code."""
         kwargs["standalone_mode"] = False
         try:
             code = super().main(*args, **kwargs)
@@ -75,7 +74,7 @@ class Commands(TyperGroup):
         except BrokenPipeError:
             leave_broken_pipe()
         except Exception as error:
-            # Typer's usage errors; their base class has no public name in all its versions.
+            # Typer's usage errors: their base class has no public name in some versions.
             if not hasattr(error, "format_message"):
                 raise
             if type(error).__name__ == "NoArgsIsHelpError":  # `standout study` alone
@@ -86,20 +85,21 @@ class Commands(TyperGroup):
 
 
 def fail(message: str) -> NoReturn:
-    """One line on standard error, exit 2."""
+    """Print one line to standard error and exit with code 2."""
     print(f"standout: error: {' '.join(message.split())}", file=sys.stderr)
     sys.exit(USER_ERROR)
 
 
 _NEVER = {
-    "add-arms": "arms cannot be added to a study: those it has use up all of delta. Begin one with "
-    "all of them, and tell it what `standout study export` gives of the first (docs/studies.md)",
+    "add-arms": "arms cannot be added to a study: its arms use all of delta. Create a study "
+    "with all arms, and tell it the rewards from `standout study export` of the first "
+    "(docs/studies.md)",
 }
-"""Commands that are looked for, why they are not there, and what to do instead."""
+"""Commands that users look for, why they do not exist, and what to do instead."""
 
 
 def usage_message(error: Any) -> str:
-    """A usage error in one line that says where the help is."""
+    """A usage error in one line that names the help to read."""
     message = str(error.format_message()).strip()
     for name, why in _NEVER.items():
         if message.lower().startswith(f"no such command '{name}'"):
@@ -111,23 +111,23 @@ def usage_message(error: Any) -> str:
 
 
 def leave_broken_pipe() -> NoReturn:
-    """Whoever read our output has gone: leave without a word."""
-    # Python flushes standard output once more when it ends; that must not fail again.
+    """The reader of our output has gone: exit silently."""
+    # Python flushes standard output again at exit; that must not fail.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(1)
 
 
 class Terminated(BaseException):
-    """SIGTERM as an exception, so that worker processes are ended on the way out."""
+    """SIGTERM as an exception, so that worker processes are ended before the exit."""
 
 
 def _is_from(error: BaseException, kind: type[BaseException]) -> bool:
-    """Whether a signal ended the command; amid C code its exception comes as a `SystemError`."""
+    """Whether a signal ended the command; inside C code its exception arrives as `SystemError`."""
     return isinstance(error, kind) or isinstance(error.__cause__, kind)
 
 
 def _is_worth_saying(record: logging.LogRecord) -> bool:
-    """Libraries log, with a traceback, that their closing was interrupted; that was our wish."""
+    """False for tracebacks that libraries log about their interrupted shutdown, which we caused."""
     return record.exc_info is None or not isinstance(record.exc_info[1], Terminated)
 
 
@@ -136,11 +136,11 @@ def _terminate(signum: int, frame: FrameType | None) -> None:
 
 
 def _raise_again(lost: Any) -> None:
-    """A signal's exception that C code could not pass on: the signal comes again, elsewhere."""
+    """Send a signal again whose exception C code could not pass on."""
     for kind, number in ((KeyboardInterrupt, signal.SIGINT), (Terminated, signal.SIGTERM)):
         if isinstance(lost.exc_value, kind):
-            # Not before this has returned, where it would be lost once more. No call follows
-            # the last line, so that no signal is heeded between it and the end.
+            # After this function has returned, because here it would be lost again. No call
+            # follows the last line, so no signal is handled between it and the end.
             is_over = [False]
             threading.Thread(target=_raise_after, args=(number, is_over)).start()
             is_over[0] = True
@@ -162,7 +162,7 @@ def run(app: Any) -> NoReturn:
     if logging.lastResort is not None:
         logging.lastResort.addFilter(_is_worth_saying)
     if isinstance(sys.stdout, TextIOWrapper):
-        # A terminal that lacks a character shows a question mark instead of a traceback.
+        # A terminal that cannot show a character prints a question mark, not a traceback.
         sys.stdout.reconfigure(errors="replace")
     try:
         app(prog_name="standout")

@@ -1,7 +1,7 @@
 """The program `standout`.
 
-Every command is one file here. Numba and numpy are imported inside the
-commands that compute, so that `standout --help` answers at once.
+Each command is a module of this package. Numba and numpy are imported inside the commands that
+compute, so that `standout --help` is fast.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def standout(
     context: typer.Context,
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Say the version."),
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Find the few items that stand out from the many, with few measurements and a guarantee.
 
-    An item ("arm") stands out when its mean exceeds median + k x 1.4826 x MAD of
+    An item ("arm") stands out if its mean exceeds median + k x 1.4826 x MAD of
     all means.
     Start with `standout demo`.
     """
@@ -61,7 +61,7 @@ def standout(
         print(context.get_help())
 
 
-# In the order of the help: first what a newcomer wants.
+# In the order of the help: first the commands that a newcomer needs.
 app.command()(demo)
 app.command()(run)
 app.command()(exits.imports_safely(analyse))
@@ -77,7 +77,7 @@ app.command()(exits.imports_safely(reproduce))
 
 
 def _keep_called(commands: typer.Typer, words: list[str]) -> None:
-    """Leave the command that is called, if it is: to make all ready is a tenth of a short one."""
+    """Keep only the command that is called, because preparing all of them takes time."""
     name = words[0] if words else ""
     called = [one for one in commands.registered_commands if _name_of(one) == name]
     groups = [one for one in commands.registered_groups if one.name == name]
@@ -95,7 +95,7 @@ def _name_of(command: CommandInfo) -> str:
 def main() -> NoReturn:
     """Entry point of the `standout` script."""
     _keep_called(app, sys.argv[1:])
-    # What is imported stays: to look through it for garbage, again and again, is a tenth of
-    # the time that a short command takes.
+    # Imported objects stay. Scanning them for garbage again and again takes a tenth of a short
+    # command's time.
     gc.set_threshold(20_000, 50, 100)
     exits.run(app)

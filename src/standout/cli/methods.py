@@ -9,9 +9,9 @@ from standout.cli.options import Json
 def methods(as_json: Json = False) -> None:
     """List the methods: what each does and where it comes from.
 
-    A method says which arms to pull next and when to stop. The default is marked
-    with a star. Options follow the name after a colon. Those that other installed
-    packages offer are listed too (docs/rules.md).
+    A method says which arms to pull next and when to stop. A star marks the
+    default. Options follow the name after a colon. The list includes methods of
+    other installed packages (docs/rules.md).
 
     \b
     Examples:

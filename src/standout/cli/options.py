@@ -1,4 +1,4 @@
-"""Options that several commands share, each declared once, and how their texts are read."""
+"""Options that several commands share, each declared once, and the parsing of their texts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ InstanceText = Annotated[
         metavar="INSTANCE",
         show_default=False,
         help="fig1[:gap=G], fig4, wine, normal[:n=N,outliers=M,...], or a CSV file "
-        "with columns arm,mean[,sigma]. Built-in ones have a k, a delta and a noise of their own.",
+        "with columns arm,mean[,sigma]. Built-in instances set their own k, delta and noise.",
     ),
 ]
 Methods = Annotated[
@@ -45,8 +45,8 @@ Methods = Annotated[
         "--method",
         metavar="M",
         show_default=False,
-        help="A method, with options after a colon (random:batch=10); may be given several "
-        "times. `standout methods` lists them and marks the default.",
+        help="A method, with options after a colon (random:batch=10); repeatable. `standout "
+        "methods` lists them and marks the default.",
     ),
 ]
 IntervalText = Annotated[
@@ -65,7 +65,7 @@ RangeText = Annotated[
         "--range",
         metavar="algorithm1|exact",
         show_default="the method's",
-        help="How the threshold's interval follows from the arms'.",
+        help="How the threshold's interval is computed from the arms'.",
     ),
 ]
 GoalText = Annotated[
@@ -83,23 +83,26 @@ NoiseText = Annotated[
         "--noise",
         metavar="NOISE",
         show_default=False,
-        help=f"Noise of a CSV file's arms: {NOISE_FORMS}. Built-in instances know theirs.",
+        help=f"Noise of a CSV file's arms: {NOISE_FORMS}. Built-in instances have their own.",
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Same seed, same numbers.")]
 Dask = Annotated[
     str | None,
-    typer.Option(metavar="ADDRESS", help="Work on the Dask cluster at this address."),
+    typer.Option(metavar="ADDRESS", help="Use the Dask cluster at this address."),
 ]
 Jobs = Annotated[
-    int | None, typer.Option(show_default="all cores", help="Processes; results do not change.")
+    int | None,
+    typer.Option(
+        show_default="all cores", help="The number of processes; the results do not depend on it."
+    ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Place = Annotated[
     str,
     typer.Argument(
         metavar="PATH",
-        help="A file, postgresql://user@host/database, or env:NAME for an address kept secret.",
+        help="A file, postgresql://user@host/database, or env:NAME for a secret address.",
     ),
 ]
 Name = Annotated[
@@ -115,12 +118,12 @@ MethodText = Annotated[
         help="How pulls are chosen; `standout methods` lists them and marks the default.",
     ),
 ]
-Budget = Annotated[int | None, typer.Option(help="At most so many pulls.")]
+Budget = Annotated[int | None, typer.Option(help="The largest number of pulls.")]
 Until = Annotated[
     str | None,
     typer.Option(
         metavar="PROMISE",
-        help="End before all is certain, once the chances promise this as an estimate: "
+        help="End early, once the chances promise this (an estimate): "
         "errors=0.5, or false-share=0.05,missed-share=0.05.",
     ),
 ]
@@ -128,8 +131,8 @@ Unordered = Annotated[
     bool,
     typer.Option(
         "--unordered",
-        help="Count rewards as they come. Only if how long a measurement takes has nothing to "
-        "do with its value; else the answer may be wrong.",
+        help="Count rewards in the order of arrival. Only if the duration of a measurement does "
+        "not depend on its value; otherwise the answer may be wrong.",
     ),
 ]
 Worker = Annotated[str | None, typer.Option(help="Who you are; machine and process by default.")]
@@ -138,7 +141,7 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0, 
 
 @dataclass(frozen=True)
 class QuestionOptions:
-    """What is asked, as typed; None for the default of a `Problem`, or of an instance."""
+    """The question as typed; None for the default of a `Problem` or of an instance."""
 
     k: Annotated[
         float | None,
@@ -159,25 +162,25 @@ class QuestionOptions:
         float | None, typer.Option(show_default="k", help="With --side both, the low side's own k.")
     ] = None
     tolerance: Annotated[
-        float, typer.Option(help="Arms this near the threshold may go either way.")
+        float,
+        typer.Option(help="For means this near the threshold, either verdict counts as right."),
     ] = 0.0
     mad_scale: Annotated[
         float | None,
         typer.Option(
             show_default="1.4826",
-            help="Factor on the MAD; 1.4826 makes it match a standard deviation, 1 is the plain "
-            "MAD.",
+            help="Factor of the MAD; 1.4826 matches a standard deviation, 1 is the plain MAD.",
         ),
     ] = None
 
     def problem(self, noise: str) -> Problem:
-        """The problem as typed; raises `ProblemError` if it cannot be asked."""
+        """The problem as typed; raises `ProblemError` if it is not valid."""
         from standout.core.problem import Problem
 
         return Problem(noise=noise, **self._given())
 
     def of_instance(self, instance: str, noise: str | None) -> tuple[InstanceFamily, Problem]:
-        """The instance, and what is asked about it."""
+        """The instance, and the question about it."""
         from standout.core.noise import parse_noise
         from standout.simulation import default_problem, parse_instance
 
@@ -189,7 +192,7 @@ class QuestionOptions:
 
 
 def expanded(command: Callable[..., None]) -> Callable[..., None]:
-    """A command as Typer takes it: in place of a dataclass of options, each of its fields."""
+    """A command for Typer, with each dataclass of options replaced by its fields."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {}
     words: list[Parameter] = []
@@ -224,10 +227,10 @@ def read_methods(
     threshold_range: str | None = None,
     goal: str | None = None,
 ) -> list[Method]:
-    """The named methods or the default one, with the options that are given to all of them.
+    """The named methods, or the default, with the shared options applied.
 
-    `interval`, `threshold_range` and `goal` go to those of them that have a
-    choice; it is an error if none has.
+    `interval`, `threshold_range` and `goal` apply to those methods that have such an option; it is
+    an error if none has.
     """
     from standout.core.methods import DEFAULT_METHOD, parse_method, with_options
 
@@ -249,7 +252,7 @@ def read_methods(
 
 
 def read_checkpoints(text: str | None) -> tuple[int, ...]:
-    """Read `1000,2000` or `start:stop:step` with both ends included.
+    """Read `1000,2000` or `start:stop:step`, with both ends included.
 
     >>> read_checkpoints("100:300:100")
     (100, 200, 300)
@@ -281,7 +284,7 @@ def read_jobs(jobs: int | None) -> int:
 
 @contextmanager
 def cluster(dask: str | None, jobs: int | None) -> Iterator[tuple[Executor | None, int]]:
-    """Where work is done: a Dask cluster, or this machine (None), and how many at a time."""
+    """A Dask cluster, or None for this machine, and the number of parallel tasks."""
     if dask is None:
         yield None, read_jobs(jobs)
         return
@@ -292,10 +295,10 @@ def cluster(dask: str | None, jobs: int | None) -> Iterator[tuple[Executor | Non
 
 
 def typed_place(text: str) -> str:
-    """A place from the command line: a file, an address, or `env:NAME` for one kept secret.
+    """A place from the command line: a file, an address, or `env:NAME` for a secret address.
 
-    An address with a password is refused: every user of the machine could read
-    it in the list of processes.
+    An address with a password is refused: every user of the machine could read it in the list of
+    processes.
     """
     from standout.study.storage.location import has_password
 
@@ -307,8 +310,8 @@ def typed_place(text: str) -> str:
         return value
     if has_password(text):
         raise StudyError(
-            "the address holds a password, which the list of processes would show; leave it out "
-            "and set PGPASSWORD or ~/.pgpass, or write env:NAME and put the address in $NAME"
+            "the address contains a password, which the list of processes would show; leave it "
+            "out and set PGPASSWORD or ~/.pgpass, or write env:NAME and put the address in $NAME"
         )
     return text
 
@@ -322,12 +325,12 @@ def seconds_of(text: str) -> float:
 
 
 def lease_of(text: str) -> float | None:
-    """Seconds as `seconds_of` reads them; None for `auto`, a lease that adapts."""
+    """Seconds as `seconds_of` reads them; None for `auto`, an adaptive lease."""
     return None if text == "auto" else seconds_of(text)
 
 
 def read_text(path: str) -> tuple[str, str]:
-    """The text of a file, or of the standard input for `-`, and its name for messages."""
+    """The text of a file, or of standard input for `-`, and its name for messages."""
     from standout.study.csv_files import decode
 
     if path == "-":
@@ -346,19 +349,19 @@ def open_study(place: str, name: str | None) -> Study:
 
 
 def waiting_line(waiting: Sequence[Waiting]) -> str:
-    """What waits for what, in one line."""
+    """Which rewards wait for which pull, in one line."""
     count = sum(one.rewards for one in waiting)
     first = waiting[0]
-    late = "overdue, the next to ask gets it" if first.expired else "out"
+    late = "overdue, free for the next worker" if first.expired else "out"
     more = f", and {len(waiting) - 1:,} more" if len(waiting) > 1 else ""
     return (
-        f"{plural(count, 'told reward')} {agree(count, 'waits', 'wait')} for earlier pulls: "
+        f"{plural(count, 'recorded reward')} {agree(count, 'waits', 'wait')} for earlier pulls: "
         f"for ticket {first.ticket} of {printable(first.worker, 40)} ({late}){more}"
     )
 
 
 def stopped_line(now: Status) -> str:
-    """Why a study has stopped; an estimate is told apart from what is certain."""
+    """Why a study has stopped; an estimate is marked as such."""
     from standout.results import StopReason
 
     if now.reason is StopReason.ESTIMATE and now.until is not None:

@@ -34,7 +34,7 @@ POSSIBLE = (
     "means lie (an estimate):"
 )
 JOINT_HINT = (
-    "To have every arm decided, joint often takes fewer pulls, but decides the first ones later "
+    "To decide every arm, joint often takes fewer pulls, but it decides the first arms later "
     "(docs/joint.md): compare with --method focus --method joint."
 )
 
@@ -46,12 +46,15 @@ def plan(
     method: Methods = None,
     *,
     question: QuestionOptions,
-    runs: Annotated[int, typer.Option(help="Simulated runs of each method; 0 for none.")] = 20,
+    runs: Annotated[int, typer.Option(help="Simulated runs per method; 0 for none.")] = 20,
     budget: Annotated[
         int, typer.Option(help="End a simulated run after this many pulls.")
     ] = 5_000_000,
     constant: Annotated[
-        float, typer.Option(help="C of the upper bounds, which the theory leaves open.")
+        float,
+        typer.Option(
+            help="The constant C of the upper bounds, which the theory does not determine."
+        ),
     ] = 1.0,
     subset: Annotated[
         str | None,
@@ -64,23 +67,21 @@ def plan(
     limit: Annotated[
         bool,
         typer.Option(
-            help="The pulls that no method can go below, proved to 2 % "
-            "(2 s for 17 arms, 15 s for 120; at most 300), and how narrow the threshold's interval "
-            "can be (20 arms or more)."
+            help="Compute the information limit, proved to 2 % (2 s for 17 arms, 15 s for 120; at "
+            "most 300), and how narrow the threshold's interval can be (20 arms or more)."
         ),
     ] = True,
     seed: Seed = 0,
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
-    """Say how many pulls a question will take.
+    """Forecast how many pulls a question will take.
 
-    From guessed or piloted means it gives the gaps that make the question hard,
-    what the theory says at least and at most, the information limit below which
-    no method can go, how narrow the threshold's interval can be, what simulated
-    runs need for a proof, how many times the limit that is, and what they need
-    for a probable answer.
-    The means are taken as exact: try several guesses.
+    From guessed or pilot means it computes the gaps that make the question hard,
+    the bounds of the theory, the information limit that no method can beat, the
+    narrowest possible interval of the threshold, and the pulls of simulated
+    runs, for a proof and for a probable answer.
+    The means are taken as exact, so try several guesses.
 
     \b
     Examples:
@@ -119,10 +120,10 @@ def plan(
                 on_slice=bars.within,
             )  # fmt: skip
         forecasts = forecast(simulation)
-        # To a probable answer no run is longer than the longest to a proof.
+        # No run to a probable answer is longer than the longest run to a proof.
         most = int(max(result.pulls.max() for result in simulation.results))
         probable = forecast_probable(family, problem, drawn.n_arms, runs, seed, most)
-    # Where every run has other means there is no one limit to compare with.
+    # If every run has other means, there is no single limit to compare with.
     ratios = [
         None if family.is_random else least.ratio(each, line.pulls_mean)
         for each, line in zip(chosen, forecasts, strict=False)
@@ -149,7 +150,7 @@ def plan(
     words = tables.problem_words(problem)
     console.say(f"{drawn.name}: {plural(drawn.n_arms, 'arm')}; {words}", style="bold")
     if family.is_random:
-        console.say("Means are drawn anew in every run; what follows is of one draw.")
+        console.say("Every run draws new means; the following describes one draw.")
     for each in sides:
         console.say(tables.side_words(each, drawn), "")
         console.say(tables.gaps_table(each, drawn), "")
@@ -182,12 +183,12 @@ def read_subset(text: str | None) -> tuple[float, float] | None:
         multiple, epsilon = (float(part) for part in text.split(","))
     except ValueError:
         raise MethodError(f"subset {text!r} must be LAMBDA,EPSILON, e.g. 2,0.1") from None
-    replace(METHODS["roai-lucb"], subset=(multiple, epsilon))  # refuses what cannot be
+    replace(METHODS["roai-lucb"], subset=(multiple, epsilon))  # raises for invalid values
     return multiple, epsilon
 
 
 def check_numbers(runs: int, budget: int, constant: float, seed: int) -> None:
-    """Refuse numbers without a meaning before any work is done."""
+    """Refuse invalid numbers before any work is done."""
     check_seed(seed)
     if runs < 0:
         raise ProblemError(f"runs must not be negative, not {runs}; 0 leaves the forecast out")
@@ -198,9 +199,9 @@ def check_numbers(runs: int, budget: int, constant: float, seed: int) -> None:
 
 
 def why_no_forecast(runs: int, instance: Instance, problem: Problem) -> str:
-    """The reason to leave the simulation out, or an empty text."""
+    """The reason to skip the simulation, or an empty text."""
     if runs == 0:
-        return "no runs were asked for"
+        return "no runs were requested"
     if instance.min_gap(problem) == 0 and problem.tolerance == 0:
-        return "a mean lies exactly on the threshold, so that no run would ever end"
+        return "a mean lies exactly on the threshold, so no run would ever end"
     return ""

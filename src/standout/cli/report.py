@@ -1,4 +1,4 @@
-"""`standout report`: a study as one file to hand on."""
+"""`standout report`: a study as one file to share."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def report(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write a report of a study: the answer, a picture, what is guaranteed, data checks.
+    """Write a report of a study: answer, picture, guarantee and data checks.
 
-    One HTML file that opens offline, prints well and needs no script. With
-    --json the same facts are printed for machines.
+    The report is one HTML file that opens offline, prints well and needs no
+    script. With --json, the same facts are printed as JSON.
 
     \b
     Examples:
@@ -40,7 +40,7 @@ def report(
       standout report beans.db --json | jq .answer
     """
     if out is None and not as_json and sys.stdout.isatty():
-        raise StudyError("say where the report goes: -o report.html (or --json)")
+        raise StudyError("name the file of the report: -o report.html (or use --json)")
 
     from standout.pictures.item_files import checked_folder
     from standout.report.facts import gather

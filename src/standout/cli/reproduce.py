@@ -1,4 +1,4 @@
-"""`standout reproduce`: the paper's figures, its claims and whether they hold."""
+"""`standout reproduce`: the paper's figures, its claims, and whether they hold."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def reproduce(
     runs: Annotated[
         int | None,
         typer.Option(
-            show_default="500, or few with --quick", help="Runs or draws behind every point."
+            show_default="500, or few with --quick", help="Runs or draws for every point."
         ),
     ] = None,
     seed: Seed = 0,
@@ -43,11 +43,11 @@ def reproduce(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Make the paper's figures again and judge its claims.
+    """Reproduce the paper's figures and check its claims.
 
     OUT gets a report, each figure as PNG and PDF, its data as CSV and the claims
-    as JSON. With the paper's 500 runs it takes about half an hour on two cores.
-    Interrupted, the same command goes on where it was.
+    as JSON. The paper's 500 runs take about half an hour on two cores. After an
+    interrupt, the same command continues.
 
     \b
     Examples:
@@ -57,16 +57,16 @@ def reproduce(
     from standout.paper.settings import Settings, check_figures, prepare_folder
 
     settings = Settings(out=out, runs=runs, seed=seed, jobs=read_jobs(jobs), quick=quick)
-    # What is wrong with these is said before a cluster is looked for.
+    # Checked before connecting to a cluster.
     names = list(check_figures(figures or []))
-    # Refused before the kernels are compiled, which may take a while.
+    # Checked before the kernels are compiled, which may take a while.
     require("paper", "drawing the figures")
     prepare_folder(out)
     try:
         with cluster(dask, jobs) as (executor, count):
             found = _with_bars(names, replace(settings, jobs=count), executor)
     except KeyboardInterrupt:
-        console.messages().print("the same command goes on from what is done")
+        console.messages().print("run the same command to continue")
         raise
     if as_json:
         is_open = bool(found.provisional)
@@ -77,7 +77,7 @@ def reproduce(
 
 
 def _with_bars(names: list[str], settings: Settings, executor: Executor | None) -> Reproduction:
-    """Make the figures with a bar for each on standard error, or lines where it is no terminal."""
+    """Make the figures, with a progress bar for each, or lines without a terminal."""
     from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 
     from standout.paper.reproduce import reproduce as make
@@ -91,7 +91,7 @@ def _with_bars(names: list[str], settings: Settings, executor: Executor | None) 
         TimeRemainingColumn(elapsed_when_finished=True),
     )
     bars: dict[str, TaskID] = {}
-    # Work is reported every few seconds; a longer memory keeps the time left steady.
+    # Work is reported every few seconds; a long window keeps the remaining time steady.
     with progress(*columns, speed_estimate_period=120) as shown:
 
         def show(figure: str, done: float, total: float) -> None:

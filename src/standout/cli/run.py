@@ -51,7 +51,7 @@ RunNoise = Annotated[
 ]
 TOKEN = "STANDOUT_TOKEN"
 GRACE = 15.0
-"""Seconds for giving back what is under way when a run is told to end."""
+"""Seconds to give back pending tickets when a run is asked to end."""
 
 
 @expanded
@@ -63,7 +63,7 @@ def run(
         str | None,
         typer.Argument(
             metavar="[PATH]",
-            help="Where the study is kept: a file (ARMS.db here unless given), "
+            help="Where to keep the study: a file (by default ARMS.db in this folder), "
             "postgresql://user@host/database, or env:NAME.",
         ),
     ] = None,
@@ -72,16 +72,17 @@ def run(
         typer.Option(help="A program that prints one number, e.g. './assay {arm}'. No shell."),
     ] = None,
     measure_python: Annotated[
-        str | None, typer.Option(help="A Python function instead, as module:function.")
+        str | None,
+        typer.Option(help="A Python function in place of a program, as module:function."),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(help="Measurements at a time; 1, or Dask's threads.", min=1)
+        int | None, typer.Option(help="Parallel measurements; 1, or Dask's threads.", min=1)
     ] = None,
     timeout: Annotated[
-        float | None, typer.Option(help="Seconds after which a program is ended.")
+        float | None, typer.Option(help="Seconds after which a program is killed.")
     ] = None,
     retries: Annotated[
-        int, typer.Option(help="Failures in a row of an arm before it is paused.", min=0)
+        int, typer.Option(help="Failures in a row after which an arm is paused.", min=0)
     ] = 2,
     dask: Annotated[str | None, typer.Option(help="Measure on this Dask cluster.")] = None,
     noise: RunNoise = AUTO,
@@ -103,19 +104,19 @@ def run(
     ] = None,
     server: Annotated[
         str | None,
-        typer.Option(help="Measure for a study of this server instead: http://host:port."),
+        typer.Option(help="Measure for a study on this server: http://host:port."),
     ] = None,
     token_file: Annotated[
         str | None,
-        typer.Option(help="With --server: a file with the token; else $STANDOUT_TOKEN."),
+        typer.Option(help="With --server: a file with the token; by default $STANDOUT_TOKEN."),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Measure until it is certain which arms stand out, or probable with --until.
 
-    Interrupted in whatever way, the same command goes on where it was. Several
-    may measure for one study at once, from several machines with PostgreSQL or
-    with --server, where arms and problem are those of the server's study.
+    After any interruption, the same command continues. Several processes may
+    measure for one study at once, on several machines with PostgreSQL or with
+    --server. With --server, arms and problem are those of the server's study.
     """
     from standout.cli.run_noise import noise_of
     from standout.core.methods import DEFAULT_METHOD
@@ -130,10 +131,10 @@ def run(
     where = ""
     if server is not None:
         if arms is not None or place is not None:
-            raise StudyError("with --server the study is there: leave out PATH and --arms")
+            raise StudyError("with --server the study exists already: leave out PATH and --arms")
         study, check = _open_remote(server, name, token_file)
     elif arms is None:
-        raise StudyError("say which arms: give --arms, or --server for a study that is there")
+        raise StudyError("name the arms with --arms, or an existing study with --server")
     else:
         where, listed = typed_place(place or default_place(arms)), read_arms(*read_text(arms))
         if noise == AUTO:
@@ -152,7 +153,7 @@ def run(
         check = study.problem.noise.check_reward
     with _executor(dask, jobs) as (executor, count), closing(study):
         show = None if as_json or not sys.stderr.isatty() else _progress()
-        # A study of a server has patience of its own.
+        # A study on a server has its own patience.
         patience = Patience(PATIENCE, _say_waiting) if isinstance(study, Study) else None
         status = _run(
             Worker(
@@ -173,7 +174,7 @@ def run(
 
 
 def _read_token(path: str | None) -> str | None:
-    """The token from a file or from the environment: a list of processes shows neither."""
+    """The token from a file or from the environment; a list of processes shows neither."""
     if path is None:
         return os.environ.get(TOKEN) or None
     try:
@@ -187,7 +188,7 @@ def _read_token(path: str | None) -> str | None:
 
 
 def _say_waiting(text: str) -> None:
-    """That a server or a database is away, or back; on a line of its own."""
+    """Report on its own line that a server or a database is unavailable, or back."""
     begin = "\n" if sys.stderr.isatty() else ""  # Below the line that shows progress.
     typer.echo(f"{begin}standout: {text}", err=True)
 
@@ -195,7 +196,7 @@ def _say_waiting(text: str) -> None:
 def _open_remote(
     server: str, study: str | None, token_file: str | None
 ) -> tuple[RemoteStudy, Callable[[object], float]]:
-    """The study, and what checks a measured value."""
+    """The study, and a function that checks a measured value."""
     from standout.client import Client
     from standout.core.noise import parse_noise
     from standout.driver.worker import PATIENCE
@@ -204,7 +205,7 @@ def _open_remote(
     if study is None:
         names = [row.name for row in client.studies()]
         if len(names) != 1:
-            raise StudyError(f"say which study: --study, one of {', '.join(map(repr, names))}")
+            raise StudyError(f"name the study with --study: {', '.join(map(repr, names))}")
         study = names[0]
     remote = client.study(study)
     noise = parse_noise(remote.status().problem.noise)
@@ -218,12 +219,12 @@ def _measure_of(
 
     if (measure is None) == (measure_python is None):
         raise StudyError(
-            "say how to measure: --measure COMMAND or --measure-python MODULE:FUNCTION"
+            "give a way to measure: --measure COMMAND or --measure-python MODULE:FUNCTION"
         )
     if measure is not None:
         return parse_command(measure, timeout)
     if timeout is not None:
-        raise StudyError("--timeout ends programs; it does not go with --measure-python")
+        raise StudyError("--timeout is for programs and cannot be used with --measure-python")
     name = str(measure_python)
     if not is_remote:
         load_function(name)
@@ -246,29 +247,29 @@ def _run(worker: Worker) -> Status:
     from standout.driver.command import kill_running
     from standout.driver.worker import POLL
 
-    # On a thread, so that no signal's exception strikes amid a transaction or a kernel.
+    # On a thread, so that no signal's exception interrupts a transaction or a kernel.
     work: Future[Status] = Future()
     thread = threading.Thread(target=_carry_out, args=(worker.run, work), daemon=True)
     thread.start()
     try:
-        # Looking up now and then: a signal may come to another thread, and wakes none.
+        # Poll: a signal may be delivered to another thread, which wakes none.
         while not wait([work], timeout=POLL).done:
             pass
         return work.result()
     except (KeyboardInterrupt, Terminated) as error:
         worker.end()
         kill_running()
-        with suppress(KeyboardInterrupt, Terminated):  # Told twice: then at once.
+        with suppress(KeyboardInterrupt, Terminated):  # A second signal ends the run at once.
             thread.join(GRACE)
         kill_running()
         if not thread.is_alive():
             worker.study.close()
         was_interrupted = isinstance(error, KeyboardInterrupt)
         if was_interrupted:
-            typer.echo("\ninterrupted; the same command goes on where it was", err=True)
+            typer.echo("\ninterrupted; run the same command to continue", err=True)
         sys.stdout.flush()
         sys.stderr.flush()
-        # A Python function that is still being measured must not keep the terminal waiting.
+        # A Python function that still runs must not block the terminal.
         os._exit(INTERRUPTED if was_interrupted else TERMINATED)
     finally:
         kill_running()
@@ -282,7 +283,7 @@ def _carry_out(call: Callable[[], Status], work: Future[Status]) -> None:
 
 
 def _progress() -> Callable[[StudyInterface], None]:
-    """One line that is written over, at most twice a second."""
+    """A progress line that is rewritten, at most twice a second."""
     last = 0.0
 
     def show(study: StudyInterface) -> None:

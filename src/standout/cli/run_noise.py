@@ -1,4 +1,4 @@
-"""`standout run` without `--noise`: a few pilot pulls, and what they suggest, said aloud."""
+"""`standout run` without `--noise`: a few pilot pulls, and the noise that they suggest."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from standout.analysis.noise_advice import NoiseAdvice
 
 PILOT_ARMS, PILOT_PULLS = 3, 8
-"""Arms that are measured before the study begins, and how often each."""
+"""The number of arms in the pilot, and the number of pulls of each."""
 
 
 def noise_of(
     place: str, name: str, arms: Sequence[str], function: Callable[[str], float] | None
 ) -> str:
-    """The noise of a study that is there; else what pilot pulls suggest, with a notice.
+    """The noise of an existing study; else the noise that pilot pulls suggest, with a notice.
 
-    The pilot's rewards are not counted: the noise was chosen by them. There is no pilot without
-    a `function`, as on a cluster.
+    The pilot's rewards do not count, because they were used to choose the noise. Without a
+    `function`, as on a cluster, there is no pilot.
     """
     from standout.study import Study
 
@@ -32,8 +32,8 @@ def noise_of(
         return study.problem.noise.spec()
     if function is None:
         typer.echo(
-            "no --noise given, and no pilot is measured on a cluster: gaussian is assumed. "
-            "Timings, prices and counts are often skewed: then name heavy:SIGMA.",
+            "without --noise, and without a pilot on a cluster, gaussian noise is assumed. "
+            "Timings, prices and counts are often skewed: then use --noise heavy:SIGMA.",
             err=True,
         )
         return "gaussian"
@@ -42,7 +42,7 @@ def noise_of(
         typer.echo(f"no --noise given; pilot pulls suggest {advice.summary()}", err=True)
         return advice.noise
     raise StudyError(
-        f"say how rewards scatter; pilot pulls suggest --noise {advice.noise}, "
+        f"give the noise; pilot pulls suggest --noise {advice.noise}, "
         f"because {advice.why.rstrip('.')} ({'; '.join(advice.evidence)}). {advice.hint}"
     )
 
@@ -56,7 +56,7 @@ def _advice(arms: Sequence[str], function: Callable[[str], float]) -> NoiseAdvic
         for _ in range(PILOT_PULLS):
             try:
                 rewards.setdefault(arm, []).append(float(function(arm)))
-            except Exception as error:  # A study goes on after a failure, and so does its pilot.
+            except Exception as error:  # A study continues after a failure, and so does its pilot.
                 failure = error
     found = {arm: values for arm, values in rewards.items() if values}
     if not found:
@@ -65,4 +65,4 @@ def _advice(arms: Sequence[str], function: Callable[[str], float]) -> NoiseAdvic
     try:
         return recommend_noise(found)
     except ProblemError as error:
-        raise StudyError(f"say how rewards scatter (--noise): in the pilot {error}") from None
+        raise StudyError(f"give the noise (--noise): in the pilot {error}") from None

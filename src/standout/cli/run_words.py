@@ -1,4 +1,4 @@
-"""What `standout run` says at its end: how the study stands, then the answer and the next step."""
+"""The end of `standout run`: the state of the study, the answer, and the next step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def ending(now: Status, study: Study | RemoteStudy, place: str) -> list[str]:
-    """The lines at the end of a run; the answer comes last, where people look."""
+    """The lines at the end of a run; the answer comes last, where users look."""
     from standout.study import Study
 
     here = study if isinstance(study, Study) else None
@@ -25,11 +25,11 @@ def ending(now: Status, study: Study | RemoteStudy, place: str) -> list[str]:
 
 
 def _next(now: Status, found: Identification, place: str) -> str:
-    """What to do now."""
+    """The next step."""
     if not place:
-        return "Next: the dashboard of the server shows every interval."
+        return "Next: see every interval on the server's dashboard."
     if not found.undecided:
-        return f"Next: standout report {place} -o report.html shows every interval and the checks."
+        return f"Next: standout report {place} -o report.html writes every interval and the checks."
     if now.reason is StopReason.BUDGET:
         more = 2 * (now.budget or 1)
         words = (
@@ -40,5 +40,5 @@ def _next(now: Status, found: Identification, place: str) -> str:
             words += f"; or --tolerance {offered[0].tolerance:g}, which decides every arm now"
         return f"{words}."
     if now.reason is StopReason.RUNNING:
-        return "Next: the same command goes on where it was."
-    return f"Next: standout study status {place} shows the arms that are left."
+        return "Next: run the same command to continue."
+    return f"Next: standout study status {place} shows the undecided arms."

@@ -1,4 +1,4 @@
-"""`standout serve`: studies over HTTP, with pages for people."""
+"""`standout serve`: studies over HTTP, with pages for browsers."""
 
 from __future__ import annotations
 
@@ -21,36 +21,39 @@ def serve(
         str | None,
         typer.Argument(
             metavar="[PATH]",
-            help="Where the studies are: a file (with --new made if it is not there), "
-            "postgresql://user@host/database, or env:NAME for an address kept secret.",
+            help="Where the studies are: a file (created with --new), "
+            "postgresql://user@host/database, or env:NAME for a secret address.",
         ),
     ] = None,
     host: Annotated[
-        str, typer.Option(help="The address to listen at; beyond this machine only with tokens.")
+        str,
+        typer.Option(help="The address to listen on; other than this machine only with tokens."),
     ] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(help="The port; 0 for any free one.", min=0, max=65535)
     ] = 8000,
     new: Annotated[
-        bool, typer.Option("--new", help="Make PATH if it is not there: a file without studies.")
+        bool,
+        typer.Option("--new", help="Create PATH if it does not exist: a file without studies."),
     ] = False,
     require_token: Annotated[
         bool, typer.Option("--require-token", help="Ask for a token on this machine, too.")
     ] = False,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(help="A name that a proxy calls this server by; may be given several times."),
+        typer.Option(help="A host name that a proxy uses for this server; repeatable."),
     ] = None,
     proxy: Annotated[
         list[str] | None,
         typer.Option(
             metavar="ADDRESS",
-            help="A proxy in front: what it says in X-Forwarded-For and -Proto is believed, "
-            "of nobody else; may be given several times.",
+            help="The address of a trusted proxy: its X-Forwarded-For and -Proto headers are "
+            "used, and no others; repeatable.",
         ),
     ] = None,
     max_connections: Annotated[
-        int, typer.Option(help="Connections at a time; with more, requests get a 503.", min=16)
+        int,
+        typer.Option(help="The largest number of connections; further requests get a 503.", min=16),
     ] = 1000,
     files: Annotated[
         str | None,
@@ -61,35 +64,37 @@ def serve(
     ] = None,
     rater_lease: Annotated[
         float,
-        typer.Option(help="Seconds until an item that a rater leaves open is free again.", min=1),
+        typer.Option(
+            help="Seconds until an item that a rater leaves unanswered is free again.", min=1
+        ),
     ] = 120.0,
     rater_tickets: Annotated[
         int,
         typer.Option(
-            help="Items of a study that all raters of one token may have open together.", min=1
+            help="The largest number of items that the raters of one token hold at once.",
+            min=1,
         ),
     ] = 50,
     new_raters: Annotated[
         float,
         typer.Option(
-            help="Browsers that one network address may bring to one token in an hour "
-            "(and 30 at once).",
+            help="New browsers per token and network address in an hour (and 30 at once).",
             min=1,
         ),
     ] = 60.0,
     demo: Annotated[
         bool,
-        typer.Option("--demo", help="Show a study that a made-up crowd is answering; no PATH."),
+        typer.Option("--demo", help="Show a study that a simulated crowd answers; without PATH."),
     ] = False,
     log_level: Annotated[
         str, typer.Option(help="debug, info (every request), warning or error.")
     ] = "warning",
 ) -> None:
-    """Serve studies: an API for programs, a dashboard and a rating page for people.
+    """Serve studies: an API for programs, a dashboard, and a rating page for raters.
 
-    Until a token is made, this machine's users may do everything, others nothing;
-    from then on a token is asked for, even when all are revoked. To listen
-    beyond this machine, make a token first (`standout token create`).
+    Until a token is created, users of this machine may do everything, and others
+    nothing. Afterwards a token is required, even when all are revoked. To listen
+    on other addresses, create a token first (`standout token create`).
     """
     from standout.pictures.item_files import checked_folder
     from standout.service.server import LEVELS
@@ -110,30 +115,30 @@ def serve(
     )
     if demo:
         if place is not None or not settings.may_be_open:
-            raise StudyError("--demo keeps its study to itself: without PATH, on this machine only")
+            raise StudyError("--demo has its own study: use it without PATH, on this machine only")
         _serve_demo(settings, port, log_level)
         return
     if place is None:
-        raise StudyError("say where the studies are: give PATH (or --demo)")
+        raise StudyError("name the place of the studies: give PATH (or --demo)")
     where = typed_place(place)
     _check_there(where, new)
     _serve(where, settings, port, log_level)
 
 
 def _check_there(place: str, is_new: bool) -> None:
-    """Refuse to make a new store where somebody may have mistyped the name of the old one."""
+    """Refuse to create a new store by mistake, when the user may have mistyped a name."""
     from standout.study.storage.location import locate
 
     found = locate(place)
     if found.file is not None and not is_new and not found.file.exists():
         raise StudyError(
-            f"{found} does not exist; begin a study with `standout study create {found} ...`, "
-            "or serve a new file without studies with --new"
+            f"{found} does not exist; create a study with `standout study create {found} ...`, "
+            "or serve a new empty file with --new"
         )
 
 
 def _checked_proxies(given: list[str]) -> tuple[str, ...]:
-    """Refuse a name: a mistyped one would be believed of nobody, without a word."""
+    """Refuse a host name: a mistyped one would silently match no proxy."""
     import ipaddress
 
     for address in given:
@@ -141,7 +146,7 @@ def _checked_proxies(given: list[str]) -> tuple[str, ...]:
             ipaddress.ip_network(address)
         except ValueError:
             raise StudyError(
-                f"--proxy {address!r} is no IP address (127.0.0.1) or network (10.0.0.0/8)"
+                f"--proxy {address!r} is not an IP address (127.0.0.1) or network (10.0.0.0/8)"
             ) from None
     return tuple(given)
 
@@ -155,8 +160,8 @@ def _serve_demo(settings: Settings, port: int, level: str) -> None:
 
     def begin(url: str) -> None:
         nonlocal crowd
-        typer.echo(f"the study: {url}/study/{NAME} (a made-up crowd takes some minutes)")
-        typer.echo(f"rate, too: {url}/rate/{NAME}")
+        typer.echo(f"the study: {url}/study/{NAME} (a simulated crowd takes some minutes)")
+        typer.echo(f"the rating page: {url}/rate/{NAME}")
         crowd = Crowd(url)
         crowd.start()
 
@@ -177,7 +182,7 @@ def _serve(
     level: str,
     then: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve until told to end; `then` is told the address when the server listens."""
+    """Serve until interrupted; `then` is called with the address when the server listens."""
     from standout.driver.warm import warm_up
     from standout.service.server import make_server, open_socket
 
@@ -198,7 +203,7 @@ def _serve(
 
 
 def _check_tokens(place: str, settings: Settings) -> tuple[int, int]:
-    """How many tokens can be used, and were ever made; refuses to serve the world without."""
+    """The numbers of valid tokens and of all tokens ever made; refuses a public server without."""
     from standout.study.storage.store import open_store
     from standout.study.storage.tokens import count_tokens
 
@@ -206,26 +211,26 @@ def _check_tokens(place: str, settings: Settings) -> tuple[int, int]:
         live, made = count_tokens(session)
     if not live and not settings.is_loopback:
         raise StudyError(
-            f"{settings.host} can be reached from elsewhere, and no token is there: make one "
-            "with `standout token create PATH --role owner`, then serve"
+            f"{settings.host} can be reached from other machines, and there is no token: create "
+            "one with `standout token create PATH --role owner`, then serve"
         )
     return live, made
 
 
 def _announce(place: str, settings: Settings, port: int, live: int, made: int) -> str:
-    """Say where the server is, and who may use it; its address."""
+    """Print the server's address and who may use it; return the address."""
     from standout.study.storage.location import locate
 
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     typer.echo(f"serving {locate(place)}")
     typer.echo(f"dashboard: http://{host}:{port}/")
     if settings.may_be_open and not made:
-        typer.echo("open to every user of this machine; a token, once made, is asked for")
+        typer.echo("open to every user of this machine; no token is required until one is created")
     elif not live:
         typer.echo(
-            "a token is needed, and all were revoked: "
-            "`standout token create PATH --role owner` lets you in"
+            "a token is required, and all are revoked: create one with "
+            "`standout token create PATH --role owner`"
         )
     else:
-        typer.echo(f"a token is needed ({live} there; `standout token create` makes one)")
+        typer.echo(f"a token is required ({live} valid; `standout token create` makes one)")
     return f"http://{host}:{port}"

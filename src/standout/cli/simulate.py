@@ -40,7 +40,7 @@ def simulate(
     *,
     question: QuestionOptions,
     noise: NoiseText = None,
-    runs: Annotated[int, typer.Option(help="Runs of each method.")] = 100,
+    runs: Annotated[int, typer.Option(help="Runs per method.")] = 100,
     seed: Seed = 0,
     budget: Annotated[
         int | None,
@@ -66,20 +66,20 @@ def simulate(
         float | None,
         typer.Option(
             show_default="the method's",
-            help="Batches grow to this share of an arm's pulls so far. Faster; but roai-lucb "
-            "keeps on pulling some arms, and needs many times the pulls.",
+            help="Batches grow to this share of an arm's pulls so far. Faster, but roai-lucb pulls "
+            "some arms much more often and needs many times the pulls.",
         ),
     ] = None,
     jobs: Jobs = None,
     dask: Dask = None,
     as_json: Json = False,
 ) -> None:
-    """Play methods against each other on known means.
+    """Compare methods on known means.
 
-    It counts pulls, and how often the answer or the best guess was wrong. With --until a run may
-    end on an estimate; such runs are counted apart from those whose answer is proved.
-    INSTANCE says what the means are: one of the paper's experiments, made-up
-    means of any number, or a table of yours. All methods see the same draws.
+    It counts pulls, and how often the answer or the best guess was wrong. With
+    --until, a run may end on an estimate; such runs are counted separately.
+    INSTANCE sets the means: one of the paper's experiments, any number of random
+    means, or your own table. All methods see the same draws.
 
     \b
     Examples:
@@ -139,5 +139,5 @@ def check_ends(family: InstanceFamily, problem: Problem) -> None:
     if truth.min_gap(problem) == 0 and problem.tolerance == 0:
         raise ProblemError(
             f"{family.name}: a mean lies exactly on the threshold {truth.threshold(problem):g}, "
-            "so that no run would ever end; give a budget or a tolerance, or change k"
+            "so no run would ever end; give a budget or a tolerance, or change k"
         )

@@ -1,4 +1,4 @@
-"""`standout study`: ask what to measure, tell what came out, in a file or a database."""
+"""`standout study`: ask for pulls and tell rewards, in a file or a database."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Live studies: ask and tell, kept safe in SQLite or PostgreSQL.",
+    help="Live studies: ask for pulls and tell rewards, in SQLite or PostgreSQL.",
 )
 
 
@@ -65,17 +65,17 @@ def create(
     lease: Annotated[
         str,
         typer.Option(
-            help="When an unanswered ticket is handed out again: 90s, 8h; auto adapts to how long "
-            "answers take."
+            help="Time until an unanswered ticket is handed out again: 90s, 8h; auto adapts to the "
+            "time that answers take."
         ),
     ] = "auto",
     pause_after: Annotated[
-        int | None, typer.Option(help="Pause an arm after so many failures in a row.")
+        int | None, typer.Option(help="Pause an arm after this many failures in a row.")
     ] = None,
     unordered: Unordered = False,
     page: Annotated[
         str | None,
-        typer.Option(help="JSON file: question, buttons or scale, ... of the rating page."),
+        typer.Option(help="JSON file with the rating page's question, buttons or scale, ..."),
     ] = None,
     room: Annotated[
         int | None,
@@ -87,7 +87,7 @@ def create(
     ] = None,
     name: NewName = "main",
 ) -> None:
-    """Begin a study."""
+    """Create a study."""
     from standout.core.methods import DEFAULT_METHOD
     from standout.study import Study
     from standout.study.csv_files import read_arms, read_items, read_page
@@ -110,17 +110,17 @@ def create(
         axis=axis,
         name=name,
     ) as study:
-        typer.echo(f"made {study!r}: {plural(len(study.arms), 'arm')}, {study.method.label()}")
+        typer.echo(f"created {study!r}: {plural(len(study.arms), 'arm')}, {study.method.label()}")
 
 
 @app.command()
 def ask(
     place: Place,
-    n: Annotated[int, typer.Option("-n", help="How many tickets.", min=1)] = 1,
+    n: Annotated[int, typer.Option("-n", help="The number of tickets.", min=1)] = 1,
     lease: Annotated[str | None, typer.Option(help="Lease of these tickets: 90s, 8h, 3d.")] = None,
     worker: Worker = None,
     as_csv: Annotated[
-        bool, typer.Option("--csv", help="A CSV with a column reward to fill in, for tell.")
+        bool, typer.Option("--csv", help="Print a CSV with a column reward to fill in, for tell.")
     ] = False,
     as_json: Json = False,
     name: Name = None,
@@ -151,7 +151,7 @@ def ask(
 
 
 def why_nothing(status: Status) -> str:
-    """Why no ticket was given, in one line."""
+    """Why there is no ticket, in one line."""
     if status.stopped:
         return f"nothing to measure: the study has stopped ({status.reason})"
     if status.paused and len(status.paused) == status.arms:
@@ -160,7 +160,7 @@ def why_nothing(status: Status) -> str:
         return "nothing to measure now: the rest of the budget is handed out"
     if status.waiting:
         return f"nothing to measure now: {waiting_line(status.waiting)}"
-    return "nothing to measure now: all that is useful is handed out"
+    return "nothing to measure now: every useful pull is handed out"
 
 
 @app.command()
@@ -173,34 +173,36 @@ def tell(
             help="CSV with columns ticket and/or arm, and reward; - for standard input.",
         ),
     ] = None,
-    ticket: Annotated[int | None, typer.Option(help="One ticket, with --value.")] = None,
-    arm: Annotated[str | None, typer.Option(help="One arm, measured without asking.")] = None,
+    ticket: Annotated[int | None, typer.Option(help="A ticket, with --value.")] = None,
+    arm: Annotated[
+        str | None, typer.Option(help="An arm that was measured without a ticket, with --value.")
+    ] = None,
     value: Annotated[float | None, typer.Option(help="Its reward.")] = None,
     skip_blank: Annotated[
-        bool, typer.Option("--skip-blank", help="Pass over lines without a reward.")
+        bool, typer.Option("--skip-blank", help="Skip lines without a reward.")
     ] = False,
     again: Annotated[
         bool,
-        typer.Option("--again", help="Count a file that was told before once more."),
+        typer.Option("--again", help="Count a file again that was recorded before."),
     ] = False,
     key: Annotated[
         str | None,
-        typer.Option(help="A text for this telling: with the same key it counts only once."),
+        typer.Option(help="An idempotency key: calls with the same key count once."),
     ] = None,
     worker: Worker = None,
     as_json: Json = False,
     name: Name = None,
 ) -> None:
-    """Tell rewards: a whole file or, with one bad line, nothing of it.
+    """Tell rewards: a whole file or, if one line is bad, nothing of it.
 
-    A file with rewards that have no ticket is told once: the same rows again are
-    refused, unless --again says that they were measured once more. A ticket
-    counts once in any case. A script that may have to repeat itself gives --key.
+    A file with rewards without tickets counts once: the same rows are refused the
+    second time, unless --again says that they were measured again. A ticket
+    always counts once. A script that may be repeated should give --key.
     """
     if (results is None) == (value is None) or (value is None) != (ticket is None and arm is None):
-        raise StudyError("tell a file of results, or --ticket (or --arm) with --value")
+        raise StudyError("give a file of results, or --ticket (or --arm) with --value")
     if again and (results is None or key is not None):
-        raise StudyError("--again goes with a file of results, and not with --key")
+        raise StudyError("--again needs a file of results and cannot be used with --key")
     with open_study(place, name) as study:
         if value is not None:
             receipt = study.tell(ticket, value, arm=arm, worker=worker, key=key)
@@ -209,9 +211,9 @@ def tell(
     if as_json:
         print_json(receipt.to_dict())
     else:
-        parts = ["told before with this key, not again"] * receipt.again
+        parts = ["recorded before with this key, not again"] * receipt.again
         parts += [f"{receipt.counted} counted"]
-        parts += [f"{receipt.repeated} told before"] * bool(receipt.repeated)
+        parts += [f"{receipt.repeated} recorded before"] * bool(receipt.repeated)
         parts += [f"{receipt.surplus} beyond the budget (kept, not counted)"] * bool(
             receipt.surplus
         )
@@ -255,8 +257,8 @@ def _tell_file(
 def _told_before(label: str, count: int, moment: float | None) -> StandoutError:
     when = "" if moment is None else time.strftime(" on %Y-%m-%d at %H:%M", time.localtime(moment))
     return KeyUsedError(
-        f"{label}: {plural(count, 'reward')} {agree(count, 'was', 'were')} told before{when}; "
-        "nothing was changed. If they were measured once more, add --again",
+        f"{label}: {plural(count, 'reward')} {agree(count, 'was', 'were')} recorded before{when}; "
+        "nothing was changed. If they were measured again, add --again",
         moment,
         count,
     )
@@ -281,9 +283,9 @@ def release(
     tickets: Annotated[list[int], typer.Argument(help="The tickets to release.")],
     name: Name = None,
 ) -> None:
-    """End the leases of tickets now: the next worker that asks gets their pulls.
+    """End the leases of tickets now, so that the next worker gets their pulls.
 
-    Use it when a worker is gone and its lease is long. An answer that comes later still counts.
+    Use it when a worker is gone and its lease is long. A late reward still counts.
     """
     with open_study(place, name) as study:
         study.release(tickets)
@@ -297,7 +299,7 @@ def pause(
     worker: Worker = None,
     name: Name = None,
 ) -> None:
-    """Hand out no more pulls of an arm; `study changes` shows who did so, when and why."""
+    """Hand out no more pulls of an arm; `study changes` shows who paused it and why."""
     with open_study(place, name) as study:
         study.pause(arm, reason, worker=worker)
 

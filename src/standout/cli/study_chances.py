@@ -1,4 +1,4 @@
-"""`standout study chances`: how likely each arm is to stand out, beside what is certain."""
+"""`standout study chances`: how likely each arm is to stand out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def chances(
     place: Place,
     false_share: Annotated[
         float,
-        typer.Option(help="Largest share of wrong arms to expect on the flagged list."),
+        typer.Option(help="The largest expected share of wrong arms on the flagged list."),
     ] = 0.05,
     seed: Annotated[int, typer.Option(help="Seed of the random draws.", min=0)] = 0,
     as_csv: Annotated[
@@ -33,11 +33,10 @@ def chances(
     as_json: Json = False,
     name: Name = None,
 ) -> None:
-    """How likely each arm is to stand out: estimates, not the certificate.
+    """Show how likely each arm is to stand out: estimates, not the certificate.
 
-    The prior is learnt from all arms together, which assumes that nothing is
-    known beforehand that tells them apart; docs/chances.md says how well it is
-    calibrated. What is certain is in `standout study status`.
+    The prior is learnt from all arms together, and treats them alike before the first reward.
+    docs/chances.md shows its calibration. `standout study status` shows what is certain.
     """
     with open_study(place, name) as study:
         found = study.chances(false_share=false_share, seed=seed)
@@ -78,13 +77,13 @@ def _lines(found: Chances) -> list[str]:
 
 
 def _care(found: Chances) -> list[str]:
-    return [f"take care: {found.note}"] if found.note else []
+    return [f"caution: {found.note}"] if found.note else []
 
 
 def leaders_lines(study: Study, undecided: Sequence[str]) -> list[str]:
     """The undecided arms with the highest chances, in words that no certificate uses.
 
-    Nothing for so many arms that a look would take long.
+    Empty for so many arms that the computation would be slow.
     """
     from standout.estimation.until import MOST_ARMS
 
@@ -99,9 +98,9 @@ def leaders_lines(study: Study, undecided: Sequence[str]) -> list[str]:
 
 
 def summary(study: Study) -> dict[str, Any] | None:
-    """The chances as JSON without an entry for every arm: the leaders instead.
+    """The chances as JSON, with the leaders in place of an entry for every arm.
 
-    None for so many arms that a look would take long.
+    None for so many arms that the computation would be slow.
     """
     from standout.estimation.until import MOST_ARMS
 

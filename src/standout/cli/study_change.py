@@ -1,4 +1,4 @@
-"""`standout study set`, `stop`, `restart`, `void`, `delete`, `changes`: changing one's mind."""
+"""`standout study set`, `stop`, `restart`, `void`, `note`, `delete`, `changes`: changes by hand."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ _NONE = "none"
 
 @dataclass(frozen=True)
 class ChangeOptions:
-    """Who makes a change, of which study, and how it is answered."""
+    """The options of every change: study, reason, worker, key and output."""
 
     key: Annotated[
-        str | None, typer.Option(help="A text for this change: with the same key it is made once.")
+        str | None,
+        typer.Option(help="An idempotency key: calls with the same key make one change."),
     ] = None
     worker: Worker = None
     as_json: Json = False
     name: Name = None
 
     def make(self, place: str, change: Callable[..., Status]) -> None:
-        """Make a change to the study, and say how it stands then."""
+        """Change the study and print its state."""
         from standout.cli.study_inspect import overview
 
         with open_study(place, self.name) as study:
@@ -49,37 +50,38 @@ class ChangeOptions:
 def set_settings(
     place: Place,
     budget: Annotated[
-        str | None, typer.Option(metavar="PULLS", help="At most so many pulls; none for no end.")
+        str | None, typer.Option(metavar="PULLS", help="The largest number of pulls, or none.")
     ] = None,
     tolerance: Annotated[
         float | None,
-        typer.Option(min=0.0, help="Arms so near the threshold may go either way."),
+        typer.Option(
+            min=0.0, help="For means this near the threshold, either verdict counts as right."
+        ),
     ] = None,
     batch: Annotated[
-        int | None, typer.Option(min=1, help="Pulls of an arm that are planned at once.")
+        int | None, typer.Option(min=1, help="Pulls of an arm that are planned together.")
     ] = None,
     until: Annotated[
         str | None,
-        typer.Option(metavar="PROMISE", help="End on chances: errors=0.5, or none for certainty."),
+        typer.Option(metavar="PROMISE", help="End early on chances: errors=0.5, or none."),
     ] = None,
     pause_after: Annotated[
         str | None,
-        typer.Option(metavar="N", help="Pause an arm after so many failures in a row, or none."),
+        typer.Option(metavar="N", help="Pause an arm after this many failures in a row, or none."),
     ] = None,
     lease: Annotated[
-        str | None, typer.Option(help="When a ticket is handed out again: 90s, 8h, or auto.")
+        str | None, typer.Option(help="Time until a ticket is handed out again: 90s, 8h, or auto.")
     ] = None,
     reason: Reason = "",
     *,
     how: ChangeOptions,
 ) -> None:
-    """Change what may change while a study runs, without harm to the guarantee.
+    """Change settings of a running study, without harm to the guarantee.
 
-    Every interval holds at all times at once, so that one may stop sooner or later, plan in
-    larger steps, and choose a tolerance after looking: each verdict is right for the tolerance
-    it was given at, and a smaller tolerance takes back those that rested on a larger one.
-    Delta, k and the noise are in every interval and in the question: they stay.
-    A study that has stopped goes on if by the new settings it is not at its end.
+    All intervals hold at all times. So a study may stop sooner or later, plan larger batches, and
+    choose a tolerance after looking at the data. Each verdict is right for its tolerance; a smaller
+    tolerance withdraws the verdicts that rested on the larger one. Delta, k and the noise cannot
+    change. A study that has stopped continues if the new settings allow it.
     """
     given: dict[str, Any] = {"tolerance": tolerance, "batch": batch}
     given["budget"] = None if budget is None else _whole("--budget", budget)
@@ -89,7 +91,7 @@ def set_settings(
     if lease is not None:
         values["lease"] = lease_of(lease)
     if not values:
-        raise StudyError("say what to set: --budget, --tolerance, --batch, --until, ...")
+        raise StudyError("give a setting: --budget, --tolerance, --batch, --until, ...")
     wanted: Any = {name: None if value == _NONE else value for name, value in values.items()}
     how.make(place, lambda study, **who: study.set(**wanted, reason=reason, **who))
 
@@ -110,7 +112,7 @@ def stop(
     *,
     how: ChangeOptions,
 ) -> None:
-    """End a study by hand; what is certain stays certain, and what is out may still be told."""
+    """End a study by hand; verdicts stay certain, and pending tickets may still be told."""
     how.make(place, lambda study, **who: study.stop(reason, **who))
 
 
@@ -121,7 +123,7 @@ def restart(
     *,
     how: ChangeOptions,
 ) -> None:
-    """Go on with a study that was stopped by hand."""
+    """Continue a study that was stopped by hand."""
     how.make(place, lambda study, **who: study.restart(reason, **who))
 
 
@@ -130,21 +132,21 @@ def void(
     place: Place,
     reward: Annotated[
         int | None,
-        typer.Argument(help="Its place in the log: the column seq of `study export`."),
+        typer.Argument(help="The reward's place in the log: the column seq of `study export`."),
     ] = None,
-    ticket: Annotated[int | None, typer.Option(help="Its ticket, instead of its place.")] = None,
-    value: Annotated[
-        float | None, typer.Option(help="What was really measured, to stand in its place.")
+    ticket: Annotated[
+        int | None, typer.Option(help="The reward's ticket, in place of its place in the log.")
     ] = None,
+    value: Annotated[float | None, typer.Option(help="The value that was really measured.")] = None,
     reason: Reason = "",
     *,
     how: ChangeOptions,
 ) -> None:
-    """Take back a reward that was told by mistake, or mend it with --value.
+    """Take back a reward that was recorded by mistake, or correct it with --value.
 
-    It stays in the log, with who made it void and why; intervals and verdicts are worked out
-    anew without it. The guarantee holds if what was told is not what was measured. To take out
-    rewards because they look odd would make any answer possible: then nothing is guaranteed.
+    The reward stays in the log, with who voided it and why. Intervals and verdicts are computed
+    again without it. The guarantee holds if the recorded value was not what was measured. It does
+    not hold if rewards are removed because they look odd.
     """
     given: dict[str, Any] = {"ticket": ticket, "value": value, "reason": reason}
     how.make(place, lambda study, **who: study.void(reward, **given, **who))
@@ -153,11 +155,11 @@ def void(
 @expanded
 def note(
     place: Place,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What is to be remembered.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The remark.")],
     *,
     how: ChangeOptions,
 ) -> None:
-    """Write something down about a study: its history, page and report show it.
+    """Add a remark to a study; its history, page and report show it.
 
     \b
     Example:
@@ -225,8 +227,8 @@ def delete(
 ) -> None:
     """Remove a study with all its rewards, for good.
 
-    A line stays in the database: its name, when and by whom it was deleted, and its last
-    digest. Make a copy first with `standout study backup`.
+    One line stays in the database: its name, when and by whom it was deleted, and its last digest.
+    Make a copy first with `standout study backup`.
     """
     with open_study(place, name) as study:
         pulls = study.status().pulls
@@ -239,7 +241,7 @@ def delete(
 
 
 def changes(place: Place, as_json: Json = False, name: Name = None) -> None:
-    """What was changed by hand in a study: what, when, by whom and why."""
+    """List the changes made by hand to a study: what, when, by whom and why."""
     from standout.results import ChangeList
 
     with open_study(place, name) as study:
@@ -251,4 +253,4 @@ def changes(place: Place, as_json: Json = False, name: Name = None) -> None:
         why = f" ({printable(one.reason, 200)})" if one.reason else ""
         typer.echo(f"{moment(one.time)}  {one.words}, by {printable(one.worker, 40)}{why}")
     if not found:
-        typer.echo("nothing was changed by hand", err=True)
+        typer.echo("no changes by hand", err=True)

@@ -15,7 +15,7 @@ from standout.text import plural
 if TYPE_CHECKING:
     from standout.results import Copy
 
-Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing studies.")]
 
 
 def backup(
@@ -26,9 +26,9 @@ def backup(
 ) -> None:
     """Copy all studies of a place into one file, also while they are in use.
 
-    The file appears when it is complete and verified. Do not copy the file of
-    a study by other means while somebody works on it: what was told last is in
-    the log beside it.
+    The file appears when it is complete and verified. Do not copy the file of a
+    study in another way while it is in use: the newest rewards are in a second
+    file beside it.
 
     \b
     Examples:
@@ -43,15 +43,17 @@ def backup(
 
 
 def restore(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A file that backup wrote.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A file from `standout study backup`.")
+    ],
     place: Place,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Put the studies of a backup in place: a new file, or a PostgreSQL database.
+    """Restore the studies of a backup, to a new file or a PostgreSQL database.
 
-    What is there already is replaced only with --force, and never while
-    somebody works on it. Every study is verified.
+    Existing studies are replaced only with --force, and never while they are in
+    use. Every study is verified.
 
     \b
     Examples:
@@ -67,7 +69,7 @@ def restore(
 
 @contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """A line that says how far it is; for terminals only."""
+    """A line that shows the progress; for terminals only."""
     if quiet:
         yield None
         return
@@ -89,7 +91,7 @@ def _say(done: Copy, as_json: bool) -> None:
         print_json(done.to_dict())
         return
     size = "" if done.size is None else f" ({done.size / 1e6:,.1f} MB)"
-    typer.echo(f"{done.source} is copied to {done.target}{size}, and verified:")
+    typer.echo(f"copied {done.source} to {done.target}{size} and verified it:")
     for study in done.studies:
         typer.echo(
             f"  {study.name}: {plural(study.pulls, 'pull')}, {plural(study.rewards, 'reward')}"

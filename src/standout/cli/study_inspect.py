@@ -1,4 +1,4 @@
-"""`standout study status`, `export`, `verify` and `list`: looking at studies."""
+"""`standout study status`, `export`, `verify` and `list`: the state of studies."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 
 def status(
     place: Place,
-    watch: Annotated[bool, typer.Option("--watch", help="Show it live; Ctrl-C ends.")] = False,
-    every: Annotated[float, typer.Option(help="Seconds between two looks.", min=0.1)] = 2.0,
+    watch: Annotated[bool, typer.Option("--watch", help="Update until Ctrl-C.")] = False,
+    every: Annotated[float, typer.Option(help="Seconds between two updates.", min=0.1)] = 2.0,
     as_json: Json = False,
     name: Name = None,
 ) -> None:
-    """How a study stands: verdicts, threshold, what is pending, pulls left.
+    """Show the state of a study: verdicts, threshold, pending tickets, pulls left.
 
-    Beside what is certain it names the arms with the highest chances, which are
-    estimates; `standout study chances` has those of all arms.
+    It also names the arms with the highest chances, which are estimates; `standout study chances`
+    has those of all arms.
     """
     with open_study(place, name) as study:
         if as_json:
@@ -57,7 +57,7 @@ def status(
 
 
 def overview(now: Status, study: Study | None = None) -> list[str]:
-    """The state of a study as lines of text; with what it takes a `study` at hand to say."""
+    """The state of a study as lines of text; some lines need the `study` itself."""
     pulls = plural(now.pulls, "pull")
     if now.budget is not None:
         pulls = f"{now.pulls:,} of {plural(now.budget, 'pull')}"
@@ -74,12 +74,12 @@ def overview(now: Status, study: Study | None = None) -> list[str]:
     elif study is not None:
         left = study.forecast()
         lines.append("pulls left: " + ("not known yet" if left is None else f"about {left:,}"))
-    # What is nearly done needs no way out.
+    # A nearly finished study needs no tolerance.
     is_far = now.stopped or left is None or left > now.pulls
     is_offered = now.found is None or bool(now.found.offered_endings())
     if study is not None and now.enough_tolerance is not None and is_far and is_offered:
         lines += endings_words(study.endings())
-        lines += ["to follow it: standout study set PATH --tolerance ..."]
+        lines += ["to apply it: standout study set PATH --tolerance ..."]
     if study is not None and now.undecided and now.pulls:
         from standout.cli.study_chances import leaders_lines
 
@@ -99,7 +99,7 @@ def overview(now: Status, study: Study | None = None) -> list[str]:
 
 
 def picture(study: Study, taken: int = 8) -> list[Text]:
-    """The arms against the threshold, as high as the terminal leaves beside `taken` lines."""
+    """The arms against the threshold, as high as the terminal allows beside `taken` lines."""
     from rich.text import Text
 
     from standout.pictures import terminal
@@ -133,23 +133,22 @@ def _watch(study: Study, every: float) -> None:
 def export(
     place: Place,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A file; standard output unless given.")
+        Path | None,
+        typer.Option("--out", "-o", help="The file to write; standard output by default."),
     ] = None,
     form: Annotated[
         str | None, typer.Option("--format", help="csv, json or parquet; by the file's ending.")
     ] = None,
     raw: Annotated[
         bool,
-        typer.Option(
-            "--raw", help="Names as they are, also where a spreadsheet would run them (CSV)."
-        ),
+        typer.Option("--raw", help="Unchanged names, even if a spreadsheet would run them (CSV)."),
     ] = False,
     name: Name = None,
 ) -> None:
-    """Write every reward ever told.
+    """Write every recorded reward.
 
-    A CSV is safe to open in a spreadsheet: a name that begins like a formula
-    (= + - @) has a ' in front, which `standout` takes off when it reads the file.
+    A CSV is safe to open in a spreadsheet: a name that begins like a formula (= + - @) gets a
+    leading ', which `standout` removes when it reads the file.
     """
     kind = form or (out.suffix.lstrip(".").lower() if out is not None else "csv")
     if kind not in ("csv", "json", "parquet"):
@@ -169,15 +168,15 @@ def verify(
     place: Place,
     head: Annotated[
         str | None,
-        typer.Option(help="A digest printed earlier: what it covers must still be the same."),
+        typer.Option(help="A digest printed earlier; the events that it covers must be unchanged."),
     ] = None,
     as_json: Json = False,
     name: Name = None,
 ) -> None:
-    """Work a study out anew from its log and compare; exit 1 if anything is wrong.
+    """Recompute a study from its log and compare; exit code 1 if anything is wrong.
 
-    Prints a digest that covers all that was told so far. Keep it elsewhere:
-    with --head a later check shows whether any of it was changed since.
+    It prints a digest of all events so far. Keep it outside the database: a later check with --head
+    shows whether any of these events was changed.
     """
     with open_study(place, name) as study:
         found = study.verify(head)
@@ -185,7 +184,7 @@ def verify(
         print_json(found.to_dict())
     elif found.is_ok:
         typer.echo(
-            f"all well: {plural(found.rewards, 'reward')}, {plural(found.tickets, 'ticket')}, "
+            f"no problems: {plural(found.rewards, 'reward')}, {plural(found.tickets, 'ticket')}, "
             f"{plural(found.steps, 'step')}; digest {found.head}"
         )
         for note in found.notes:
@@ -200,7 +199,7 @@ def list_studies(
     place: Annotated[str, typer.Argument(metavar="[PATH]", help="A database or a folder.")] = ".",
     as_json: Json = False,
 ) -> None:
-    """The studies in a database, or in all files of a folder."""
+    """List the studies in a database, or in all files of a folder."""
     found: list[tuple[str, StudyRow]] = []
     if "://" not in place and Path(place).is_dir():
         for path in sorted(Path(place).iterdir()):
@@ -228,7 +227,7 @@ def _list_one(place: str) -> list[tuple[str, StudyRow]]:
 
 
 def _studies_in(path: Path) -> list[tuple[str, StudyRow]]:
-    """The studies of a file; nothing for a file that is something else."""
+    """The studies of a file; none if it is another kind of file."""
     try:
         with path.open("rb") as file:
             if not file.read(16).startswith(b"SQLite format 3\x00"):

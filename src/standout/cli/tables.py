@@ -30,9 +30,9 @@ TITLES = {
 
 
 class Sheet:
-    """A table that never cuts a number: where it gets too tight, a line for each number.
+    """A table that never cuts a number: if it is too narrow, it has one line per number.
 
-    `left` columns are texts that may be folded, others numbers; headings are wrapped first.
+    `left` columns are texts that may wrap, others are numbers; headings wrap first.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Sheet:
             if name in self.left:
                 table.add_column(name, overflow="fold", min_width=least)
             else:
-                # Of a fixed width, else it would be cut before a text is folded.
+                # A fixed width; otherwise it would be cut before a text wraps.
                 width = least if is_tight else None
                 table.add_column(name, justify="right", overflow="fold", width=width)
         for row in self.rows:
@@ -105,7 +105,7 @@ def problem_words(problem: Problem) -> str:
 
 
 def question_line(simulation: Simulation) -> str:
-    """What was simulated."""
+    """The instance and the problem of a simulation."""
     about = simulation.instance
     return (
         f"{about['name']}: {plural(about['n_arms'], 'arm')}, threshold {about['threshold']:.4g}, "
@@ -114,7 +114,7 @@ def question_line(simulation: Simulation) -> str:
 
 
 def pulls_table(simulation: Simulation) -> Sheet:
-    """One line per method: how many pulls, how many errors."""
+    """One line per method: its pulls and its errors."""
     columns = (
         "method", "runs", "stopped", "wrong", "mean pulls ± se", "median", "rounds", "seconds",
     )  # fmt: skip
@@ -139,7 +139,7 @@ def _pulls_cells(result: MethodResult) -> list[str]:
 
 
 def probable_table(simulation: Simulation) -> Sheet:
-    """Runs that ended on an estimate: how often it was wrong, and wrong arms as expected."""
+    """Runs that ended on an estimate: how many were wrong, and the expected and true wrong arms."""
     columns = ("method", "probable", "wrong", "expected wrong arms", "actual")
     rows = []
     for result in simulation.results:
@@ -157,19 +157,19 @@ def probable_table(simulation: Simulation) -> Sheet:
 
 
 def probable_words(found: ProbableForecast) -> str:
-    """Pulls to a probable answer, apart from those to a proof."""
+    """Pulls to a probable answer, separate from those to a proof."""
     if found.pulls_mean is None:
-        return "No simulated run had a probable answer before all was proved."
+        return "No simulated run had a probable answer before everything was proved."
     wrong = f"{found.wrong:,} of these {'was' if found.wrong == 1 else 'were'} wrong"
     return (
-        f"A probable answer, which is an estimate and no proof, takes about "
+        f"A probable answer, which is an estimate and not a proof, takes about "
         f"{count(found.pulls_mean)} pulls ({found.method} --until {found.promise}): "
         f"{found.ended:,} of {plural(found.runs, 'run')} ended on it, {wrong}."
     )
 
 
 def errors_table(simulation: Simulation) -> Sheet:
-    """Share of runs whose best guess is wrong: a line per checkpoint, a column per method."""
+    """The share of runs with a wrong best guess: one line per checkpoint, one column per method."""
     results = simulation.results
     rates = [result.error_rate for result in results]
     rows = [
@@ -227,7 +227,7 @@ def gaps_table(plan: SidePlan, instance: Instance) -> Sheet:
 
 
 def plain(value: float, unit: float) -> str:
-    """A number in four figures; what is nothing but rounding, beside `unit`, is 0."""
+    """A number with four digits; a value below the rounding error of `unit` is 0."""
     return "0" if abs(value) < 1e-12 * unit else f"{value:.4g}"
 
 
@@ -236,7 +236,7 @@ def _share(share: float) -> str:
 
 
 def bounds_table(plan: SidePlan) -> Sheet:
-    """What the theory says about the number of pulls."""
+    """The theory's bounds on the number of pulls."""
     rows = []
     for bound in plan.bounds:
         value = "none" if bound.value is None else big(bound.value)
@@ -246,7 +246,7 @@ def bounds_table(plan: SidePlan) -> Sheet:
 
 
 def limit_words(limit: PlannedLimit) -> str:
-    """What no method can go below."""
+    """The information limit in a sentence."""
     if limit.lower is None or limit.upper is None:
         return f"No information limit: {limit.remark}."
     least = limit.lower if math.isinf(limit.lower) else math.floor(limit.lower)
@@ -275,7 +275,7 @@ def big(value: float) -> str:
 def forecast_table(
     forecasts: Sequence[Forecast], ratios: Sequence[float | None], budget: int
 ) -> Sheet:
-    """Simulated pulls, also as multiples of the limit; `>` marks what the budget cut short."""
+    """Simulated pulls, also as multiples of the limit; `>` marks runs that the budget cut short."""
     rows = [
         [
             line.method,

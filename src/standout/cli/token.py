@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Tokens for `standout serve`: made here, shown once, revocable.",
+    help="Tokens for `standout serve`: created here, shown once, revocable.",
 )
 
 
@@ -38,29 +38,28 @@ def create(
         str,
         typer.Option(
             help="owner: everything; worker: ask, tell, status; rater: the rating page; "
-            "viewer: looking only."
+            "viewer: read only."
         ),
     ],
     study: Annotated[str | None, typer.Option(metavar="NAME", help="Only for this study.")] = None,
-    label: Annotated[str, typer.Option(help="For whom or what it is.")] = "",
+    label: Annotated[str, typer.Option(help="The user or purpose of the token.")] = "",
     days: Annotated[
         float | None,
-        typer.Option(help="After how many days it ends; without, it holds until it is revoked."),
+        typer.Option(help="Days until the token expires; by default it is valid until revoked."),
     ] = None,
     worker: Worker = None,
     url: Annotated[
-        str, typer.Option(metavar="URL", help="Where people reach the service, for the link.")
+        str, typer.Option(metavar="URL", help="The public address of the service, for the link.")
     ] = "http://127.0.0.1:8000",
     with_code: Annotated[
         bool | None,
-        typer.Option("--qr/--no-qr", help="Draw the link as a QR code; on a terminal it is."),
+        typer.Option("--qr/--no-qr", help="Draw the link as a QR code; the default on a terminal."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Make a token and print it, this once: only a hash of it is kept.
+    """Create a token and print it once: only a hash of it is kept.
 
-    The link that carries it, and a QR code of that link to scan from the
-    screen, come on standard error.
+    The link with the token, and a QR code of the link, go to standard error.
     """
     from standout.study.names import worker_of
     from standout.study.storage import tokens
@@ -87,7 +86,7 @@ def create(
 
 @app.command("list")
 def list_tokens(place: Place, as_json: Json = False) -> None:
-    """The tokens, without their secrets: when and by whom they were made and revoked."""
+    """List the tokens without their secrets: when and by whom they were created and revoked."""
     from standout.study.storage.tokens import read_all
 
     store = _store(place)
@@ -122,13 +121,15 @@ def _done(what: str, when: float, by: str) -> str:
 @app.command()
 def revoke(
     place: Place,
-    number: Annotated[str, typer.Argument(metavar="ID", help="As `standout token list` shows it.")],
+    number: Annotated[
+        str, typer.Argument(metavar="ID", help="The token's number in `standout token list`.")
+    ],
     worker: Worker = None,
 ) -> None:
-    """End a token; servers refuse it from the next second on.
+    """Revoke a token; servers refuse it within a second.
 
-    Revoking the last one lets nobody in: where a token was ever made, one is
-    asked for. `standout token create PATH --role owner` makes another.
+    If the last token is revoked, servers admit no user: once a token was created, one is required.
+    `standout token create PATH --role owner` makes another.
     """
     from standout.study.names import worker_of
     from standout.study.storage import tokens
@@ -137,8 +138,8 @@ def revoke(
     token, left = tokens.revoke(store, number, by=worker_of(worker))
     store.close()
     typer.echo(f"revoked the {token.role}'s token {token.id}")
-    again = "`standout token create PATH --role owner` lets you in again"
+    again = "create one with `standout token create PATH --role owner`"
     if not left:
-        typer.echo(f"that was the last one: servers let nobody in now; {again}", err=True)
+        typer.echo(f"that was the last token: servers now refuse every user; {again}", err=True)
     elif not any(other.role is tokens.Role.OWNER and other.study is None for other in left):
         typer.echo(f"no owner's token for every study is left; {again}", err=True)

@@ -24,11 +24,10 @@ def warm(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compile ahead what studies and simulations need, so that nobody waits for it later.
+    """Compile in advance what studies and simulations need.
 
-    Each method and kind of noise has code of its own, which is compiled when it is
-    first used and kept for this version of standout. What is there already is only
-    checked.
+    Each method and kind of noise has its own code, which is compiled at its first
+    use and kept for this version of standout. Compiled code is only checked.
 
     \b
     Examples:

@@ -42,7 +42,7 @@ class Command:
     """A program that prints one number: `./assay {arm}`.
 
     There is no shell: the text is cut into words once, and the arm's name
-    replaces `{arm}` inside its word, whatever the name contains.
+    replaces `{arm}` inside its word, with any characters it contains.
     """
 
     words: tuple[str, ...]

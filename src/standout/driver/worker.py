@@ -75,7 +75,7 @@ def measure_once(measure: Measure, arm: str, _ticket: int) -> float:
 
 
 def _once(call: Callable[[], T]) -> T:
-    """Whatever may have been done can be waited for and done again, as if it had not been."""
+    """Call once; treat an uncertain outcome as an unavailable server, so that it is repeated."""
     try:
         return call()
     except UncertainError as error:

@@ -202,7 +202,7 @@ def test_interrupt_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(fig2, "compute", interrupted)
     result = CliRunner().invoke(app, ["reproduce", "fig2", "--runs", "20", "--out", str(tmp_path)])
     assert result.exit_code == 130
-    assert "goes on from what is done" in result.output
+    assert "run the same command to continue" in result.output
 
 
 @pytest.mark.parametrize(

@@ -62,12 +62,12 @@ def test_the_command_line_says_how_to_get_in_again(file: str) -> None:
     owner, viewer = new_token(file, "owner"), new_token(file, "viewer")
     first = standout("token", "revoke", file, owner.split("_")[1])
     assert "no owner's token for every study is left" in first.err
-    assert "lets you in again" in first.err
+    assert "standout token create PATH --role owner" in first.err
     last = standout("token", "revoke", file, viewer.split("_")[1])
-    assert "that was the last one" in last.err
+    assert "that was the last token" in last.err
     assert "standout token create PATH --role owner" in last.err
     refused = standout("serve", file, "--new", "--host", "0.0.0.0")
-    assert (refused.code, "no token is there" in refused.err) == (2, True)
+    assert (refused.code, "there is no token" in refused.err) == (2, True)
 
 
 TRAPPED = """
@@ -157,4 +157,4 @@ def test_a_secure_cookie_is_for_a_proxy_to_ask(file: str, proxies: tuple[str, ..
 
 def test_a_proxy_must_be_an_address(file: str) -> None:
     refused = standout("serve", file, "--proxy", "lab.example")
-    assert (refused.code, "is no IP address" in refused.err) == (2, True)
+    assert (refused.code, "is not an IP address" in refused.err) == (2, True)

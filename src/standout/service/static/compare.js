@@ -48,7 +48,7 @@ function words(one, two, all) {
     `All of this holds together with probability at least ${percent(1 - Math.min(1, delta))}. An arm is judged against its own study’s threshold.`,
   ];
   if (all.length === 0) lines.splice(1, 4, "There is nothing to compare: arms go by their names, and none is in both.");
-  else if (one.head.problem.noise !== two.head.problem.noise) lines.splice(1, 0, `Take care: the first has ${rewards(one.head.problem.noise)}, the second ${rewards(two.head.problem.noise)}; means may not be in one unit.`);
+  else if (one.head.problem.noise !== two.head.problem.noise) lines.splice(1, 0, `Caution: the first has ${rewards(one.head.problem.noise)}, the second ${rewards(two.head.problem.noise)}; means may not be in one unit.`);
   return lines.map((text) => make("li", { text }));
 }
 

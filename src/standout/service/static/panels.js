@@ -92,7 +92,7 @@ function showLikely(data, items) {
   });
   find("likely-arms").replaceChildren(...rows);
   const ended = data.head.reason === "estimate" ? `The study ended on this estimate (until ${data.head.until}), not on the certificate. ` : "";
-  say(find("likely-note"), ended + (found.note === null ? "" : `Take care: ${found.note}.`));
+  say(find("likely-note"), ended + (found.note === null ? "" : `Caution: ${found.note}.`));
   const likely = [found.likely_threshold_low, found.likely_threshold].filter(Boolean).map((one) => `between ${interval(one.lower, one.upper).replace(" to ", " and ")}`);
   say(find("likely-threshold"), likely.length ? `With a chance of ${found.level} the ${likely.length === 1 ? "threshold lies" : "thresholds lie"} ${likely.join(" and ")}.` : "");
 }
