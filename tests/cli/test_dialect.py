@@ -111,7 +111,7 @@ def test_json_is_one_object(tmp_path: Path) -> None:
         assert done.out.isascii()
         assert isinstance(json.loads(done.out), dict), name
     asked = standout("study", "ask", place, "--json").json
-    assert set(asked) == {"tickets", "stopped"}
+    assert set(asked) == {"tickets", "stopped", "wait"}
     assert asked["tickets"][0]["expires"] > 0
 
 

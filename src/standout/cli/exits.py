@@ -90,20 +90,9 @@ def fail(message: str) -> NoReturn:
     sys.exit(USER_ERROR)
 
 
-_NEVER = {
-    "add-arms": "arms cannot be added to a study: its arms use all of delta. Create a study "
-    "with all arms, and tell it the rewards from `standout study export` of the first "
-    "(docs/studies.md)",
-}
-"""Commands that users look for, why they do not exist, and what to do instead."""
-
-
 def usage_message(error: Any) -> str:
     """A usage error in one line that names the help to read."""
     message = str(error.format_message()).strip()
-    for name, why in _NEVER.items():
-        if message.lower().startswith(f"no such command '{name}'"):
-            return why
     message = message[:1].lower() + message[1:].rstrip(".")
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "standout"
