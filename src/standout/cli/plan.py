@@ -107,7 +107,7 @@ def plan(
         plan_side(drawn, problem, each, constant=constant, subset=pair, seed=seed)
         for each in problem.sides()
     ]
-    least = plan_limit(drawn, problem) if limit else PlannedLimit(None, None, "not asked for")
+    least = plan_limit(drawn, problem) if limit else PlannedLimit(None, None, "not requested")
     possible = plan_possible(drawn, problem) if limit else ()
     skipped = why_no_forecast(runs, drawn, problem)
     forecasts: tuple[Forecast, ...] = ()
