@@ -165,6 +165,15 @@ exits.run(app)
 """
 
 
+def test_a_warning_is_one_line(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("arm,value\n a ,1\nb,0\nc,0\n", encoding="utf-8")
+    words = ["analyse", str(table), "--noise", "bernoulli"]
+    done = subprocess.run([*PROGRAM, *words], check=False, capture_output=True, text=True)
+    assert done.stderr.startswith("standout: warning: ")
+    assert "tables.py" not in done.stderr
+
+
 def test_a_signal_amid_c_code() -> None:
     """Its exception comes out as another one, and closing libraries log what they see."""
     done = subprocess.run(

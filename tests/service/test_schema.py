@@ -131,7 +131,7 @@ def test_the_api_keeps_to_its_description(
         assert answers[422] == 0
         return
     if mode is GenerationMode.POSITIVE:
-        assert called == (32 if access == OPEN else 35)
+        assert called == (33 if access == OPEN else 36)
         assert answers[200] > called
     else:
         assert called > 10

@@ -12,8 +12,10 @@ from standout.core.method import Method
 from standout.core.methods import DEFAULT_METHOD
 from standout.core.noise import Bernoulli
 from standout.core.problem import Problem
-from standout.errors import ProblemError, StudyExistsError
+from standout.errors import ProblemError, StudyExistsError, shown
+from standout.results import Receipt
 from standout.study import Study
+from standout.text import agree, listed
 
 AT_ONCE = 1_000_000
 """Rewards that are told at once: a study looks at its intervals after each telling."""
@@ -42,7 +44,7 @@ def begin_study(
     of rewards that are not 0 and 1: a study keeps every single reward, and for more than
     a million rewards that nobody says are in order.
     """
-    rewards = _named(_single(data, problem))
+    rewards = rewards_of(data, problem)
     if rewards.total > AT_ONCE and is_ordered is not True:
         raise ProblemError(
             f"a study can begin with up to {AT_ONCE:,} rewards whose order is not known, and the "
@@ -67,8 +69,29 @@ def begin_study(
     return study
 
 
-def _named(rewards: Rewards) -> Rewards:
-    """With the arms as texts: those of a study have names."""
+def tell_table(
+    study: Study, data: Rewards | Sums, label: str, key: str, worker: str | None = None
+) -> Receipt:
+    """Tell a study all rewards of a table at once; the same again with the same key is harmless.
+
+    Raises `ProblemError` for arms that are not of this study, and for sums that are not of 0 and 1.
+    """
+    rewards = rewards_of(data, study.problem)
+    strangers = [arm for arm in rewards.arms if arm not in set(study.arms)]
+    if strangers:
+        raise ProblemError(
+            f"{label}: {listed([shown(arm) for arm in strangers], 3)} "
+            f"{agree(len(strangers), 'is no arm', 'are no arms')} of this study; "
+            "nothing was counted"
+        )
+    names = np.array(rewards.arms, dtype=object)[rewards.codes]
+    pairs = zip(names.tolist(), rewards.values.tolist(), strict=True)
+    return study.tell_many(list(pairs), worker=worker, key=key)
+
+
+def rewards_of(data: Rewards | Sums, problem: Problem) -> Rewards:
+    """Every single reward, with the arms as texts: those of a study have names."""
+    rewards = _single(data, problem)
     return replace(rewards, arms=tuple(str(arm) for arm in rewards.arms))
 
 

@@ -18,6 +18,7 @@ from standout.analysis.columns import (
     COUNT_NAMES,
     Layout,
     columns_of,
+    columns_of_csv,
     exploded,
     find_column,
     listable,
@@ -96,6 +97,12 @@ def read_table(table: Any, layout: Layout | None = None) -> Rewards | Sums:
     if layout.wide:
         label += " (column by column)"
     return _Reader(label, first, layout).read(columns)
+
+
+def read_csv_table(text: str, label: str, layout: Layout) -> Rewards | Sums:
+    """What the text of a CSV holds; raises `ProblemError` with the row, as `read_table` does."""
+    columns = columns_of_csv(text, label, layout.separator or ",")
+    return _Reader(label, 2, layout).read(columns)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import sys
+import warnings
 import threading
 import time
 from collections.abc import Callable
@@ -144,10 +145,16 @@ def _raise_after(number: int, is_over: list[bool]) -> None:
     signal.raise_signal(signal.Signals(number))
 
 
+def warning_line(message: object, *_: object, **__: object) -> str:
+    """A warning without the line of code that raised it."""
+    return f"standout: warning: {message}\n"
+
+
 def run(app: Any) -> NoReturn:
     """Run `app` as the program of this process."""
     signal.signal(signal.SIGTERM, _terminate)
     sys.unraisablehook = _raise_again
+    warnings.formatwarning = warning_line
     if logging.lastResort is not None:
         logging.lastResort.addFilter(_is_worth_saying)
     if isinstance(sys.stdout, TextIOWrapper):

@@ -23,10 +23,11 @@ from starlette.responses import Response
 from standout.pictures import marks
 from standout.service.answers import answer
 from standout.service.errors import ApiError
+from standout.service.past import read_past
 from standout.service.pictures import policy_for
 from standout.service.pictures import router as pictures
 from standout.service.rating.routes import router as rating
-from standout.service.schemas import Body
+from standout.service.schemas import Body, PastRewards
 from standout.service.security.auth import Owner, identify
 from standout.service.service import ServiceOf
 from standout.study.csv_files import read_arms, read_items
@@ -227,6 +228,13 @@ class ArmsText(Body):
     """A list of arms as it was pasted."""
 
     text: str = Field(max_length=10_000_000)
+
+
+@router.post("/arms/table")
+async def arms_of_table(service: ServiceOf, who: Owner, body: PastRewards) -> Response:
+    """The arms of a table of past rewards, for a study that begins with it."""
+    data, _ = await service.queues.look(read_past, body)
+    return answer({"arms": [str(arm) for arm in data.arms], "items": {}})
 
 
 @router.post("/arms")

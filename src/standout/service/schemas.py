@@ -283,6 +283,28 @@ class Void(ChangeBody):
     )
 
 
+class Layout(Body):
+    """How a CSV is laid out."""
+
+    separator: Literal[",", ";", "\t"] = ","
+    decimal: Literal[".", ","] = "."
+    arm: str | None = Field(default=None, max_length=1000, description="The column of the arms.")
+    value: str | None = Field(
+        default=None, max_length=1000, description="The column of the rewards."
+    )
+    drop_missing: Yes = Field(default=False, description="Leave out rows without a reward.")
+
+
+class PastRewards(Layout):
+    """A table of rewards that were measured before, as the text of a CSV."""
+
+    model_config = _example(text="arm,value\nbag 7,1\nbag 8,0\n")
+
+    text: str = Field(max_length=10_000_000)
+    label: str = Field(default="the table", max_length=200, description="Its name in errors.")
+    worker: Worker = None
+
+
 class NewArms(ChangeBody):
     """Arms that join a study with room for them."""
 

@@ -11,10 +11,23 @@ from dataclasses import replace
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from standout.results import PendingList, Tickets, Told
+from standout.analysis.begin_study import tell_table
+from standout.results import PendingList, Receipt, Tickets, Told
 from standout.service.answers import answer, sent
-from standout.service.schemas import Ask, Done, Fail, Pause, Release, Renew, Resume, Reward, Tell
-from standout.service.security.auth import Measurer, Reader
+from standout.service.past import read_past
+from standout.service.schemas import (
+    Ask,
+    Done,
+    Fail,
+    PastRewards,
+    Pause,
+    Release,
+    Renew,
+    Resume,
+    Reward,
+    Tell,
+)
+from standout.service.security.auth import Measurer, Owner, Reader
 from standout.service.service import Service, ServiceOf
 from standout.study import Study, Ticket
 from standout.study.events import requests
@@ -69,6 +82,22 @@ async def tell(service: ServiceOf, who: Measurer, name: str, body: Tell) -> Resp
     study, told = await service.change(name, lambda _, turn: turn.tell(wanted, by, body.key))
     listed = await _tickets(service, name, told.asked.tickets, body.items)
     return answer(Told(**vars(told.receipt), tickets=listed, stopped=study.is_stopped))
+
+
+@router.post("/table", responses=sent(Receipt, "The rewards are on disk."))
+async def table(service: ServiceOf, who: Owner, name: str, body: PastRewards) -> Response:
+    """Tell all rewards of a table, or none; the same table again counts nothing twice.
+
+    The guarantee holds if nothing is missing: the table has every reward of its arms that was
+    measured, and which ones are in it does not depend on their values.
+    """
+    by = who.signs(body.worker)
+
+    def change() -> Response:
+        data, key = read_past(body)
+        return answer(tell_table(service.studies.writer(name), data, body.label, key, by))
+
+    return await service.queues.write(change)
 
 
 @router.post("/fail", responses=sent(Done))

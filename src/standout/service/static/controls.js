@@ -9,7 +9,7 @@ export function ask({ title, text, fields = [], button, act }) {
   const inputs = fields.map(({ key, label, hint, ...rest }) => {
     const control = rest.options
       ? make("select", { id: `ask-${key}`, name: key }, ...rest.options.map(([at, words]) => make("option", { value: at, text: words })))
-      : make("input", { id: `ask-${key}`, name: key, autocomplete: "off", "aria-describedby": hint ? `ask-${key}-hint` : null, ...rest });
+      : make(rest.rows ? "textarea" : "input", { id: `ask-${key}`, name: key, autocomplete: "off", "aria-describedby": hint ? `ask-${key}-hint` : null, ...rest });
     return make("div", {}, make("label", { for: `ask-${key}`, text: label }), control, hint ? make("p", { class: "hint", id: `ask-${key}-hint`, text: hint }) : null);
   });
   const error = make("p", { class: "small bad-words", role: "alert" });
@@ -43,7 +43,7 @@ export function ask({ title, text, fields = [], button, act }) {
 
 const MOST_CHANGES = 100;
 const DAY = 86400;
-const REASON = { key: "reason", label: "Why?", required: true, maxlength: 2000, hint: "It is kept with the change, for whoever reads the history." };
+export const REASON = { key: "reason", label: "Why?", required: true, maxlength: 2000, hint: "It is kept with the change, for whoever reads the history." };
 
 export class Controls {
   /** `changed` is called after a change, to show it; `retell` shows the history anew. */
@@ -225,7 +225,7 @@ function showMade(dialog, made) {
   });
   const done = make("button", { type: "button", text: "Done", onclick: () => dialog.close() });
   const parts = [
-    make("h2", { id: "ask-title", text: `A ${made.made.role}’s token` }),
+    make("h2", { id: "ask-title", text: `${made.made.role === "owner" ? "An" : "A"} ${made.made.role}’s token` }),
     make("p", { class: "muted", text: "Hand on this link. It is not shown again." }),
     make("div", {}, make("label", { for: "made-link", text: "Link" }), field),
   ];

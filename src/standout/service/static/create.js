@@ -1,8 +1,9 @@
 // The form that begins a study. What is valid is for the server to say; its words are shown.
 
-import { post } from "./api.js";
+import { post, studyPath } from "./api.js";
 import { make, say } from "./dom.js";
 import { plural } from "./format.js";
+import { DECIMALS, readTable, SEPARATORS } from "./past.js";
 
 const NOISES = [
   ["bernoulli", "yes or no (0 or 1)", []],
@@ -103,6 +104,26 @@ function armsField(hasFiles) {
   return { node, text };
 }
 
+/** A table of past rewards to begin with, if one is chosen. */
+function tableFields() {
+  const file = make("input", { type: "file", accept: ".csv,.tsv,.txt,text/csv" });
+  const parts = { separator: choice(SEPARATORS), decimal: choice(DECIMALS), arm: make("input", { autocomplete: "off" }), value: make("input", { autocomplete: "off" }) };
+  const node = make(
+    "details",
+    { class: "whole" },
+    make("summary", { text: "Past rewards: begin with a table" }),
+    make("p", { class: "hint", text: "The guarantee holds if the table has every reward that was measured of its arms, and none was left out for its value. Without a list above, its arms are the study’s." }),
+    make("div", { class: "grid" },
+      field("table", "Table, a CSV with a row per reward", file),
+      field("separator", "Between fields", parts.separator),
+      field("decimal", "Decimal sign", parts.decimal),
+      field("arm-column", "Column of the arms", parts.arm, "Empty: the column arm."),
+      field("value-column", "Column of the rewards", parts.value, "Empty: the column value or reward.")),
+  );
+  const given = () => Object.fromEntries(Object.entries(parts).map(([key, input]) => [key, input.value]));
+  return { node, file, read: async () => (file.files.length ? readTable({ file: file.files[0], ...given() }) : null) };
+}
+
 /** "Yes = 1" per line. */
 function readButtons(text) {
   return text.split("\n").filter((line) => line.trim()).map((line, i) => {
@@ -152,6 +173,8 @@ function moreFields() {
   const until = make("input", { maxlength: 200, placeholder: "all is certain", autocomplete: "off" });
   const lease = number("24", { min: 0.01 });
   const pause = number("", { min: 1, step: 1, placeholder: "never" });
+  const room = number("", { min: 3, step: 1, placeholder: "none" });
+  const axis = make("input", { maxlength: 100, placeholder: "Delay in minutes", autocomplete: "off" });
   const ordered = make("input", { type: "checkbox", id: "new-ordered", checked: true });
   const node = make(
     "details",
@@ -162,6 +185,8 @@ function moreFields() {
       field("budget", "Budget", budget, "At most so many pulls."),
       field("until", "Measure until", until, "Ends earlier, on an estimate: errors=0.5, or false-share=0.05,missed-share=0.05."),
       field("lease", "Lease in hours", lease, "A ticket without an answer is handed out again after this."),
+      field("axis", "A reward is", axis, "With its unit, for the axes of pictures."),
+      field("room", "Room for so many arms", room, "Arms may be added until there are so many; δ is shared by all of them from the beginning, so that pulls grow a little."),
       field("pause", "Pause an arm after failures in a row", pause),
       make("div", { class: "check whole" }, ordered, make("label", { for: "new-ordered", text: "Count an arm’s rewards in the order of asking: one that overtakes an earlier pull of its arm waits for it. Without, nothing waits, but the answer is only right if how long a measurement takes has nothing to do with its value." }))),
   );
@@ -170,6 +195,8 @@ function moreFields() {
     budget: budget.value ? Number(budget.value) : null,
     until: until.value.trim() || null,
     lease: lease.value ? Number(lease.value) * 3600 : null,
+    room: room.value ? Number(room.value) : null,
+    axis: axis.value.trim() || null,
     pause_after: pause.value ? Number(pause.value) : null,
     ordered: ordered.checked,
   });
@@ -184,6 +211,8 @@ export function createForm(close, hasFiles = false) {
   const k = number("3", { min: 1, required: true });
   const delta = number("0.05", { min: 0, max: 1, required: true });
   const side = choice(SIDES);
+  const table = tableFields();
+  table.file.addEventListener("change", () => (arms.text.required = !table.file.files.length));
   const page = pageFields();
   const more = moreFields();
   const error = make("div", { class: "message bad whole", role: "alert", hidden: true }, make("p"));
@@ -199,13 +228,15 @@ export function createForm(close, hasFiles = false) {
     noise.node,
     field("k", "k", k, "How many MADs from the median stand out (2 or 3 are usual)."),
     field("delta", "δ", delta, "Accepted probability of a wrong answer."),
+    table.node,
     page.node,
     more.node,
     error,
     make("p", { class: "whole form-actions" }, submit, make("button", { type: "button", text: "Cancel", onclick: close }), status),
   );
   const send = async () => {
-    const read = await post("/arms", { text: arms.text.value });
+    const past = await table.read();
+    const read = arms.text.value.trim() || past === null ? await post("/arms", { text: arms.text.value }) : await post("/arms/table", past);
     say(status, `${plural(read.arms.length, "arm")} …`);
     const items = Object.keys(read.items).length ? read.items : null;
     const body = {
@@ -213,6 +244,9 @@ export function createForm(close, hasFiles = false) {
       k: Number(k.value), delta: Number(delta.value), page: page.read(), ...more.read(),
     };
     const made = await post("/api/v1/studies", body);
+    if (past !== null) await post(studyPath(made.name, "/table"), past).catch((failure) => {
+      throw new Error(`the study has begun, without the table: ${failure.message}`);
+    });
     location.assign(`/study/${encodeURIComponent(made.name)}`);
   };
   form.addEventListener("submit", async (event) => {

@@ -6,6 +6,7 @@ import { StudyData } from "./data.js";
 import { find, make, name, say, seldom, shown } from "./dom.js";
 import { Items } from "./items.js";
 import { Controls, showChanges, showEndings } from "./controls.js";
+import { setUp } from "./upkeep.js";
 import { Live } from "./live.js";
 import { showAnswer, showFailures, showFigures, showLegend, showNext, showOut, showTitle } from "./panels.js";
 import { askForToken, begin, loadOnceMore } from "./session.js";
@@ -193,6 +194,7 @@ async function main() {
     if ((await session)?.role === "owner") {
       controls = new Controls(study, data, await session, changed, refreshChanges);
       arms.sheet.controls = controls;
+      setUp(study, data, changed);
     }
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure;

@@ -1,0 +1,26 @@
+"""Tables of past rewards as browsers send them: the text of a CSV."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+
+from standout.analysis.columns import Layout
+from standout.analysis.tables import Rewards, Sums, read_csv_table
+from standout.service.schemas import PastRewards
+
+
+def read_past(body: PastRewards) -> tuple[Rewards | Sums, str]:
+    """The rewards of a table, and a key that stands for just this table."""
+    layout = Layout(
+        arm=body.arm or None,
+        value=body.value or None,
+        separator=body.separator,
+        decimal=body.decimal,
+        drop_missing=body.drop_missing,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Blanks around names; the page shows the arms.
+        found = read_csv_table(body.text.removeprefix("\ufeff"), body.label, layout)
+    digest = hashlib.sha256(repr((layout, body.text)).encode()).hexdigest()
+    return found, f"table {digest[:40]}"
