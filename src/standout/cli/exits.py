@@ -6,9 +6,9 @@ import logging
 import os
 import signal
 import sys
-import warnings
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from functools import wraps
 from io import TextIOWrapper

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from standout.results.answer import Scale
 from standout.results.serialisation import Floats, Ints, LowerEnds, Result, UpperEnds
@@ -69,4 +70,17 @@ class ArmHistory(Result):
     workers: tuple[ArmWorker, ...]
     n_workers: int
     latest: tuple[ArmReward, ...]
+
+    def with_names(self, names: Mapping[str, str]) -> ArmHistory:
+        """The same with other names for some workers."""
+        if not names:
+            return self
+        workers = tuple(
+            replace(one, worker=names.get(one.worker, one.worker)) for one in self.workers
+        )
+        latest = tuple(
+            replace(one, worker=names.get(one.worker, one.worker)) for one in self.latest
+        )
+        return replace(self, workers=workers, latest=latest)
+
     scale: Scale | None = None

@@ -1,9 +1,11 @@
-"""Names of workers."""
+"""Names of workers, as they are kept and as people read them."""
 
 from __future__ import annotations
 
 import os
 import socket
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from standout.study import arguments
@@ -20,3 +22,28 @@ def worker_of(given: str | None) -> str:
 @cache
 def _process_name(process: int) -> str:
     return clean(f"{socket.gethostname()}:{process}")
+
+
+def link_of(worker: str) -> str | None:
+    """The rating link (a token's id) behind a worker's name; None for other workers."""
+    role, _, rest = worker.partition(":")
+    return rest.partition(":")[0] if role == "rater" else None
+
+
+def readable_names(workers: Sequence[str], labels: Mapping[str, str]) -> dict[str, str]:
+    """What people read for each rater among `workers`, which are in order of first answers.
+
+    `labels` are those that the owner gave to rating links. A link with a label that only one rater
+    has used names that rater; others are numbered through the study.
+
+    >>> readable_names(["rater:a1:x", "bench 3", "rater:b2:y", "rater:b2:z"], {"a1": "Ada"})
+    {'rater:a1:x': 'Ada', 'rater:b2:y': 'rater 2', 'rater:b2:z': 'rater 3'}
+    """
+    raters = {worker: link for worker in workers if (link := link_of(worker)) is not None}
+    users = Counter(raters.values())
+    found = {}
+    for number, (worker, link) in enumerate(raters.items(), 1):
+        label = labels.get(link, "")
+        numbered = f"rater {number} ({label})" if label else f"rater {number}"
+        found[worker] = label if label and users[link] == 1 else numbered
+    return found

@@ -38,6 +38,8 @@ class RewardTable:
     lease: float
     file: str | None
     """Name of the study's file, without its folder; None for a PostgreSQL database."""
+    names: tuple[str, ...] = ()
+    """The workers as people read them."""
 
     def __len__(self) -> int:
         return len(self.arm)
@@ -46,7 +48,7 @@ class RewardTable:
 def read_reward_table(study: Study) -> RewardTable:
     """Read the whole log."""
     with study._reading():
-        state = study._state
+        state, shown = study._state, study.rater_names()
         log, tickets = state.ledger, state.tickets
         rows = np.flatnonzero(log.status[: log.size] == RewardStatus.COUNTED)
         ticket = log.ticket[rows]
@@ -66,4 +68,5 @@ def read_reward_table(study: Study) -> RewardTable:
             is_ordered=state.is_ordered,
             lease=state.lease,
             file=study.file,
+            names=tuple(shown.get(worker, worker) for worker in log.workers),
         )

@@ -48,12 +48,13 @@ from standout.study.events.event import Event
 from standout.study.events.handle import create
 from standout.study.events.state import StudyState
 from standout.study.memory import Memory
-from standout.study.names import worker_of
+from standout.study.names import readable_names, worker_of
 from standout.study.rating import Parts, check_items, check_page
 from standout.study.status import read_status
 from standout.study.storage.items import put_items, read_items
 from standout.study.storage.session import Session
 from standout.study.storage.store import PATIENCE, Store, open_store
+from standout.study.storage.tokens import read_all
 from standout.study.transaction import Transaction, behind_commit, check_count
 from standout.study_interface import ByHand, StudyInterface, Wanted, new_key
 
@@ -474,7 +475,17 @@ class Study(StudyInterface):
         from standout.study.events.arm_history import arm_history
 
         with self._reading():
-            return arm_history(self._state, position)
+            return arm_history(self._state, position).with_names(self.rater_names())
+
+    def rater_names(self) -> dict[str, str]:
+        """What people read instead of the raters' ids: the label of a link, or `rater 7`.
+
+        >>> study.rater_names()
+        {}
+        """
+        with self._reading() as session:
+            labels = {one.token.id: one.token.label for one in read_all(session)}
+            return readable_names(self._state.ledger.workers, labels)
 
     def failures(self, limit: int = 100, before: int | None = None) -> list[Failure]:
         """Up to `limit` tickets that were given back, newest first, from before a `seq` on.
@@ -514,7 +525,8 @@ class Study(StudyInterface):
 
     def pending(self) -> list[Pending]:
         with self._reading():
-            return queries.pending_tickets(self._state)
+            shown, tickets = self.rater_names(), queries.pending_tickets(self._state)
+            return [replace(one, worker=shown.get(one.worker, one.worker)) for one in tickets]
 
     def forecast(self) -> int | None:
         """How many pulls are left, roughly; None when that cannot be told (too early, no end).

@@ -11,9 +11,10 @@ import pytest
 from standout import Problem, Study
 from standout.analysis.checks.findings import FINE, NOTE, WARNING
 from standout.analysis.checks.ranks import ALPHA, sort_rewards
-from standout.analysis.checks.sources import Sources, link_of, look_at_sources
+from standout.analysis.checks.sources import Sources, look_at_sources
 from standout.core.typing import Floats, Ints
 from standout.report.facts import gather
+from standout.study.names import link_of
 from tests.report.played import play
 from tests.study.conftest import Clock
 

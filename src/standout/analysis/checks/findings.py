@@ -14,10 +14,11 @@ from standout.analysis.checks import ranks as checks
 from standout.analysis.checks import workers as worker_checks
 from standout.analysis.checks.noise import Spread
 from standout.analysis.checks.ranks import ALPHA, Arms, sort_rewards
-from standout.analysis.checks.sources import BUSIEST, QUICK, STRETCH, look_at_sources
+from standout.analysis.checks.sources import BUSIEST, QUICK, STRETCH, agreement_of, look_at_sources
 from standout.core.noise import Bernoulli, Bounded, Gaussian, GaussianUnknown, HeavyTailed, Noise
 from standout.core.typing import Ints
 from standout.results import Result
+from standout.study.names import link_of
 from standout.study.reward_table import RewardTable
 from standout.text import agree, count, listed, moment, plural, signed, span
 
@@ -54,7 +55,8 @@ def statistical_findings(
     told("looking at the spread of the rewards")
     findings += [_noise(arms, names, noise)]
     told("comparing workers")
-    return [*findings, _workers(arms, log), *_sources(arms, log), *_delay(arms, log)]
+    said = [_workers(arms, log), *_sources(arms, log), *_agreement(log), *_delay(arms, log)]
+    return [*findings, *said]
 
 
 def _tested(key: str, title: str, p: float, fine: str, warning: str, advice: str) -> Finding:
@@ -133,7 +135,7 @@ def _workers(arms: Arms, log: RewardTable) -> Finding:
     if found.p_differ <= found.p_repeat:
         warning = "On the same arms, some workers tell larger rewards than others."
         parts = [
-            f"{log.workers[int(w)]} ({signed(float(found.lean[w]))})"
+            f"{(log.names or log.workers)[int(w)]} ({signed(float(found.lean[w]))})"
             for w in found.odd[:5]
             if math.isfinite(found.lean[w])
         ]
@@ -182,6 +184,22 @@ def _sources(arms: Arms, log: RewardTable) -> list[Finding]:
             found.p, None if found.p is None else ALPHA,
         )
     ]  # fmt: skip
+
+
+def _agreement(log: RewardTable) -> list[Finding]:
+    """Only where people rated by a link, and some of them the same item."""
+    by_raters = np.array([link_of(name) is not None for name in log.workers], dtype=np.bool_)
+    found = agreement_of(log.arm, log.reward, by_raters[log.worker])
+    if found is None:
+        return []
+    text = (
+        f"Agreement {found.alpha:.2f} (Krippendorff's alpha): 1 means that raters of the same item "
+        "answer alike, 0 that two answers to one item differ as much as two answers to any items, "
+        "less than 0 that they differ more. It comes from "
+        f"{plural(found.answers, 'answer')} to {plural(found.items, 'item')} with two raters or "
+        "more. Low agreement makes no verdict wrong; it takes more answers to reach one."
+    )
+    return [Finding("agreement", "Agreement between raters", NOTE, text)]
 
 
 def _noise(arms: Arms, names: Sequence[str], noise: Noise) -> Finding:

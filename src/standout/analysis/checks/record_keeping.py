@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from standout.analysis.checks.findings import FINE, NOTE, WARNING, Finding
-from standout.analysis.checks.sources import link_of
 from standout.results import StudyView, Verification
+from standout.study.names import link_of
 from standout.study.reward_table import RewardTable
 from standout.text import count, listed, plural, span
 

@@ -16,6 +16,7 @@ import numpy as np
 from standout.analysis.checks.ranks import Arms
 from standout.analysis.checks.workers import compare_workers
 from standout.core.typing import Flags, Floats, Ints
+from standout.study.names import link_of
 
 STRETCH = 600.0
 """Seconds of one stretch."""
@@ -51,12 +52,6 @@ class Sources:
     def is_too_quick(self) -> bool:
         """Whether too many answers came quicker than a person reads."""
         return self.quick > MOST_QUICK
-
-
-def link_of(worker: str) -> str | None:
-    """The rating link (a token's id) behind a worker's name; None for other workers."""
-    role, _, rest = worker.partition(":")
-    return rest.partition(":")[0] if role == "rater" else None
 
 
 def look_at_sources(
@@ -103,3 +98,35 @@ def _test(
         if name is not None and by_raters[mine].all():
             odd.append((name, float(time[mine].min()), len(mine)))
     return found.p, tuple(odd)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far raters of the same item answer alike."""
+
+    alpha: float
+    """Krippendorff's alpha with the interval metric; of yes and no it is the nominal one, too."""
+    answers: int
+    items: int
+
+
+def agreement_of(arm: Ints, reward: Floats, is_rater: Flags) -> Agreement | None:
+    """Krippendorff's alpha of the raters' answers; None where nothing can be compared.
+
+    It is 1 - D/E, where D is the mean squared difference of two answers to the same item and E that
+    of two answers to any items, each over the answers to items with at least two (Krippendorff,
+    *Content Analysis*, 2004, chapter 11). An item of m answers has m - 1 degrees of freedom, so
+    that both follow from sums of squares.
+    """
+    arm, reward = arm[is_rater], reward[is_rater]
+    size = np.bincount(arm, minlength=1)
+    kept = size[arm] > 1
+    arm, reward = arm[kept], reward[kept]
+    if not len(arm):
+        return None
+    total = float(((reward - reward.mean()) ** 2).sum()) / (len(reward) - 1)
+    if total == 0:
+        return None
+    mean = np.bincount(arm, reward) / np.maximum(np.bincount(arm), 1)
+    squares = (reward - mean[arm]) ** 2 * size[arm] / (size[arm] - 1)
+    return Agreement(1 - float(squares.mean()) / total, len(arm), len(np.unique(arm)))
