@@ -116,7 +116,7 @@ def test_one_lonely_reward_and_all_say_the_same(tmp_path: Path) -> None:
 
 
 def test_heavy_tails_need_the_order() -> None:
-    with pytest.raises(ProblemError, match="in the order in which they came"):
+    with pytest.raises(ProblemError, match="in the order of measurement"):
         analyse(some_rewards("heavy:0.1", 9), Problem(noise="heavy:0.1"), is_ordered=False)
 
 

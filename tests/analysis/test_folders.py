@@ -55,10 +55,10 @@ def test_an_interval_that_needs_the_order_is_replaced(tmp_path: Path) -> None:
     some_files(tmp_path)
     said = analyse(str(tmp_path), Problem(noise="bounded:-9,9", k=2))
     assert said.interval == "beta-binomial"
-    assert "needs the rewards in their order" in said.notes[0]
+    assert "needs the order of the rewards" in said.notes[0]
     assert said.notes[0].endswith("and of the rows in each")
     with pytest.raises(
-        ProblemError, match=r"in the order in which they came\. Say is_ordered=True"
+        ProblemError, match=r"in the order of measurement\. Add is_ordered=True"
     ):
         analyse(tmp_path, Problem(noise="heavy:0.5", k=2))
 

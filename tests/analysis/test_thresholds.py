@@ -1,4 +1,4 @@
-"""Thresholds by population bets, from tables whose counts were settled beforehand."""
+"""Thresholds by population bets, from tables whose counts were fixed before its firsthand."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def test_fixed_counts_narrow_the_threshold_and_say_what_they_take() -> None:
     assert widths[1] < 0.7 * widths[0]
     truth = robust.threshold(means, problem.factor)
     assert fixed.found.threshold.lower <= truth <= fixed.found.threshold.upper
-    assert any("settled before its first reward" in line for line in fixed.assumptions)
-    assert not any("settled before" in line for line in plain.assumptions)
+    assert any("fixed before its first reward" in line for line in fixed.assumptions)
+    assert not any("fixed before its first" in line for line in plain.assumptions)
     assert sum(note.startswith("threshold by the") for note in fixed.notes) == 3
     assert fixed.problem.delta == 0.05
     assert fixed.found.problem is not None

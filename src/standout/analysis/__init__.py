@@ -1,1 +1,1 @@
-"""What can be said about a study or a question beyond the answer: plans, forecasts, checks."""
+"""Results beyond the answer: analyses of past data, plans, forecasts, checks."""

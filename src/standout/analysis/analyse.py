@@ -36,9 +36,9 @@ from standout.results import Analysis, Identification, Next, StopReason
 from standout.text import plural
 
 ORDERED = (IntervalKind.BERNSTEIN, IntervalKind.BETTING, IntervalKind.HEAVY)
-"""Intervals that bet on each reward before it comes, and so need their order."""
+"""Intervals that bet on each reward before it is known, and therefore need the order."""
 RECENT = 20_000
-"""Rewards that stand for what is to come."""
+"""The number of rewards from which future rewards are drawn."""
 MOST_NEXT = 10
 
 
@@ -60,50 +60,51 @@ def analyse(
     jobs: int | None = None,
     executor: Executor | None = None,
 ) -> Analysis:
-    """What a table of past measurements proves, what is probable, and what to measure next.
+    """Show what past measurements prove, what is probable, and what to measure next.
 
-    The guarantee holds if the table has all rewards of its arms, in the order in which they
-    came, and nothing was left out, chosen or stopped by a look at the rewards that are left
-    out. Which arm was measured when may depend on earlier rewards. Say `is_complete=False` if
-    that is not so: then nothing is certain, and best guesses and chances are all there is.
+    The guarantee holds if the table has all rewards of its arms, in the order of measurement, and
+    no reward was left out or selected by its value. The choice of the next arm may depend on
+    earlier rewards. Otherwise pass `is_complete=False`: then nothing is certain, and the answer
+    consists of best guesses and chances.
 
     Args:
         table: One row per reward (`arm`, `value`), or one per arm (`arm`, `count` and `sum` or
             `mean`, and `std` for noise of unknown scale), as a CSV or Parquet file, a data frame
-            (pandas, Polars, Arrow), a mapping of columns, or what `groupby` gives. Also a series
+            (pandas, Polars, Arrow), a mapping of columns, or the result of `groupby`. Also a series
             of rewards with an index of arms; a mapping from arms to their rewards; a wide table
-            (see `wide`); or a folder of files, which may be larger than memory: they are added up
-            by arm.
+            (see `wide`); or a folder of files, which may be larger than memory.
         problem: What stands out and how rewards scatter: a `Problem`, a mapping of its fields, or
-            its noise alone. With the noise `"auto"`, what `recommend_noise(table)` suggests is
-            taken, and `notes` says so.
+            its noise alone. The noise `"auto"` means the suggestion of `recommend_noise(table)`;
+            `notes` then says so.
         method: A name of `METHODS`, or a `Method`.
-        arm: The column of the arms, where it is not called `arm` or `name`.
-        value: The column of the rewards, where it is not called `value` or `reward`.
+        arm: The column of the arms; `arm` or `name` by default.
+        value: The column of the rewards; `value` or `reward` by default.
         wide: Each column is an arm, with a reward in each row; missing values at the end of a
-            column are no rewards. A data frame of nothing but numbers is read so anyway.
-        sep: The separator of a CSV file; a comma unless given, a tab in a `.tsv`.
-        decimal: The decimal sign of the numbers in a CSV file, `.` or `,`.
-        drop_missing: Leave out rows without a reward; `notes` says how many.
-        is_complete: Whether the table has all rewards of its arms.
-        is_ordered: Whether an arm's rows are in the order in which its rewards came. A table is
-            taken to be in order unless this is False, a folder not unless it is True (its files
-            in the order of their names). Intervals for bounded and for heavy-tailed noise need
-            the order; without it, bounded rewards get a wider interval that does not.
-        is_fixed: Whether it was settled before the first reward how often each arm is measured.
-            With 40 arms and more a population bet then narrows the threshold's interval, for
-            rewards 0 and 1, and for normal ones whose scale is exactly as given, or not known.
-        seed: Drives random draws of chances and forecasts, and the pilot of a population bet.
-        jobs: How many cores add up a folder, or tasks of an `executor`; up to four unless given.
-        executor: Adds up a folder on workers that see the same files (Dask's
+            column are ignored. A data frame with only numbers is read this way by default.
+        sep: The separator of a CSV file; by default a comma, and a tab in a `.tsv`.
+        decimal: The decimal sign in a CSV file, `.` (the default) or `,`.
+        drop_missing: Leave out rows without a reward; `notes` gives their number.
+        is_complete: Whether the table has all rewards of its arms; true by default.
+        is_ordered: Whether an arm's rows are in the order of measurement. True by default for a
+            table, false for a folder (true means its files in the order of their names). Intervals
+            for bounded and for heavy-tailed noise need the order; without it, bounded rewards get
+            a wider interval.
+        is_fixed: Whether the number of rewards of each arm was fixed before its first reward. With
+            40 arms or more, a population bet then narrows the threshold's interval, for rewards 0
+            and 1, and for normal rewards whose scale is exact or unknown.
+        seed: Drives the random draws of chances and forecasts, and the pilot of a population bet;
+            0 by default.
+        jobs: The number of cores that read a folder, or of tasks of an `executor`; by default up
+            to four.
+        executor: Reads a folder on workers that see the same files (Dask's
             `client.get_executor()`); the answer is the same to the last digit.
 
     Returns:
-        What is certain, what is probable, what to measure next, and what must be true for it.
+        What is certain, what is probable, what to measure next, and the assumptions.
 
     Raises:
         ProblemError: The table cannot be read, or the question is not valid.
-        RewardError: The noise cannot produce a number of the table; its row is named.
+        RewardError: The noise cannot produce a number of the table; the error names its row.
 
     Example:
         >>> rng = np.random.default_rng(7)
@@ -149,13 +150,13 @@ def analyse(
 
 
 def asks_for_noise(problem: ProblemLike) -> bool:
-    """Whether the noise is to be chosen by the rewards."""
+    """Whether the rewards choose the noise."""
     noise = problem.get("noise") if isinstance(problem, Mapping) else problem
     return isinstance(noise, str) and noise.strip().lower() == "auto"
 
 
 def with_noise_for(problem: ProblemLike, data: Rewards | Sums) -> tuple[Problem, tuple[str, ...]]:
-    """The problem with a noise that the rewards suggest, and a note that says so."""
+    """The problem with the noise that the rewards suggest, and a note about it."""
     advice = recommend_noise(data)
     fields = dict(problem) if isinstance(problem, Mapping) else {}
     return as_problem({**fields, "noise": advice.noise}), (chosen_words(advice),)
@@ -168,7 +169,7 @@ def read_data(
     is_ordered: bool | None = None,
     **how: Any,
 ) -> Rewards | Sums:
-    """A table, or a folder of files added up; `how` is told to `read_folder`."""
+    """A table, or the sums of a folder of files; `how` is passed to `read_folder`."""
     if isinstance(table, str | os.PathLike) and Path(table).is_dir():
         if isinstance(problem.noise, HeavyTailed) and not is_ordered:
             raise ProblemError(NO_ORDER + (f". {IN_ORDER}" if is_ordered is None else ""))
@@ -183,9 +184,9 @@ def read_data(
 
 
 def replay(data: Rewards | Sums, problem: Problem, method: Method, seed: int = 0) -> Run:
-    """A run that has had all rewards of the table, in their order."""
+    """A run that has received all rewards of the table, in order."""
     if not data.total:
-        raise ProblemError("the table holds no reward")
+        raise ProblemError("the table has no reward")
     rng = np.random.default_rng(seed)
     run = Run(problem, data.arms, method, rng)
     if isinstance(data, FolderSums) and method.interval_for(problem) in ORDERED:
@@ -205,7 +206,7 @@ def replay(data: Rewards | Sums, problem: Problem, method: Method, seed: int = 0
 
 
 def check_rewards(noise: Noise, data: Rewards) -> None:
-    """Refuse what the noise cannot produce, and say in which row of the table it is."""
+    """Refuse rewards that the noise cannot produce, and name the row of the first."""
     bad = _suspects(noise, data.values)
     for row in bad[:1].tolist() if len(bad) else []:
         try:
@@ -216,7 +217,7 @@ def check_rewards(noise: Noise, data: Rewards) -> None:
 
 
 def _suspects(noise: Noise, values: Floats) -> Any:
-    """Rows to look at one by one: beyond what the largest and smallest good ones allow."""
+    """Rows to check one by one: those beyond the range that the extreme valid rewards allow."""
     if isinstance(noise, Bernoulli):
         return np.flatnonzero((values != 0.0) & (values != 1.0))
     finite = np.isfinite(values)
@@ -234,14 +235,14 @@ def _suspects(noise: Noise, values: Floats) -> Any:
 def _choose_method(
     method: Method, problem: Problem, data: Rewards | Sums, is_ordered: bool | None
 ) -> tuple[Method, list[str]]:
-    """The method, with an interval that does without the order where that is lost."""
+    """The method, with an interval that does not need the order if the order is unknown."""
     interval = method.interval_for(problem)
     if _has_order(data, is_ordered) or interval not in ORDERED:
         return method, []
     if isinstance(problem.noise, Bounded | Bernoulli):
         note = (
-            f"the {interval.name.lower()} interval needs the rewards in their order; the "
-            "beta-binomial one was taken, which needs only their number and sum and is wider"
+            f"the {interval.name.lower()} interval needs the order of the rewards; the wider "
+            "beta-binomial interval is used, which needs only their number and sum"
         )
         if isinstance(data, FolderSums) and is_ordered is None:
             note += f". {IN_ORDER}"
@@ -261,7 +262,7 @@ def _answer(run: Run, data: Rewards | Sums, is_complete: bool) -> Identification
     if not is_complete:
         found = replace(
             found, outliers=(), normal=(), undecided=found.arms, reason=StopReason.RUNNING,
-            note="the table is not complete, so that nothing in it is certain", endings=(),
+            note="the table is not complete, so nothing in it is certain", endings=(),
         )  # fmt: skip
     if found.undecided and len(found.arms) <= MOST_ARMS:
         found = found.with_chances(chances(run))
@@ -279,7 +280,7 @@ def _forecaster(run: Run, data: Rewards | Sums) -> Forecaster | None:
 
 
 def _next(run: Run) -> tuple[Next, ...]:
-    """The round that the method begins now, with which the run is at its end; some arms of it."""
+    """Some pulls of the round that the method would start now, with the finished run."""
     state = run.state
     count = min(MOST_NEXT, engine.begin_round(run.spec, state, NO_LIMIT, run.rng))
     return tuple(
@@ -295,54 +296,53 @@ def _why(verdict: int) -> str:
 
 
 NO_ORDER = (
-    "with heavy-tailed noise every interval needs the single rewards in the order in which they "
-    "came"
+    "with heavy-tailed noise, every interval needs the single rewards in the order of measurement"
 )
 IN_ORDER = (
-    "Say is_ordered=True (--ordered) if an arm's rewards came in the order of the files' names and "
-    "of the rows in each"
+    "Add is_ordered=True (--ordered) if an arm's rewards were measured in the order of the files' "
+    "names and of the rows in each"
 )
 OTHERWISE = (
-    "If one of these is not so, take nothing here for certain: the best guess and the chances "
-    "describe the rewards of the table, as far as these stand for the arms. What is measured from "
-    "now on, in a study of its own, has the whole guarantee again."
+    "If one of these does not hold, nothing here is certain. The best guess and the chances then "
+    "describe the rewards of the table, if these are typical of the arms. New measurements in a "
+    "separate study have the full guarantee."
 )
 
 
 NO_BET = (
-    "that numbers of rewards were settled beforehand changes nothing here: a population bet is for "
-    "rewards 0 and 1 and for normal ones, of 40 to 20,000 arms, with the methods focus and joint"
+    "fixed numbers of rewards change nothing here: a population bet is for rewards 0 and 1 and for "
+    "normal rewards, of 40 to 20,000 arms, with the methods focus and joint"
 )
 
 
 def assumptions(
     noise: Noise, interval: IntervalKind, data: Rewards | Sums, bets: bool = False
 ) -> tuple[str, ...]:
-    """What must be true of a table for the guarantee, in plain words."""
+    """The assumptions of the guarantee for a table, in plain words."""
     told = [
         f"Nothing is missing: the table has every reward that was ever measured of its "
-        f"{plural(len(data.arms), 'arm')}, and whether one was measured once more never "
-        "depended on a reward that is not in the table.",
-        "The arms themselves were not chosen by these rewards (not only the best of many).",
-        f"An arm's rewards scatter around one mean, which does not move, as {noise.spec()} noise "
-        "does; each is independent of those before it. Which arm was measured when may have "
-        "depended on earlier rewards.",
+        f"{plural(len(data.arms), 'arm')}, and no decision to measure an arm again depended on "
+        "a reward that is not in the table.",
+        "The arms were not selected by these rewards (for example, as the best of many).",
+        f"An arm's rewards scatter around one constant mean as {noise.spec()} noise does, and each "
+        "is independent of those before it. The choice of the next arm may have depended on "
+        "earlier rewards.",
     ]
     if interval in ORDERED:
         files = ", files by their names," if isinstance(data, Sums) else ""
         told.append(
-            f"The rows of each arm{files} are in the order in which its rewards came "
-            f"(the {interval.name.lower()} interval needs it)."
+            f"The rows of each arm{files} are in the order of measurement (the "
+            f"{interval.name.lower()} interval needs it)."
         )
     if bets:
         told.append(
-            "How often each arm was measured was settled before its first reward, and no reward "
+            "The number of rewards of each arm was fixed before its first reward, and no reward "
             "changed it."
         )
     if bets and not isinstance(noise, Bernoulli):
         scale = "" if math.isinf(noise.sigma) else f" of exactly {noise.sigma:g}"
         told.append(
-            f"Rewards are normal, with a standard deviation{scale} in each arm: for the "
-            "population bet it is not enough that noise is no larger."
+            f"Rewards are normal, with a standard deviation{scale} in each arm; for the "
+            "population bet, an upper bound is not enough."
         )
     return tuple(told)

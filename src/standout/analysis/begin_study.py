@@ -18,7 +18,7 @@ from standout.study import Study
 from standout.text import agree, listed
 
 AT_ONCE = 1_000_000
-"""Rewards that are told at once: a study looks at its intervals after each telling."""
+"""Rewards per call: a study looks at its intervals after each call."""
 WORKER = "past data"
 
 
@@ -32,24 +32,24 @@ def begin_study(
     seed: int = 0,
     is_ordered: bool | None = None,
 ) -> Study:
-    """Create a study and tell it all rewards of a table, in their order.
+    """Create a study and tell it all rewards of a table, in order.
 
-    They are told at once, so that no verdict rests on a part of them: of counts, or of a table
-    whose order is lost (`is_ordered` False), such a part would be one that was chosen by whoever
-    wrote the table. Their order in the study's log is drawn then. More than a million rewards
-    are told one million after the other, which takes a table that is said to be in order.
+    All rewards are told in one call, so that no verdict depends on a part of them. If the order is
+    lost, or the table has counts, a part could have been selected by the table's author. A random
+    order is drawn for the log. More than a million rewards are told a million at a time, which
+    needs a table in order.
 
-    If that was broken off, the same again goes on where it was. Raises `StudyExistsError` if
-    the name is taken by a study that did not begin with this table, `ProblemError` for sums
-    of rewards that are not 0 and 1: a study keeps every single reward, and for more than
-    a million rewards that nobody says are in order.
+    After an interruption, the same call continues. Raises `StudyExistsError` if the name is taken
+    by a study that did not begin with this table. Raises `ProblemError` for sums of rewards that
+    are not 0 and 1, because a study keeps every single reward, and for more than a million rewards
+    without a known order.
     """
     rewards = rewards_of(data, problem)
     if rewards.total > AT_ONCE and is_ordered is not True:
         raise ProblemError(
-            f"a study can begin with up to {AT_ONCE:,} rewards whose order is not known, and the "
-            f"table has {rewards.total:,}; if each row came after the one before it, say so: "
-            "--ordered, is_ordered=True"
+            f"a study can begin with up to {AT_ONCE:,} rewards of unknown order, and the table "
+            f"has {rewards.total:,}; if its rows are in the order of measurement, add --ordered "
+            "(is_ordered=True)"
         )
     if isinstance(data, Sums) or is_ordered is False:
         order = np.random.default_rng([seed, 1]).permutation(rewards.total)
@@ -72,7 +72,7 @@ def begin_study(
 def tell_table(
     study: Study, data: Rewards | Sums, label: str, key: str, worker: str | None = None
 ) -> Receipt:
-    """Tell a study all rewards of a table at once; the same again with the same key is harmless.
+    """Tell a study all rewards of a table in one call; repeating it with the same key is harmless.
 
     Raises `ProblemError` for arms that are not of this study, and for sums that are not of 0 and 1.
     """
@@ -90,13 +90,13 @@ def tell_table(
 
 
 def rewards_of(data: Rewards | Sums, problem: Problem) -> Rewards:
-    """Every single reward, with the arms as texts: those of a study have names."""
+    """Every single reward, with the arms as texts, because the arms of a study have names."""
     rewards = _single(data, problem)
     return replace(rewards, arms=tuple(str(arm) for arm in rewards.arms))
 
 
 def _begins_alike(study: Study, rewards: Rewards, problem: Problem) -> bool:
-    """Whether a study holds the beginning of this table, and nothing else."""
+    """Whether a study contains the beginning of this table, and nothing else."""
     if study.arms != rewards.arms or study.problem != problem:
         return False
     log, told = study.history(), study.rewards
@@ -109,7 +109,7 @@ def _begins_alike(study: Study, rewards: Rewards, problem: Problem) -> bool:
 
 
 def _single(data: Rewards | Sums, problem: Problem) -> Rewards:
-    """Every single reward; those of counts of 0 and 1 in any order."""
+    """Every single reward; counts of 0 and 1 become rewards in any order."""
     if isinstance(data, Rewards):
         return data
     if not isinstance(problem.noise, Bernoulli) or data.total > AT_ONCE:

@@ -1,7 +1,7 @@
 """Tables as columns by name: files, data frames, series, Arrow, or plain mappings.
 
-No data frame library is needed to read those of others: columns are taken by name, as pandas,
-Polars and Arrow give them, and anything else that speaks Arrow's C interface goes through pyarrow.
+No data frame library is needed to read its tables: columns are taken by name, as pandas, Polars
+and Arrow offer them. Any other object with Arrow's C interface is read by pyarrow.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ COUNT_NAMES = ("count", "n", "pulls")
 _PARQUET = (".parquet", ".pq")
 _CSV = (".csv", ".tsv", ".txt")
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-_SAY_WHICH = "say which has the arms (arm=..., --arm) and which the rewards (value=..., --value)"
+_SAY_WHICH = "name the column of the arms (arm=..., --arm) and of the rewards (value=..., --value)"
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a table is laid out, where it says so less well than the user.
+    """How a table is laid out, as stated by the user.
 
-    `arm` and `value` name columns that are called otherwise. `wide`: each column is an arm, with
-    a reward in each row. `separator` stands between the fields of a CSV (None: a comma, or a tab
-    in a .tsv), `decimal` in its numbers. `drop_missing`: rows without a reward are left out.
+    `arm` and `value` name the columns. `wide`: each column is an arm, with a reward in each row.
+    `separator` separates the fields of a CSV (None: a comma, or a tab in a .tsv), `decimal` is the
+    decimal sign. `drop_missing`: rows without a reward are left out.
     """
 
     arm: str | None = None
@@ -105,7 +105,7 @@ def _hint_at_separator(names: list[str], label: str, separator: str) -> None:
 
 
 def _filled(column: Iterable[str]) -> list[str]:
-    """The fields of a column of a wide table without the empty ones at its end."""
+    """The fields of a wide table's column, without the empty ones at its end."""
     cells = [field.strip() for field in column]
     while cells and not cells[-1]:
         cells.pop()
@@ -130,8 +130,8 @@ def columns_of(table: Any, layout: Layout) -> dict[str, Any]:
         names = getattr(table, "columns", None)
     if hasattr(table, "compute") and hasattr(table, "npartitions"):
         raise ProblemError(
-            "a frame of Dask is not read as such: give frame.compute(), or let a cluster add up "
-            "the folder of its files (standout analyse FOLDER --dask ADDRESS)"
+            "a Dask frame cannot be read: give frame.compute(), or let a cluster read the folder "
+            "of its files (standout analyse FOLDER --dask ADDRESS)"
         )
     if names is not None and not callable(names) and hasattr(table, "__getitem__"):
         return _columns_of_frame(table, list(names), layout)
@@ -162,14 +162,14 @@ def _columns_of_frame(table: Any, names: list[Any], layout: Layout) -> dict[str,
     index = getattr(table, "index", None)
     if layout.arm in columns or (layout.arm is None and find_column(columns, ARM_NAMES)):
         return columns
-    # What `groupby("arm").agg(...)` gives has its arms in the index.
+    # The result of `groupby("arm").agg(...)` has its arms in the index.
     if index is not None and type(index).__name__ != "RangeIndex" and not callable(index):
         return {layout.arm or "arm": listable(index), **columns}
     return columns
 
 
 def _is_wide(columns: Mapping[str, Any], layout: Layout) -> bool:
-    """Whether a frame has nothing but numbers, and no column of a name that says otherwise."""
+    """Whether a frame has only numbers, and no column with a reserved name."""
     if layout.arm is not None or layout.value is not None or len(columns) < 3:
         return False
     known = (*ARM_NAMES, *REWARD_NAMES, *COUNT_NAMES)
@@ -206,7 +206,7 @@ def _columns_of_series(table: Any, layout: Layout) -> dict[str, Any]:
 
 
 def _groups_of(table: Any, layout: Layout) -> dict[Any, Any]:
-    """What pandas' `groupby` gives: the rewards of each group, in their order."""
+    """The rewards of each group of pandas' `groupby`, in order."""
     if hasattr(table, "columns") or table.obj.ndim == 2:
         column = layout.value or find_column(table.obj.columns, REWARD_NAMES)
         if column is None or column not in table.obj.columns:
@@ -235,7 +235,7 @@ def _columns_by_arm(table: Mapping[Any, Iterable[Any]], layout: Layout) -> dict[
 
 
 def find_column(columns: Iterable[Any], names: Sequence[str]) -> str | None:
-    """The first column of one of these names, in whatever letters."""
+    """The first column with one of these names, in upper or lower case."""
     small = {str(column).strip().lower(): column for column in columns}
     return next((small[name] for name in names if name in small), None)
 
@@ -248,7 +248,7 @@ def named_column(
     what: str,
     advice: str = _SAY_WHICH,
 ) -> str:
-    """The column that is called as given, or as usual; raises `ProblemError` with advice."""
+    """The column with the given or a usual name; raises `ProblemError` with advice."""
     found = given if given is not None else find_column(columns, usual)
     if found is None or found not in columns:
         among = listed_columns(columns)
@@ -269,7 +269,7 @@ def listable(column: Any) -> list[Any]:
 
 
 def exploded(arms: list[Any], values: Any) -> tuple[list[Any], Any]:
-    """A row for each reward where a row has a list of them; other columns as they are."""
+    """One row per reward, if a row has a list of them; other columns unchanged."""
     if getattr(getattr(values, "dtype", None), "kind", "O") != "O":
         return arms, values
     cells = listable(values)

@@ -1,6 +1,6 @@
-"""Shares of a folder of Parquet or CSV files: cut by their rows alone, added up by arm by Arrow.
+"""Shares of a folder of Parquet or CSV files: split by rows only, summed by arm with Arrow.
 
-No row is ever seen by Python.
+No row is ever converted to Python objects.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from standout.study.csv_files import COUNTED, is_export
 
 FORMS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv"}
 SHARE_ROWS = 2**24
-"""Rows of a share of Parquet files: many, since its sums have a row for each of its arms."""
+"""Rows per share of Parquet files: many, because its sums have one row per arm."""
 SHARE_BYTES = 2**28
-"""Bytes of a share of CSV files, of which the rows are not known beforehand."""
+"""Bytes per share of CSV files, whose number of rows is unknown."""
 BATCH_ROWS = 2**20
 """Rows that are decoded at a time."""
 _ROWS = "files of a folder have a row per reward"
@@ -31,7 +31,7 @@ _ROWS = "files of a folder have a row per reward"
 
 @dataclass(frozen=True)
 class Part:
-    """A file, or some row groups of it; `size` in bytes shows whether it is the same elsewhere."""
+    """A file, or some of its row groups; `size` in bytes shows whether it is the same elsewhere."""
 
     path: str
     size: int
@@ -40,12 +40,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Share:
-    """Files to add up, and how: all that a worker needs to know.
+    """Files to sum up, and how: everything that a worker needs.
 
-    `schema` is Arrow's, of the first file. `has_flags`: rows that the export of a study marks
-    as not counted are left out. `is_binary`: rewards must be 0 or 1; `needs_scatter`: their
-    squared differences from the mean are needed, too. What is added up is how far they lie from
-    `origin`: sums of large numbers that differ little would lose what they differ by.
+    `schema` is Arrow's, of the first file. `has_flags`: rows that a study's export marks as not
+    counted are left out. `is_binary`: rewards must be 0 or 1. `needs_scatter`: the squared
+    differences from the mean are needed, too. Sums are of distances from `origin`, because sums of
+    large numbers would lose their small differences.
     """
 
     folder: str
@@ -98,7 +98,7 @@ def cut(folder: Path, noise: Noise | None, arm: str | None, value: str | None) -
 
 
 def _first_number(data: Any, column: str) -> float:
-    """The first reward, or 0 where there is none."""
+    """The first reward, or 0 if there is none."""
     try:
         (first,) = data.head(1, columns=[column])[column].to_pylist()
         return float(first) if math.isfinite(float(first)) else 0.0
@@ -107,7 +107,7 @@ def _first_number(data: Any, column: str) -> float:
 
 
 def _parts(paths: list[Path], form: str) -> Iterator[tuple[Part, int]]:
-    """Files with their rows, or bytes; large ones in pieces of whole row groups."""
+    """Files with their rows or bytes; large files in pieces of whole row groups."""
     from pyarrow import parquet
 
     for path in paths:
@@ -184,7 +184,7 @@ def read(share: Share) -> Any:
             )
     flag = compute.field("status") == COUNTED
     if share.form == "csv":
-        # What a column holds is not guessed from the first lines of the first file.
+        # The type of a column is not guessed from the first lines of the first file.
         types = {share.arm: pyarrow.string(), share.value: pyarrow.float64()}
         types |= {"status": pyarrow.string()} if share.has_flags else {}
         schema = pyarrow.schema(
@@ -218,7 +218,7 @@ def read(share: Share) -> Any:
 
 
 def as_texts(names: Any) -> Any:
-    """Arms as texts, whatever they were; one without a name has an empty one."""
+    """Arms as texts; an arm without a name is an empty text."""
     import pyarrow
 
     if names.type == pyarrow.string() and not names.null_count:

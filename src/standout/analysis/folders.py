@@ -1,8 +1,8 @@
-"""Folders of Parquet or CSV files, larger than memory, brought down to what intervals need.
+"""Folders of Parquet or CSV files, larger than memory, reduced to the sums that intervals need.
 
-Shares of the files (`folder_shares`) go through the cores of this machine, or through those of a
-cluster, and their sums are added in the shares' order: the same numbers, to the last digit,
-wherever they were worked out. What is kept is a few numbers per arm.
+The cores of this machine, or the workers of a cluster, sum up shares of the files
+(`folder_shares`). The sums are added in the order of the shares, so the result is the same to the
+last digit wherever they were computed. Only a few numbers per arm are kept.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from standout.study.csv_files import unguarded
 from standout.text import agree, plural
 
 MOST_THREADS = 4
-"""Shares that are added up at a time: each needs memory for all arms."""
+"""Shares that are processed at a time: each needs memory for all arms."""
 
 
 @dataclass(frozen=True, eq=False)
 class FolderSums(Sums):
-    """The sums of a folder; its rows can be gone through once more, in order."""
+    """The sums of a folder; its rows can be read again, in order."""
 
     names: Any
-    """The arms as Arrow has them: in the same order, and as they are written in the files."""
+    """The arms as an Arrow array: in the same order, and as written in the files."""
     shares: tuple[Share, ...]
 
     def rows(self) -> Iterator[tuple[Ints, Floats]]:
-        """All rewards in the order of the files' names and their rows, some at a time.
+        """All rewards in the order of file names and rows, in batches.
 
-        Each time the positions of their arms, and the rewards.
+        Each batch has the positions of the arms, and the rewards.
         """
         from pyarrow import compute
 
@@ -57,7 +57,7 @@ class FolderSums(Sums):
 
 
 Progress = Callable[[int, int], None]
-"""Told how many shares are done, and of how many."""
+"""Called with the number of finished shares, and of all shares."""
 
 
 def read_folder(
@@ -70,12 +70,12 @@ def read_folder(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> FolderSums:
-    """All rewards in a folder's files (one row each), as sums by arm, in the order of names.
+    """All rewards in a folder's files (one per row), as sums by arm, in the order of names.
 
-    `noise`, if given, is what every reward is checked against. With an `executor` (Dask's
-    `client.get_executor()`, say) the shares are added up there, `jobs` at a time, by workers
-    that see the same files; otherwise on this machine's cores. Raises `ProblemError` for
-    files that cannot be read together, `RewardError` for rewards that the noise cannot produce.
+    Every reward is checked against `noise`, if given. With an `executor` (Dask's
+    `client.get_executor()`), its workers sum up the shares, `jobs` at a time; they must see the
+    same files. Otherwise this machine's cores do. Raises `ProblemError` for files that cannot be
+    read together, `RewardError` for rewards that the noise cannot produce.
     """
     require("parquet", "a folder of Parquet or CSV files")
     shares = list(cut(folder, noise, arm, value))
@@ -99,9 +99,9 @@ def _add_all(
 
 
 def _in_order(executor: Executor, shares: Iterable[Share], ahead: int) -> Iterator[Any]:
-    """The sums of each share, in their order, with at most `ahead` that nobody has taken yet.
+    """The sums of each share, in order, with at most `ahead` that are not consumed yet.
 
-    A share whose worker died is added up again elsewhere; each is taken once.
+    A share whose worker died is computed again elsewhere; each counts once.
     """
     running: deque[Future[Any]] = deque()
     try:
@@ -117,7 +117,7 @@ def _in_order(executor: Executor, shares: Iterable[Share], ahead: int) -> Iterat
 
 
 class _Totals:
-    """What all shares so far add up to, per arm."""
+    """The sums of all shares so far, per arm."""
 
     def __init__(self) -> None:
         self.names: Any = None
@@ -146,11 +146,11 @@ class _Totals:
         self.columns = {name: np.concatenate([self.columns[name], new[name]]) for name in new}
 
     def finished(self, folder: Path, noise: Noise | None, shares: tuple[Share, ...]) -> FolderSums:
-        """What it all comes to, checked against the noise, in the order of names."""
+        """The totals, checked against the noise, in the order of names."""
         from pyarrow import compute
 
         if self.names is None or not len(self.names):
-            raise ProblemError(f"{folder}: the files hold no reward")
+            raise ProblemError(f"{folder}: the files have no reward")
         order = compute.sort_indices(self.names)
         written = self.names.take(order)
         names, place = written.to_pylist(), order.to_numpy()
@@ -206,7 +206,7 @@ def _merge(kept: dict[str, Any], places: Any, new: dict[str, Any]) -> None:
 
 
 def _check(folder: Path, names: list[str], kept: dict[str, Any], noise: Noise | None) -> None:
-    """Refuse rows without arm or number, and what the noise cannot produce."""
+    """Refuse rows without arm or number, and rewards that the noise cannot produce."""
     if any(not name for name in names):
         raise ProblemError(f"{folder}: some rows have no arm")
     lacking = int(kept["lacking"].sum())
@@ -217,8 +217,8 @@ def _check(folder: Path, names: list[str], kept: dict[str, Any], noise: Noise | 
         if lacking:
             which = f"{plural(lacking, 'row')} {agree(lacking, 'has', 'have')}"
         raise ProblemError(
-            f"{folder}: {which} no number. Leave such rows out only if the reason why a number is "
-            "missing has nothing to do with its value"
+            f"{folder}: {which} no number. Leave such rows out only if the reason for a missing "
+            "number does not depend on its value"
         )
     if noise is None:
         return

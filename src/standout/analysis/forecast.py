@@ -12,19 +12,19 @@ from standout.simulation import InstanceFamily, Simulation, simulate
 
 LOW_QUANTILE, HIGH_QUANTILE = 0.1, 0.9
 PROMISE = "errors=0.5"
-"""What a probable answer promises."""
+"""The promise of a probable answer."""
 PROBABLE_METHOD = "focus:goal=anytime"
-"""How it is sampled."""
+"""The method for a probable answer."""
 MOST_LOOKED_AT = 1_000
-"""With more arms the looks of some runs would take minutes."""
+"""With more arms, the chances in these runs would take minutes."""
 
 
 @dataclass(frozen=True)
 class Forecast(Result):
     """Pulls of one method over many runs.
 
-    Runs that reached the budget count with the budget, so that with `capped`
-    above 0 the mean, and perhaps the quantiles, are too small.
+    Runs that reached the budget count with the budget. So with `capped` above 0, the mean and
+    perhaps the quantiles are too small.
     """
 
     method: str
@@ -58,10 +58,10 @@ def forecast(simulation: Simulation) -> tuple[Forecast, ...]:
 
 @dataclass(frozen=True)
 class ProbableForecast(Result):
-    """Pulls to a probable answer: an estimate that at most half an arm is wrong, and no proof.
+    """Pulls to a probable answer: an estimate that at most half an arm is wrong, not a proof.
 
     `ended` of the `runs` ended on the promise within the budget, after `pulls_mean` pulls on
-    average; `wrong` of these had a wrong arm. The rest was decided or ran out of budget.
+    average; `wrong` of these had a wrong arm. The others were decided or reached the budget.
     """
 
     method: str
@@ -75,7 +75,7 @@ class ProbableForecast(Result):
 def forecast_probable(
     family: InstanceFamily, problem: Problem, n_arms: int, runs: int, seed: int, budget: int
 ) -> ProbableForecast | None:
-    """Play runs that end on an estimate; None with too many arms to look at often."""
+    """Play runs that end on an estimate; None if there are too many arms."""
     if n_arms > MOST_LOOKED_AT:
         return None
     played = simulate(

@@ -1,4 +1,4 @@
-"""What no method can go below: pulls, and the width of the threshold's interval. Pure data."""
+"""Limits of every method: the number of pulls, and the width of the threshold's interval."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from standout.simulation import Instance
 
 @dataclass(frozen=True)
 class PlannedLimit(Result):
-    """Expected pulls that no method can go below, or why they are not known.
+    """The expected pulls that no method can beat, or why they are unknown.
 
-    The exact limit lies between `lower`, which every method takes at least, and
-    `upper`. Both are infinite if no number of pulls suffices, and None if not known.
+    The exact limit lies between `lower`, which every method needs at least, and `upper`. Both are
+    infinite if no number of pulls suffices, and None if unknown.
     """
 
     lower: float | None
@@ -29,7 +29,7 @@ class PlannedLimit(Result):
     remark: str = ""
 
     def ratio(self, method: Method, pulls: float) -> float | None:
-        """How many times `lower` so many pulls are; None without a limit for this method."""
+        """The number of pulls as a multiple of `lower`; None without a limit for this method."""
         asks_another = method.subset is not None or not method.is_robust
         if not self.lower or math.isinf(self.lower) or asks_another:
             return None
@@ -37,7 +37,7 @@ class PlannedLimit(Result):
 
 
 def plan_limit(instance: Instance, problem: Problem) -> PlannedLimit:
-    """The limit for these means, to 2 %; a remark where there is none."""
+    """The limit for these means, to 2 %; a remark if there is none."""
     try:
         found = theory.information_limit(instance.means, problem, instance.sigmas)
     except ProblemError as error:

@@ -1,10 +1,9 @@
-"""Which noise family fits some rewards, in words, with the evidence for it.
+"""Which noise family fits some rewards, in words, with the evidence.
 
-Rewards that are all 0 or 1 are Bernoulli; whole numbers from a short list are marks within
-bounds. Other rewards are centred and scaled by their own arm and compared with Gaussian ones: the
-skewness and the excess kurtosis of all arms together, against the same of simulated Gaussian
-rewards in the same numbers per arm: beyond the largest of 200 or more simulated ones. A false
-alarm has a probability of at most 0.01.
+Rewards that are all 0 or 1 are Bernoulli; whole numbers from a short list are marks within bounds.
+Other rewards are centred and scaled by arm and compared with Gaussian ones: the skewness and the
+excess kurtosis of all arms together are compared with the largest of 200 or more simulated sets of
+Gaussian rewards, in the same numbers per arm. A false alarm has a probability of at most 0.01.
 """
 
 from __future__ import annotations
@@ -23,32 +22,32 @@ from standout.errors import ProblemError
 from standout.text import plural
 
 MOST_LEVELS = 11
-"""Distinct whole numbers that are taken for marks on a scale."""
+"""The largest number of distinct whole numbers that look like marks on a scale."""
 FEWEST = 3
-"""Rewards of an arm that say something of the shape of its noise."""
+"""The smallest number of rewards of an arm that show the shape of its noise."""
 MOST_ROWS = 4000
-"""Rewards that are looked at, evenly chosen."""
+"""The largest number of rewards that are examined, evenly chosen."""
 FEWEST_IN_ALL = 50
-"""Rewards, fewer of which rule hardly anything out."""
+"""Fewer rewards than this rule out almost nothing."""
 LEAST_DRAWS, MOST_DRAWS = 200, 1000
-"""Simulated sets of rewards: the largest value of n is passed with probability 1 / (n + 1)."""
+"""Numbers of simulated sets: the largest of n is exceeded with probability 1 / (n + 1)."""
 SKEWED, PEAKED = 0.3, 0.6
 """Skewness and excess kurtosis below which the Gaussian intervals do no harm."""
 ROOM = 1.5
-"""What the largest standard deviation of an arm is multiplied with for `heavy:SIGMA`."""
+"""The factor on the largest standard deviation of an arm for `heavy:SIGMA`."""
 
 
 @dataclass(frozen=True)
 class NoiseAdvice:
-    """A noise family that fits some rewards, why, and what would make it wrong.
+    """A noise family that fits some rewards, the reason, and its risks.
 
     Attributes:
-        noise: The text of the family, such as `bernoulli`; what `Problem(noise=...)` takes.
+        noise: The text of the family, such as `bernoulli`, for `Problem(noise=...)`.
         why: The reason in a sentence.
-        evidence: What was seen, a line each.
-        is_sure: Whether the rewards alone suffice. If not, `noise` holds a number (a bound or a
-            scale) that you must know, and that these rewards only suggest.
-        hint: Another way, if there is one.
+        evidence: The evidence, one line each.
+        is_sure: Whether the rewards alone suffice. If not, `noise` contains a number (a bound or a
+            scale) that you must know; these rewards only suggest it.
+        hint: An alternative, if there is one.
 
     Example:
         >>> said = recommend_noise({"a": [0, 1, 1], "b": [0, 0, 1], "c": [1, 1, 0]})
@@ -63,11 +62,19 @@ class NoiseAdvice:
     hint: str = ""
 
     def family(self) -> Noise:
-        """The noise itself."""
+        """The noise as an object.
+
+        Returns:
+            An instance such as `Bernoulli()`.
+        """
         return parse_noise(self.noise)
 
     def summary(self) -> str:
-        """The advice in a few lines of plain text."""
+        """The advice in a few lines.
+
+        Returns:
+            Plain text.
+        """
         lines = [f"{self.noise}: {self.why}", *(f"- {line}" for line in self.evidence)]
         return "\n".join([*lines, *([self.hint] if self.hint else [])])
 
@@ -76,15 +83,15 @@ class NoiseAdvice:
 
 
 def recommend_noise(table: Any, *, arm: str | None = None, value: str | None = None) -> NoiseAdvice:
-    """Look at some rewards and recommend a noise family.
+    """Examine some rewards and recommend a noise family.
 
-    The guarantee rests on the noise that is named, so read the reason: these rewards can rule a
-    family out, but never prove it.
+    The guarantee depends on the noise, so read the reason: rewards can rule a family out but never
+    prove it.
 
     Args:
         table: Rewards as for `analyse`, with one row per reward.
-        arm: The column of the arms, where it is not called `arm` or `name`.
-        value: The column of the rewards, where it is not called `value` or `reward`.
+        arm: The column of the arms; `arm` or `name` by default.
+        value: The column of the rewards; `value` or `reward` by default.
 
     Returns:
         The family with the reason and the evidence.
@@ -99,11 +106,11 @@ def recommend_noise(table: Any, *, arm: str | None = None, value: str | None = N
     """
     data = read_table(table, Layout(arm=arm, value=value))
     if not isinstance(data, Rewards):
-        raise ProblemError("to see how rewards scatter takes a table with one row per reward")
+        raise ProblemError("a recommendation needs a table with one row per reward")
     if not data.total:
         raise ProblemError("the table holds no reward")
     if not np.isfinite(data.values).all():
-        raise ProblemError("some rewards are infinite; no noise family has those")
+        raise ProblemError("some rewards are infinite, which no noise family allows")
     return _advice(data.codes, data.values, len(data.arms))
 
 
@@ -115,8 +122,8 @@ def _advice(codes: Ints, values: Floats, n_arms: int) -> NoiseAdvice:
         return NoiseAdvice("bernoulli", "every reward is 0 or 1.", (seen,), True)
     if len(levels) == 1:
         raise ProblemError(
-            f"every reward is {low:g}: no noise shows, and no family can be recommended; if a "
-            "measurement has no noise, measure each arm once and compare the values"
+            f"every reward is {low:g}: there is no visible noise, so no family can be recommended; "
+            "if a measurement has no noise, measure each arm once and compare the values"
         )
     if len(levels) <= MOST_LEVELS and (levels == np.floor(levels)).all() and len(values) > 30:
         return NoiseAdvice(
@@ -124,7 +131,7 @@ def _advice(codes: Ints, values: Floats, n_arms: int) -> NoiseAdvice:
             f"the rewards are a few whole numbers, like marks on a scale from {low:g} to {high:g}.",
             (seen, f"{len(levels)} distinct values"),
             False,
-            "Give the true ends of the scale if it goes farther than these rewards.",
+            "Give the true ends of the scale if it is wider than these rewards.",
         )
     return _continuous(codes, values, n_arms, (seen, f"values from {low:.4g} to {high:.4g}"))
 
@@ -134,10 +141,10 @@ def _continuous(codes: Ints, values: Floats, n_arms: int, evidence: tuple[str, .
     if shape is None:
         return NoiseAdvice(
             "gaussian",
-            "too few rewards per arm to see how they scatter, so this is a guess.",
+            "there are too few rewards per arm to see how they scatter, so this is a guess.",
             (*evidence, f"no arm has {FEWEST} rewards that differ"),
             False,
-            "Measure a few arms five times each and look again, or name the noise that you know.",
+            "Measure a few arms five times each and try again, or give the noise that you know.",
         )
     evidence = (
         *evidence,
@@ -146,22 +153,25 @@ def _continuous(codes: Ints, values: Floats, n_arms: int, evidence: tuple[str, .
     )
     if not shape.is_odd and len(values) < FEWEST_IN_ALL:
         return NoiseAdvice(
-            "gaussian", "so few rewards do not speak against Gaussian noise.", evidence, False,
-            "Timings, prices and counts are often skewed: if yours may be, name heavy:SIGMA.",
+            "gaussian", "there is too little data to rule out Gaussian noise.", evidence, False,
+            "Timings, prices and counts are often skewed: if yours may be, use heavy:SIGMA.",
         )  # fmt: skip
     if not shape.is_odd:
         return NoiseAdvice(
-            "gaussian", "nothing speaks against Gaussian noise of unknown scale.", evidence, True
+            "gaussian",
+            "the rewards are consistent with Gaussian noise of unknown scale.",
+            evidence,
+            True,
         )
     sigma = _rounded_up(ROOM * shape.largest)
     why = "skewed" if shape.is_skewed else "with heavy tails"
-    hint = f"{sigma:g} must be at least the standard deviation of every arm; say more if unsure."
+    hint = f"{sigma:g} must be at least the standard deviation of every arm; use more if unsure."
     if values.min() > 0 and shape.is_skewed:
         logs = _shape(codes, np.log(values), n_arms)
         if logs is not None and not logs.is_odd:
             hint += (
-                " The logarithms look Gaussian: measure log(value) with gaussian noise and it "
-                "takes far fewer pulls; the question is then about typical values, not averages."
+                " The logarithms look Gaussian: log(value) with gaussian noise takes far fewer "
+                "pulls, but the question is then about typical values, not averages."
             )
     return NoiseAdvice(
         f"heavy:{sigma:g}", f"the rewards are {why}: Gaussian intervals would be wrong.",
@@ -187,7 +197,7 @@ class _Shape:
 
 
 def _shape(codes: Ints, values: Floats, n_arms: int) -> _Shape | None:
-    """How the rewards of all arms scatter together; None where too few do."""
+    """The common shape of all arms' rewards; None with too few of them."""
     if len(values) > MOST_ROWS:
         chosen = np.linspace(0, len(values) - 1, MOST_ROWS).astype(np.int64)
         codes, values = codes[chosen], values[chosen]
@@ -224,7 +234,7 @@ def _simulated(codes: Ints, n_arms: int, draws: int) -> tuple[Floats, Floats]:
 
 
 def _scaled(codes: Ints, values: Floats, n_arms: int) -> tuple[Floats, Floats]:
-    """Rows of rewards, less their arm's mean, in its standard deviations; and these."""
+    """Rewards minus their arm's mean, in its standard deviations; and these deviations."""
     order = np.argsort(codes, kind="stable")
     ordered = values[:, order]
     present, starts = np.unique(codes[order], return_index=True)
@@ -256,7 +266,7 @@ def _rounded_up(value: float) -> float:
 
 
 def chosen_words(advice: NoiseAdvice) -> str:
-    """That a noise was chosen by looking at the rewards themselves."""
+    """A note that the noise was chosen by looking at the rewards."""
     rests = "" if advice.is_sure else " The number in it is a guess from these rewards."
     return (
         f"noise {advice.noise}, chosen by looking at the rewards ({advice.evidence[0]}): "

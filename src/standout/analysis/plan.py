@@ -1,4 +1,4 @@
-"""What is known about the pulls a question needs: gaps and the theory's bounds. Pure data."""
+"""What is known about the pulls that a question needs: gaps and the theory's bounds. Pure data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SUBSET_DRAWS = 200
 
 @dataclass(frozen=True)
 class Bound(Result):
-    """A number of pulls with what it is; without a value, why there is none."""
+    """A number of pulls with its meaning; without a value, the reason why."""
 
     name: str
     value: float | None
@@ -76,7 +76,7 @@ def plan_side(
     bounds = [_lower(asked)]
     shares = np.full(instance.n_arms, np.nan)
     if asked.sigma is None:
-        bounds.append(Bound("upper", None, "Theorem 2", "the scale of the noise is not known"))
+        bounds.append(Bound("upper", None, "Theorem 2", "the scale of the noise is unknown"))
     else:
         terms = _upper_terms(asked, asked.sigma)
         bounds.append(_upper(float(terms.sum()), constant, gaps))
@@ -96,7 +96,7 @@ def plan_side(
 
 
 def reward_scale(instance: Instance) -> float | None:
-    """sigma of the noisiest arm, or None where nothing says it."""
+    """sigma of the noisiest arm, or None if it is unknown."""
     if math.isfinite(instance.noise.sigma):
         return float(instance.noise.sigma)
     return None if instance.sigmas is None else float(instance.sigmas.max())
@@ -118,13 +118,13 @@ class _Asked:
 
     @property
     def k(self) -> float:
-        """Without the MAD's scale, as it stands in front of the theory's sums."""
+        """Without the MAD's scale, as in the theory's sums."""
         return self.factor / self.problem.mad_scale
 
 
 def _lower(asked: _Asked) -> Bound:
     if asked.sigma is None:
-        return Bound("lower", None, "Theorem 3", "the scale of the noise is not known")
+        return Bound("lower", None, "Theorem 3", "the scale of the noise is unknown")
     means, delta, noise = asked.instance.means, asked.problem.delta, asked.instance.noise.name
     bound = theory.lower_bound(means, asked.factor, delta, asked.sigma, asked.side)
     if bound.theorem is theory.LowerTheorem.NONE:
@@ -137,7 +137,7 @@ def _lower(asked: _Asked) -> Bound:
 
 
 def _upper_terms(asked: _Asked, sigma: float, chosen: robust.Indexes | None = None) -> Floats:
-    # The theorem's radius is that of sigma = 1/2: bring the rewards to that scale.
+    # The theorem's radius is for sigma = 1/2: scale the rewards to it.
     means = asked.instance.means / (2 * sigma)
     gaps = theory.compute_gaps(means, asked.factor, asked.side, subset=chosen)
     return theory.upper_bound_per_arm(
@@ -146,7 +146,9 @@ def _upper_terms(asked: _Asked, sigma: float, chosen: robust.Indexes | None = No
 
 
 def _upper(value: float, constant: float, gaps: theory.Gaps) -> Bound:
-    remark = f"of roai-elim and roai-lucb, with C = {constant:g}, which the theory leaves open"
+    remark = (
+        f"of roai-elim and roai-lucb, with C = {constant:g}, which the theory does not determine"
+    )
     if gaps.min_to_threshold == 0:
         remark = "a mean lies on the threshold: no number of pulls suffices"
     return Bound("upper", value, "Theorem 2", remark)

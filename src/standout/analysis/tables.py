@@ -41,14 +41,13 @@ from standout.text import count, plural
 
 ARM_COLUMNS, VALUE_COLUMNS = ARM_NAMES, REWARD_NAMES
 DROPPED = (
-    "left out. That is sound only if a value is missing for reasons that have nothing to do with "
-    "how large it would have been"
+    "left out. This is sound only if the reason for a missing value does not depend on the value"
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Rewards:
-    """One entry per reward, in the table's order; `codes` are positions among `arms`."""
+    """One entry per reward, in the table's order; `codes` are positions in `arms`."""
 
     arms: tuple[Any, ...]
     codes: Ints
@@ -57,15 +56,15 @@ class Rewards:
 
     @property
     def total(self) -> int:
-        """How many rewards there are."""
+        """The number of rewards."""
         return len(self.codes)
 
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """One entry per arm: how many rewards it has had, their sum, and perhaps their scatter.
+    """One entry per arm: the number of its rewards, their sum, and perhaps their scatter.
 
-    `std` is the standard deviation of an arm's rewards (with n - 1), NaN where not given.
+    `std` is the standard deviation of an arm's rewards (with n - 1), NaN if not given.
     """
 
     arms: tuple[Any, ...]
@@ -76,14 +75,14 @@ class Sums:
 
     @property
     def total(self) -> int:
-        """How many rewards there are."""
+        """The number of rewards."""
         return int(self.counts.sum())
 
 
 def read_table(table: Any, layout: Layout | None = None) -> Rewards | Sums:
-    """What a table holds.
+    """The contents of a table.
 
-    Raises `ProblemError`, which says what is missing in which row.
+    Raises `ProblemError`, which names what is missing in which row.
     """
     if isinstance(table, Rewards | Sums):
         return table
@@ -107,7 +106,7 @@ def read_csv_table(text: str, label: str, layout: Layout) -> Rewards | Sums:
 
 @dataclass(frozen=True)
 class _Reader:
-    """What is said of a table in messages, and how it is laid out."""
+    """Reads a table; holds its layout and its name for messages."""
 
     label: str
     first: int
@@ -126,7 +125,7 @@ class _Reader:
             wanted = value or "value (or count with sum or mean)"
             raise ProblemError(
                 f"{label}: no column {wanted} among {listed_columns(columns)}; if each column is "
-                "an arm, say so: wide=True, --wide"
+                "an arm, add --wide (wide=True)"
             )
         if counts is not None:
             raise ProblemError(
@@ -136,7 +135,7 @@ class _Reader:
             )
         names, column = exploded(names, columns[value_column])
         labels = self._labels(names)
-        may_lack = self.layout.drop_missing or is_export(columns)  # What is out has no reward.
+        may_lack = self.layout.drop_missing or is_export(columns)  # A pending ticket has no reward.
         values = self._numbers(column, value_column, may_lack=may_lack)
         labels, values, left_out = _only_counted(columns, labels, values)
         labels, values, notes = _without_missing(labels, values)
@@ -158,7 +157,7 @@ class _Reader:
             sums = self._numbers(columns[given["sum"]], "sum")
         else:
             sums = numbers * self._numbers(columns[str(given["mean"])], "mean")
-            # 100 times .29 is 29, not what rounding makes of it.
+            # 100 times .29 is 29, in spite of rounding.
             sums = np.where(abs(sums - np.round(sums)) <= 1e-15 * abs(sums), np.round(sums), sums)
         std = np.full(len(names), np.nan)
         if given["std"] is not None:
@@ -174,7 +173,7 @@ class _Reader:
         return f"{self.label}, row {row + self.first}"
 
     def _labels(self, found: list[Any]) -> list[Any]:
-        """The arms: numbers stay numbers, texts lose blanks at their ends; none is empty."""
+        """The arms: numbers stay numbers, texts lose surrounding blanks; none is empty."""
         labels = []
         trimmed: dict[str, None] = {}
         for row, each in enumerate(found):
@@ -191,7 +190,7 @@ class _Reader:
         return labels
 
     def _numbers(self, column: Any, name: str, *, may_lack: bool = False) -> Floats:
-        """A column as numbers; names the first row that has none."""
+        """A column as numbers; an error names the first row without one."""
         kind = getattr(getattr(column, "dtype", None), "kind", "")
         if kind in ("m", "M", "c"):  # "Not a time" would become a number, too.
             raise ProblemError(
@@ -208,8 +207,8 @@ class _Reader:
             have = "row has" if len(lacking) == 1 else "rows have"
             raise ProblemError(
                 f"{self._row(int(lacking[0]))}: no {name} ({count(len(lacking))} {have} none). "
-                "To leave such rows out, add --drop-missing (drop_missing=True): sound only if "
-                "values are missing for reasons that have nothing to do with how large they are"
+                "To leave such rows out, add --drop-missing (drop_missing=True). This is sound "
+                "only if the reason for a missing value does not depend on the value"
             )
         return found + 0.0
 
@@ -231,14 +230,14 @@ class _Reader:
 
 
 def _as_array(column: Any, decimal: str) -> Floats:
-    """A column of plain numbers at once; raises `ValueError` for one to be read one by one."""
+    """A column of plain numbers at once; raises `ValueError` if it must be read one by one."""
     plain = column.to_numpy() if hasattr(column, "to_numpy") else column
     if not hasattr(plain, "dtype") and not isinstance(plain, list | tuple):
         plain = list(plain)
     if isinstance(plain, np.ma.MaskedArray):
         plain = np.ma.filled(plain.astype(np.float64), np.nan)
     if isinstance(plain, list | tuple):
-        # Python reads 1_000, which nothing else writes, and no decimal commas.
+        # Python reads 1_000, which no other program writes, and no decimal commas.
         odd = "_" if decimal == "." else "_."
         if any(isinstance(cell, str) and set(odd) & set(cell) for cell in plain):
             raise ValueError
@@ -257,7 +256,7 @@ def _number(value: Any, decimal: str) -> float:
 def _without_missing(
     labels: list[Any], values: Floats
 ) -> tuple[list[Any], Floats, tuple[str, ...]]:
-    """Without the rows that have no reward, and a note that says how many those are."""
+    """The rows that have a reward, and a note with the number of the others."""
     lacks = np.isnan(values)
     dropped = int(np.count_nonzero(lacks))
     if not dropped:
@@ -273,10 +272,10 @@ def _without_missing(
 def _only_counted(
     columns: Mapping[str, Any], names: list[Any], values: Floats
 ) -> tuple[list[Any], Floats, tuple[str, ...]]:
-    """Of a study's export the counted rewards, in the order in which they were counted.
+    """The counted rewards of a study's export, in the order of counting.
 
-    Rewards that wait for slower ones, void and surplus ones, and pulls that are still out are
-    left out, with a note.
+    Rewards that wait for slower ones, void and surplus rewards, and pending tickets are left out,
+    with a note.
     """
     if not is_export(columns):
         return names, values, ()

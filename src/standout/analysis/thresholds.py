@@ -1,8 +1,8 @@
-"""The threshold of past measurements whose numbers were settled before their rewards were known.
+"""The threshold of past measurements whose numbers were fixed before their rewards were known.
 
-Three certificates share delta, each with an interval of the threshold, and the narrowest ends
-count: the arms' own intervals, the joint bet, and the population bet. The last takes for granted
-that the numbers of rewards do not depend on the rewards.
+Three certificates share delta: the arms' own intervals, the joint bet, and the population bet. Each
+has an interval of the threshold, and their intersection counts. The population bet assumes that
+the numbers of rewards do not depend on the rewards.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from standout.results import Interval
 BOXES, JOINT, POPULATION = 0.6, 0.2, 0.2
 """Shares of delta of the arms' intervals, of the joint bet and of the population bet."""
 FEWEST, MOST = 40, 20_000
-"""Arms from which on a population bet may pay, and below which the threshold is that of all."""
+"""The smallest and largest number of arms for a population bet."""
 FEWEST_POSSIBLE = 20
 _KINDS = (Bernoulli, Gaussian, GaussianUnknown)
 
 
 def can_bet(problem: Problem, method: Method, n_arms: int) -> bool:
-    """Whether there is a population bet for this noise, this method and so many arms."""
+    """Whether there is a population bet for this noise, method and number of arms."""
     return (
         isinstance(problem.noise, _KINDS)
         and FEWEST <= n_arms < MOST
@@ -51,7 +51,7 @@ def with_delta(problem: Problem, delta: float) -> Problem:
 
 
 def narrow(run: Run, problem: Problem, seed: int) -> list[str]:
-    """Narrow the thresholds of a run that has `BOXES` of the delta; what is worth knowing of it."""
+    """Narrow the thresholds of a run that has `BOXES` of the delta; return remarks."""
     joint = _joint_bounds(run, problem)
     notes = []
     for side, each in enumerate(problem.sides()):
@@ -67,7 +67,7 @@ def narrow(run: Run, problem: Problem, seed: int) -> list[str]:
             found["joint bet"] = joint[side]
         lower = max(boxes[0], *(low for low, _ in found.values()))
         upper = min(boxes[1], *(high for _, high in found.values()))
-        # They cross only if a certificate has failed, with probability delta.
+        # They are disjoint only if a certificate failed, which has probability delta.
         if lower <= upper:
             bounds[THRESHOLD_LOWER], bounds[THRESHOLD_UPPER] = lower, upper
         notes += [_words("arms' own intervals", boxes, sign)]
@@ -82,7 +82,7 @@ def _words(name: str, ends: tuple[float, float], sign: float) -> str:
 
 
 def _joint_bounds(run: Run, problem: Problem) -> list[tuple[float, float]] | None:
-    """The threshold's ends by the joint bet, for each side; None where there is none."""
+    """The threshold's ends by the joint bet, for each side; None if there is no bet."""
     joint, n = METHODS["joint"], len(run.arms)
     interval = joint.interval_for(problem)
     if interval not in EVIDENCE or not joint.joins(problem, n):
@@ -106,7 +106,7 @@ def _joint_bounds(run: Run, problem: Problem) -> list[tuple[float, float]] | Non
 
 
 def sums_of(state: State, noise: Noise) -> Sums:
-    """What a run has counted of each arm."""
+    """The sums that a run has counted for each arm."""
     counts = state.pulls.copy()
     with np.errstate(invalid="ignore", divide="ignore"):
         means = np.where(counts > 0, state.origin + state.sums / np.maximum(counts, 1), 0.0)

@@ -60,7 +60,7 @@ def uniform_pulls(
     log), so that its mean is its estimate. `undecided` arms were left
     undecided. None while nothing is decided, since any number of pulls gets as far, and for a
     method whose threshold only its own draws explore.
-    The effort is bounded, whatever the numbers are.
+    The effort is bounded for any numbers.
     """
     number = np.bincount(arm, minlength=n_arms).astype(np.int64)
     if undecided >= n_arms or number.min() == 0 or method.range == RangeKind.DRAWN:

@@ -118,7 +118,7 @@ def test_failures_pauses_and_late_answers(tmp_path: Path) -> None:
         found = look(study)
     assert found["failures"].level == WARNING
     assert "3 measurements failed" in found["failures"].text
-    assert found["paused"].text == "1 arm got no more pulls: elm."
+    assert found["paused"].text == "1 arm is paused: elm."
     assert found["late"].level == WARNING
     assert "expired unanswered" in found["late"].text
     assert found["verify"].level == FINE

@@ -129,5 +129,5 @@ def test_a_machine_that_answers_is_warned_of(tmp_path: Path) -> None:
     with rated(tmp_path, pace=0.2) as study:
         (found,) = [one for one in gather(study).findings if one.key == "sources"]
     assert found.level == WARNING
-    assert "quicker than a person reads" in found.text
+    assert "faster than a person can read" in found.text
     assert "revoke the link" in found.advice

@@ -1,1 +1,1 @@
-"""Do the data look as the guarantee assumes? Each check is a function of the log."""
+"""Checks of the guarantee's assumptions; each is a function of the log."""

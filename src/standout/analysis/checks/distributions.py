@@ -1,6 +1,6 @@
 """Tails of the distributions that the checks need, from SciPy's special functions.
 
-`scipy.stats` has all of them, but it takes two seconds to import. Only reports import this module.
+`scipy.stats` has all of them but takes two seconds to import. Only reports import this module.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ def chi_square_tail(x: float, freedom: float) -> float:
 def shifted_chi_square_tail(x: float, freedom: float, shift: float) -> float:
     """The same with non-centrality `shift`: a mixture of chi-square tails with Poisson weights.
 
-    A sum of positive numbers: `1 - chndtr` has no digits far out.
+    It is a sum of positive numbers; `1 - chndtr` loses all digits in the tail.
     """
     rate = shift / 2
-    # Beyond, the weights are nothing beside 1, and they weigh tails of at most 1.
+    # The remaining weights are negligible, and the tails are at most 1.
     j = np.arange(int(rate + 12 * np.sqrt(rate + 1) + max(x, 0.0) / 2) + 60.0)
     weights = np.exp(special.xlogy(j, rate) - rate - special.gammaln(j + 1))
     tails = special.gammaincc(freedom / 2 + j, max(x, 0.0) / 2)
@@ -40,6 +40,6 @@ def student_tail(t: Floats, freedom: Floats) -> Floats:
 
 
 def student_quantiles(tails: Floats, freedom: Ints) -> Floats:
-    """Values of Student's t with these probabilities above them, a row per freedom."""
+    """Values of Student's t with these upper tail probabilities, one row per freedom."""
     found = -special.stdtrit(freedom[:, None].astype(np.float64), tails)
     return np.asarray(found, dtype=np.float64)

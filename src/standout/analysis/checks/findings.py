@@ -1,4 +1,4 @@
-"""The data checks of a study in plain words: what was looked at, what was found, what to do."""
+"""The data checks of a study in plain words: what was tested, what was found, what to do."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from standout.study.reward_table import RewardTable
 from standout.text import agree, count, listed, moment, plural, signed, span
 
 FINE, WARNING, NOTE, SKIPPED = "fine", "warning", "note", "skipped"
-"""What a finding says: all well, an assumption looks wrong, worth knowing, not enough data."""
+"""The kinds of findings: no problem, a doubtful assumption, a remark, too little data."""
 
 
 @dataclass(frozen=True)
 class Finding(Result):
-    """One check. `p` is at most the probability of seeing as much in a study without fault."""
+    """The result of one check. `p` bounds the probability of such data in a faultless study."""
 
     key: str
     title: str
@@ -42,9 +42,9 @@ class Finding(Result):
 def statistical_findings(
     log: RewardTable, names: Sequence[str], noise: Noise, told: Callable[[str], object] = str
 ) -> list[Finding]:
-    """The checks on the rewards themselves, each with a false-alarm probability of ALPHA.
+    """The checks on the rewards, each with a false-alarm probability of ALPHA.
 
-    `told` hears what is looked at next.
+    `told` is called with a few words before each step.
     """
     told("sorting the rewards by arm")
     arms = sort_rewards(log.arm, log.reward, len(names))
@@ -69,8 +69,8 @@ def _tested(key: str, title: str, p: float, fine: str, warning: str, advice: str
 
 def _too_few(key: str, title: str) -> Finding:
     text = (
-        f"Not tested: fewer than {checks.FEWEST_IN_ALL} rewards of arms "
-        "whose rewards vary are there."
+        f"Not tested: there are fewer than {checks.FEWEST_IN_ALL} rewards of arms "
+        "whose rewards vary."
     )
     return Finding(key, title, SKIPPED, text)
 
@@ -85,23 +85,23 @@ def _drift(arms: Arms, log: RewardTable, names: Sequence[str]) -> Finding:
         return _too_few(key, title)
     found = order_checks.trend_of(arms, arms.place / max(1, len(log) - 1), alone=True)
     amount = f"{signed(found.change)} (give or take {2 * found.error:.2g})"
-    warning = "The same arms gave other rewards later than earlier. " + (
+    warning = "Late rewards of the same arms differ from early ones. " + (
         f"From the first to the last pull they changed by about {amount}."
         if abs(found.change) > 2 * found.error
         else f"Some rose and some fell: on average they changed by {amount}, which may be 0."
     )
     if len(found.arms):
         warning = (
-            f"The rewards of {_names(found.arms, names)} changed in the course of the study. "
+            f"The rewards of {_names(found.arms, names)} changed during the study. "
             f"All arms together changed by about {amount} from the first pull to the last."
         )
     return _tested(
         key, title, found.p,
-        "Early and late rewards of the same arm agree, apart from chance.",
+        "Early and late rewards of the same arm agree, up to chance.",
         warning,
-        "The guarantee is about means that stay as they are. Find out what changed (people who "
-        "tire, an instrument that warms up, other material) and measure again under equal "
-        "conditions, or take the verdicts as true of a moving target.",
+        "The guarantee is about constant means. Find out what changed (tired raters, an "
+        "instrument that warms up, other material) and measure again under equal conditions, or "
+        "read the verdicts as statements about a moving target.",
     )  # fmt: skip
 
 
@@ -112,12 +112,12 @@ def _neighbours(arms: Arms) -> Finding:
     p, correlation = order_checks.neighbours(arms)
     return _tested(
         key, title, p,
-        "A reward does not resemble the one before it of the same arm more than any other.",
-        "Rewards of an arm that follow each other resemble each other (correlation "
-        f"{correlation:.2f}), so that each brings less news than was counted for it.",
+        "Consecutive rewards of an arm are no more alike than any two of its rewards.",
+        "Consecutive rewards of an arm are alike (correlation "
+        f"{correlation:.2f}), so each contains less information than the intervals assume.",
         "The guarantee needs independent rewards. Typical causes: drift, plates or batches with "
-        "an error in common, the same answer sent twice. Mix the order, or tell one average per "
-        "batch instead.",
+        "a common error, the same answer sent twice. Mix the order, or report one average per "
+        "batch.",
     )  # fmt: skip
 
 
@@ -129,11 +129,11 @@ def _workers(arms: Arms, log: RewardTable) -> Finding:
         return _too_few(key, title)
     found = worker_checks.compare_workers(arms, log.worker, len(log.workers))
     warning = (
-        "The same worker asked again about the same arm tends to repeat the answer, so that "
-        "each brings less news than was counted for it."
+        "A worker who measures an arm again tends to repeat the answer, so each reward contains "
+        "less information than the intervals assume."
     )
     if found.p_differ <= found.p_repeat:
-        warning = "On the same arms, some workers tell larger rewards than others."
+        warning = "On the same arms, some workers report larger rewards than others."
         parts = [
             f"{(log.names or log.workers)[int(w)]} ({signed(float(found.lean[w]))})"
             for w in found.odd[:5]
@@ -145,15 +145,15 @@ def _workers(arms: Arms, log: RewardTable) -> Finding:
         key, title, found.p,
         f"{plural(len(log.workers), 'worker')}: the same rewards for the same arms, up to chance.",
         warning,
-        "Rewards then depend on who measured. If arms and workers are matched at random, means "
-        "stay comparable but rewards vary more than the noise family may allow; if not, an arm "
+        "Rewards depend on who measured. If arms are assigned to workers at random, means stay "
+        "comparable, but rewards may vary more than the noise family allows. Otherwise an arm "
         "may stand out because of who measured it. Calibrate the workers, leave one out, or let "
         "every worker measure every arm.",
     )  # fmt: skip
 
 
 def _sources(arms: Arms, log: RewardTable) -> list[Finding]:
-    """Only where people rated by a link."""
+    """The check of rating links; only if raters answered by link."""
     found = look_at_sources(arms, log.worker, log.workers, log.time, log.delay)
     if found is None:
         return []
@@ -162,20 +162,20 @@ def _sources(arms: Arms, log: RewardTable) -> list[Finding]:
         said.append(f"The {BUSIEST} busiest of {count(found.raters)} raters gave "
                     f"{found.busiest:.0%} of the answers.")  # fmt: skip
     if found.is_too_quick:
-        said.append(f"{found.quick:.0%} of the answers came within {QUICK:g} s, quicker than "
-                    "a person reads.")  # fmt: skip
+        said.append(f"{found.quick:.0%} of the answers came within {QUICK:g} s, faster than "
+                    "a person can read.")  # fmt: skip
     if found.p is not None and found.p < ALPHA:
-        said.append(f"Answers that came by one link within {span(STRETCH)} differ from the "
-                    "others of the same arms, or resemble each other.")  # fmt: skip
+        said.append(f"Answers by one link within {span(STRETCH)} differ from the other answers "
+                    "about the same arms, or are too much alike.")  # fmt: skip
         said += [f"Look at {plural(number, 'answer')} by link {link} from {moment(begin)} on."
                  for link, begin, number in found.odd[:3]]  # fmt: skip
     fine = (
         f"Answers come from {plural(found.raters, 'rater')} by {plural(found.links, 'link')}; "
-        "no few of them, and no burst, speak for the others."
+        "neither a few of them nor a burst dominates."
     )
     advice = (
-        "The guarantee is about independent answers of the people that you mean. Look at who "
-        "had the link; void what no such person gave, revoke the link, and hand out several."
+        "The guarantee is about independent answers of the intended raters. Find out who had "
+        "the link, void the answers of others, revoke the link, and hand out several links."
     )
     return [
         Finding(
@@ -206,14 +206,13 @@ def _noise(arms: Arms, names: Sequence[str], noise: Noise) -> Finding:
     key, title = "noise", "Spread of the rewards"
     if isinstance(noise, Bernoulli):
         text = (
-            "Rewards of 0 and 1 have the spread that their mean gives them; nothing is assumed "
-            "that could be wrong, other values are refused, and what makes them dependent shows "
-            "in the other checks."
+            "The mean of rewards 0 and 1 determines their spread, so no assumption can be wrong. "
+            "Other values are refused, and other checks test for dependence."
         )
         return Finding(key, title, FINE, text)
     if isinstance(noise, Bounded):
         text = (
-            f"Any spread within {noise.low:g} to {noise.high:g} is allowed for; "
+            f"Any spread within {noise.low:g} to {noise.high:g} is allowed; "
             "rewards outside are refused."
         )
         return Finding(key, title, FINE, text)
@@ -243,11 +242,11 @@ def _scale(found: Spread, sigma: float, key: str, title: str, names: Sequence[st
         warning += (
             f" {plural(found.far, 'reward')} {agree(found.far, 'lies', 'lie')} farther out than "
             "such noise ever goes: "
-            "slips of the pen, or heavy tails (noise heavy:SIGMA)."
+            "typing errors, or heavy tails (noise heavy:SIGMA)."
         )
     return _tested(
         key, title, found.p, fine, warning,
-        "The intervals are then too narrow and the guarantee does not hold. Begin a new study "
+        "The intervals are then too narrow and the guarantee does not hold. Create a new study "
         "with a larger sigma, or with a noise family that assumes less.",
     )  # fmt: skip
 
@@ -256,18 +255,18 @@ def _shape(arms: Arms, key: str, title: str) -> Finding:
     found = noise_checks.gaussian_shape(arms)
     warning = "Rewards are not Gaussian (bell-shaped) around their arms' means."
     if found.far:
-        warning += f" {count(found.far)} of them lie absurdly far out."
+        warning += f" {count(found.far)} of them lie extremely far out."
     return _tested(
         key, title, found.p,
         "Rewards look Gaussian around their arms' means, as assumed.",
         warning,
-        "The intervals are exact for Gaussian rewards only. Begin a new study with bounded:A,B "
-        "or heavy:SIGMA noise, which need no shape.",
+        "The intervals are exact for Gaussian rewards only. Create a new study with bounded:A,B "
+        "or heavy:SIGMA noise, which allow any shape.",
     )  # fmt: skip
 
 
 def _delay(arms: Arms, log: RewardTable) -> list[Finding]:
-    """Only where it matters: where quick answers have overtaken slow ones."""
+    """The check of quick answers; only if quick answers were counted before slow ones."""
     passed = checks.overtaken(log.arm, log.ticket)
     if log.is_ordered or passed == 0 or not arms.is_enough:
         return []
@@ -279,11 +278,10 @@ def _delay(arms: Arms, log: RewardTable) -> list[Finding]:
     return [
         _tested(
             "delay", "Slow and quick answers", found.p,
-            f"{early} told before earlier ones of the same arm; quick and slow answers "
-            "have the same values, so that this does no harm.",
-            f"Quick answers have other values than slow ones, and {early} "
-            "told before earlier ones of the same arm: those that came in first are not a fair "
-            "sample.",
+            f"{early} recorded before earlier pulls of the same arm. Quick and slow answers "
+            "have the same values, so this does no harm.",
+            f"Quick answers have other values than slow ones, and {early} recorded before "
+            "earlier pulls of the same arm: the first answers are not a fair sample.",
             "Leave out --unordered when creating a study: rewards of an arm are then counted in "
             "the order of asking.",
         )

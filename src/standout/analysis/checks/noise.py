@@ -1,10 +1,9 @@
 """Do the rewards scatter as the noise family says?
 
-The tests for a known scale are proved for every way of choosing pulls and of
-stopping. They rest on one remark: for any means, the sum of squares around an
-arm's own average is at most that around its mean, and the latter is a sum of
-terms with a known bound, whoever chose the next arm. So no correction for
-adaptive pulling is needed.
+The tests for a known scale are proved for every choice of pulls and every stopping time. For any
+means, the sum of squares around an arm's own average is at most that around its mean. The latter
+is a sum of terms with a known bound, regardless of how the next arm is chosen. So adaptive
+sampling needs no correction.
 """
 
 from __future__ import annotations
@@ -23,27 +22,27 @@ from standout.analysis.checks.ranks import ALPHA, Arms
 from standout.core.typing import Floats, Ints
 
 CLOSE = 1.02
-"""The scale assumed may be too small by this factor without a warning."""
+"""The assumed scale may be too small by this factor without a warning."""
 BETS = (0.02, 0.2)
 """Shares put at stake against `standard deviation at most sigma`."""
 SLOPES = 0.5 * (1 - np.geomspace(0.998, 0.02, 24))
-"""Exponents tried against sub-Gaussian squares; 1/2 is their limit."""
+"""Exponents for the squares of sub-Gaussian rewards; their limit is 1/2."""
 BINS = 10
 NEAR = 3.0
-"""Standard deviations within which a value is nothing: one in 400 is beyond, or more."""
+"""Standard deviations within which a value is inconspicuous; one in 400 or more is beyond."""
 TOO_SMALL = 0.02
 """Shares of the bins may be off by about this part without a warning."""
 
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """How rewards scatter against what was assumed."""
+    """How rewards scatter, compared with the assumption."""
 
     p: float
     ratio: float
-    """Variance seen over variance assumed, all arms together; NaN where none is assumed."""
+    """Observed over assumed variance, all arms together; NaN if no scale is assumed."""
     arms: Ints
-    """Positions of the arms that scatter too much, by themselves."""
+    """Positions of the arms that scatter too much on their own."""
     far: int
     """Rewards farther out than the family allows."""
 
@@ -67,17 +66,17 @@ def gaussian_spread(arms: Arms, sigma: float) -> Spread:
 
 
 def _sub_gaussian(squares: Floats | float, number: Floats | float) -> Floats:
-    """A bound of the probability of such a sum of squares, at any time."""
+    """An upper bound on the probability of such a sum of squares at any time."""
     wealth = [s * np.asarray(squares) + np.asarray(number) / 2 * math.log1p(-2 * s) for s in SLOPES]
     bound: Floats = np.minimum(1.0, len(SLOPES) * np.exp(-np.maximum.reduce(wealth)))
     return bound
 
 
 def _far(arms: Arms, off: Floats) -> int:
-    """Rewards that no sub-Gaussian arm gives, at level ALPHA / 3 over any number of pulls.
+    """Rewards that no sub-Gaussian arm produces, at level ALPHA / 3 over any number of pulls.
 
-    Half of the level is for the reward's distance from the mean, half for the
-    average's: each time t has the share 1 / (t (t + 1)) of it.
+    Half of the level is for the reward's distance from the mean, half for the average's. Time t
+    gets the share 1 / (t (t + 1)) of it.
     """
     total = len(off)
     reach = math.sqrt(2 * math.log(12 * total * (total + 1) / ALPHA))
@@ -87,9 +86,8 @@ def _far(arms: Arms, off: Floats) -> int:
 def heavy_spread(arms: Arms, sigma: float) -> Spread:
     """Any rewards with a standard deviation of at most sigma.
 
-    A gambler who bets on squares above sigma^2 has, for the true means, a
-    capital of mean at most 1 at any time; the means that leave least stand for
-    the true ones.
+    A gambler who bets on squares above sigma^2 has an expected capital of at most 1 at any time,
+    for the true means. The means that minimise the capital stand for the true ones.
     """
     wealth = np.stack([_least_wealth(arms, CLOSE * sigma, bet) for bet in BETS])
     together = float(np.logaddexp.reduce(wealth.sum(axis=1))) - math.log(len(BETS))
@@ -102,7 +100,7 @@ def heavy_spread(arms: Arms, sigma: float) -> Spread:
 
 
 def _least_wealth(arms: Arms, sigma: float, bet: float, steps: int = 8) -> Floats:
-    """Logarithm of the capital per arm, at the mean where it is least.
+    """Logarithm of the capital per arm, at the mean that minimises it.
 
     Averages with weights 1 / (1 - bet + bet z^2) never raise it.
     """
@@ -125,11 +123,11 @@ def _medians(arms: Arms) -> Floats:
 def gaussian_shape(arms: Arms) -> Spread:
     """Gaussian rewards, each arm with its own unknown scale.
 
-    How far a reward lies from the others of its arm, in their standard
-    deviations, follows Student's t exactly. The ten tenths of that
-    distribution should be hit equally often, and none of its values be absurd.
+    The distance of a reward from the others of its arm, in their standard deviations, follows
+    Student's t exactly. The tenths of that distribution should be hit equally often, and no value
+    should be extreme.
     """
-    # The nearest that s^2 of the others can come to 0 is rounding.
+    # The smallest s^2 of the others, by rounding.
     n = arms.number[arms.arm].astype(np.float64)
     off = arms.centred(arms.reward)
     squares = arms.sums(off**2)[arms.arm]

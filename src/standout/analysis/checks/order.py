@@ -1,4 +1,4 @@
-"""Do an arm's rewards depend on their order: on time, on delay, on the reward before?"""
+"""Do an arm's rewards depend on their order: on time, on delay, on the previous reward?"""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ _NONE: Ints = np.zeros(0, dtype=np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Trend:
-    """Whether rewards go with something else, such as time, within arms."""
+    """Whether rewards depend on another quantity, such as time, within arms."""
 
     p: float
-    """At most this probability of seeing as much without cause."""
+    """An upper bound on the probability of such data by chance."""
     z: float
     """All arms together, in standard errors."""
     change: float
-    """What the reward changes by, from the smallest to the largest of the other."""
+    """The change of the reward over the range of the other quantity."""
     error: float
     arms: Ints
-    """Positions of the arms that show it alone."""
+    """Positions of the arms that show it on their own."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Weights:
-    """What scores are multiplied with: `varied` for all arms together, `steps` arm by arm.
+    """Weights of the scores: `varied` for all arms together, `steps` for each arm alone.
 
-    Both have mean 0 in each arm; `steps` has a sum of squares of 1 there, `spread`
-    is that of `varied`. `steps` is None if arms are not looked at alone.
+    Both have mean 0 in each arm. There `steps` has a sum of squares of 1, and `spread` is that of
+    `varied`. `steps` is None if arms are not tested alone.
     """
 
     varied: Floats
@@ -58,9 +58,9 @@ class _Weights:
 def trend_of(arms: Arms, other: Floats, *, alone: bool = False, ignored: float = 0.0) -> Trend:
     """Do rewards rise or fall with `other` (one value per sorted reward), arm by arm?
 
-    The scores' sum of products with `other` has variance `sum of squares of
-    other` under every reordering. With `alone`, each arm is also looked at by
-    itself, in its own order. A correlation up to `ignored` does not count.
+    The scores' sum of products with `other` has variance `sum of squares of other` under
+    reordering. With `alone`, each arm is also tested alone, in its own order. A correlation of at
+    most `ignored` does not count.
     """
     weights = _weights(arms, other, alone)
     if weights.total == 0:
@@ -119,10 +119,10 @@ def _slope(arms: Arms, varied: Floats, span: float) -> tuple[float, float]:
 
 
 def neighbours(arms: Arms) -> tuple[float, float]:
-    """Does a reward resemble the arm's reward before it? p, and the correlation.
+    """The likeness of consecutive rewards of an arm: p-value and correlation.
 
-    The sum of products of neighbours has a known mean and variance over all
-    reorderings of an arm's rewards. Only likeness beyond `ALIKE` counts.
+    The sum of products of neighbours has a known mean and variance over all reorderings of an arm's
+    rewards. Only likeness beyond `ALIKE` counts.
     """
     n = arms.number.astype(np.float64)
     same = arms.arm[1:] == arms.arm[:-1]

@@ -1,12 +1,12 @@
-"""Exact probabilities by reordering: how often does mere chance look as odd as this?
+"""Exact probabilities by reordering: how often does chance look as extreme as the data?
 
-Without a fault all orders of an arm's rewards are equally likely. So a check's
-p-value is the share of random orders that look at least as odd as the order seen,
-whatever the rewards: rare successes, ties, few pulls. The formulas of the checks
-only say where to look: an order that they find far from odd is not tried at all.
+In a faultless study, all orders of an arm's rewards are equally likely. So a check's p-value is
+the share of random orders that look at least as extreme as the observed order, for any rewards:
+rare successes, ties, few pulls. The formulas of the checks only say where to look. If a formula
+finds an order far from extreme, no order is tried.
 
-Most rewards of an arm are often alike (all but a few are 0). Only the others
-are dealt to new places, so that a million rewards with few successes cost little.
+Most rewards of an arm are often equal (all but a few are 0). Only the others are dealt to new
+places, so a million rewards with few successes are cheap.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from standout.core.compile import kernel
 from standout.core.typing import Flags, Floats, Ints
 
 WORTH_TRYING = 0.02
-"""A formula's p-value from which on no order is tried: it is far from a warning."""
+"""From this p-value of a formula on, no order is tried: it is far from a warning."""
 DRAWS, ENOUGH = 6000, 6
-"""Orders tried at most, and how many as odd as the one seen end the search.
+"""The largest number of orders tried, and the number of extreme ones that ends the search.
 
 A p-value below 0.001 needs fewer than `ENOUGH` among all `DRAWS`.
 """
 FEWEST_DRAWS = 1000
-"""Orders tried at least: with none as odd, the p-value is below 0.001."""
+"""The smallest number of orders tried; if none is as extreme, p is below 0.001."""
 EFFORT = 120_000_000
-"""Orders tried times the numbers that change in each, about: some seconds of work."""
+"""About the number of orders times the values that change in each: some seconds of work."""
 MOST_DEALT = 20_000
 """Rewards dealt to new places per order. Arms beyond, those without rare values, are so
 large or so many that their sums are drawn from the normal distribution instead."""
@@ -46,7 +46,7 @@ def deal(
 ) -> None:
     """Draw `count` different places of each arm, all choices and orders equally likely.
 
-    `deck` holds each arm's places, in whatever order the last call left them.
+    `deck` holds each arm's places, in the order that the last call left.
     """
     at = 0
     for i in range(len(first)):
@@ -82,11 +82,11 @@ class Reorderings:
         self._slots = np.empty(len(chosen), dtype=np.int64)
 
     def affordable(self, cells: int) -> int:
-        """How many orders to try. It depends on nothing that another order changes."""
+        """How many orders to try; it depends only on quantities that no order changes."""
         return min(DRAWS, max(FEWEST_DRAWS, EFFORT // max(1, len(self.value) + cells)))
 
     def next(self) -> Ints:
-        """Deal anew: the places, among the sorted rewards, of the values."""
+        """Deal again: the places of the values among the sorted rewards."""
         deal(self._deck, self._first, self._number, self._count, self._slots, self.rng)
         return self._slots
 
@@ -94,13 +94,13 @@ class Reorderings:
 def reordered_p(
     arms: Arms, p: float, statistic: Callable[[Reorderings], Statistic], cells: int = 0
 ) -> float:
-    """The probability of an order that looks as odd as a formula's `p`.
+    """The probability of an order that looks as extreme as a formula's `p`.
 
-    `statistic` makes, for some reorderings, the function that gives the formula's
-    p-value with the values at given places; it works on so many `cells`, besides the
-    values that are dealt. With many of them fewer orders are tried. `p` itself is
-    returned if it is far from a warning. Valid for any number of orders tried (Besag and Clifford
-    1991): below u with a probability of at most u, for every u < WORTH_TRYING.
+    `statistic` makes, for some reorderings, the function that returns the formula's p-value with
+    the values at given places. It needs `cells` values of work besides those that are dealt; with
+    many of them, fewer orders are tried. `p` itself is returned if it is far from a warning. Valid
+    for any number of orders tried (Besag and Clifford 1991): below u with a probability of at most
+    u, for every u < WORTH_TRYING.
     """
     if p >= WORTH_TRYING:
         return p
@@ -116,7 +116,7 @@ def reordered_p(
 
 
 def _commonest(arms: Arms) -> Floats:
-    """The score that most rewards of each arm have."""
+    """The most frequent score of each arm."""
     order = np.lexsort((arms.score, arms.arm))
     arm, score = arms.arm[order], arms.score[order]
     starts = np.flatnonzero(np.append(True, (np.diff(arm) != 0) | (np.diff(score) != 0)))
@@ -128,7 +128,7 @@ def _commonest(arms: Arms) -> Floats:
 
 
 def _beyond(arms: Arms, count: Ints) -> Flags:
-    """The arms for which there is no room: those whose largest score is least are left out."""
+    """The arms that do not fit; those with the smallest largest score are left out first."""
     largest = np.zeros(arms.n_arms)
     np.maximum.at(largest, arms.arm, np.abs(arms.score))
     order = np.argsort(-largest, kind="stable")

@@ -1,12 +1,12 @@
-"""Do the rewards look as the guarantee assumes? What all tests with known false-alarm rates share.
+"""What all tests with known false-alarm rates share: ranks within arms, and their bounds.
 
-The guarantee needs an arm's rewards to be independent draws with one mean. Which
-arms are pulled, and how often, may depend on the rewards; but then an arm that
-stops being pulled stops at a moment that its own last rewards chose, so that its
-first and last rewards differ a little even if nothing is wrong. Tests that compare
-early with late rewards leave `LEEWAY` for that; docs/report.md says how much it is.
+The guarantee needs an arm's rewards to be independent draws with one mean. The choice of arms and
+their number of pulls may depend on the rewards. Then an arm stops being pulled at a moment that
+its own last rewards chose, so its first and last rewards differ a little even in a faultless
+study. Tests that compare early with late rewards leave `LEEWAY` for this; docs/report.md says how
+much it is.
 
-All tests here use ranks within each arm: no shape of the rewards is assumed.
+All tests here use ranks within each arm, so no shape of the rewards is assumed.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from standout.analysis.checks.distributions import chi_square_tail, normal_tail
 from standout.core.typing import Flags, Floats, Ints
 
 ALPHA = 0.001
-"""Each test warns about a study without fault with at most this probability."""
+"""Each test warns about a faultless study with at most this probability."""
 LEEWAY = 0.2
-"""Standard errors per arm by which adaptive pulling alone may part early from late rewards."""
+"""Standard errors per arm by which adaptive sampling alone may separate early and late."""
 MORE_SPREAD = 1.1
-"""A variance larger by this factor is no harm worth a warning."""
+"""A variance larger by this factor does too little harm for a warning."""
 ALIKE = 0.02
-"""A correlation up to this is no harm worth a warning, however surely it is there."""
+"""A correlation up to this does too little harm for a warning, even if it is certain."""
 FEWEST = 5
-"""Rewards an arm must have to be looked at."""
+"""The smallest number of rewards of a tested arm."""
 FEWEST_IN_ALL = 50
 
 
 @dataclass(frozen=True, eq=False)
 class Arms:
-    """Rewards sorted by arm, in their order within each; only arms worth looking at.
+    """Rewards sorted by arm, in order within each; only arms with enough rewards.
 
-    `score` is the rank of a reward within its arm, brought to mean 0 and
-    variance 1 (with n - 1). `place` is where the reward stood in the whole log.
+    `score` is the rank of a reward within its arm, scaled to mean 0 and variance 1 (with n - 1).
+    `place` is the reward's position in the whole log.
     """
 
     arm: Ints
@@ -44,18 +44,18 @@ class Arms:
     reward: Floats
     score: Floats
     number: Ints
-    """How many rewards each arm has; arms are numbered anew."""
+    """The number of rewards of each arm; arms are numbered again from 0."""
     kept: Ints
-    """The arm's own position in the study."""
+    """The arm's position in the study."""
 
     @property
     def n_arms(self) -> int:
-        """Arms that are looked at."""
+        """The number of tested arms."""
         return len(self.number)
 
     @property
     def is_enough(self) -> bool:
-        """Whether there is anything to be seen at all."""
+        """Whether there are enough rewards for a test."""
         return len(self.arm) >= FEWEST_IN_ALL
 
     def sums(self, values: Floats) -> Floats:
@@ -73,12 +73,12 @@ class Arms:
 
 
 def sort_rewards(arm: Ints, reward: Floats, n_arms: int) -> Arms:
-    """Prepare the rewards of a log, given in the order of telling."""
+    """Prepare the rewards of a log, given in the order of recording."""
     number = np.bincount(arm, minlength=n_arms)
     top, bottom = np.full(n_arms, -np.inf), np.full(n_arms, np.inf)
     np.maximum.at(top, arm, reward)
     np.minimum.at(bottom, arm, reward)
-    # An arm whose rewards are all alike shows nothing of how they vary.
+    # Equal rewards of an arm say nothing about how they vary.
     kept = np.flatnonzero((number >= FEWEST) & (top > bottom))
     new_number = np.full(n_arms, -1, dtype=np.int64)
     new_number[kept] = np.arange(len(kept))
@@ -98,7 +98,7 @@ def sums_by(group: Ints, values: Floats, n_groups: int) -> Floats:
 
 
 def middle_ranks(arm: Ints, value: Floats) -> Floats:
-    """Ranks over all, arm by arm; equal values of an arm share the middle of their ranks."""
+    """Ranks arm by arm; equal values of an arm get the mean of their ranks."""
     order = np.lexsort((value, arm))
     first = np.ones(len(order), dtype=np.bool_)
     first[1:] = (np.diff(value[order]) != 0) | (np.diff(arm[order]) != 0)

@@ -1,9 +1,9 @@
-"""Do a few sources, or answers that came in a burst, speak for a rating campaign?
+"""Do a few sources, or a burst of answers, dominate a rating campaign?
 
-A source is one rating link in one stretch of time. Whoever wants to push an arm has to give
-many answers by one link in a short while; such answers differ from the others of the same
-arms, or resemble each other. A test within arms finds both (`workers`), however unevenly
-the arms were asked for over time.
+A source is one rating link during one stretch of time. A person who wants to push an arm must
+give many answers by one link in a short time. Such answers differ from the other answers about
+the same arms, or are too much alike. A test within arms finds both (`workers`), even if the arms
+were asked unevenly over time.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from standout.study.names import link_of
 STRETCH = 600.0
 """Seconds of one stretch."""
 FEWEST = 20
-"""Answers of raters from which on there is something to look at."""
+"""The smallest number of raters' answers for a test."""
 BUSIEST, MANY_RATERS, MOST_SHARE = 3, 10, 0.5
-"""With so many raters, the few busiest may give this share of the answers without a warning."""
+"""With this many raters, the busiest may give this share of the answers without a warning."""
 QUICK, MOST_QUICK = 0.7, 0.05
-"""Seconds in which nobody reads an item, and the share of answers that may be so quick."""
+"""Seconds that are too short to read an item, and the allowed share of such answers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sources:
-    """What the answers of raters come from."""
+    """The sources of raters' answers."""
 
     raters: int
     links: int
     busiest: float
-    """The share of the answers that the busiest raters gave."""
+    """The share of answers by the busiest raters."""
     quick: float
-    """The share of the answers that came quicker than a person reads."""
+    """The share of answers that came faster than a person can read."""
     p: float | None
-    """Of seeing sources differ so much without cause; None where there is too little to test."""
+    """The probability of such differences by chance; None with too little data."""
     odd: tuple[tuple[str, float, int], ...] = ()
-    """The sources that stand apart: link, its begin (seconds since 1970) and number of answers."""
+    """The conspicuous sources: link, begin (seconds since 1970) and number of answers."""
 
     @property
     def is_narrow(self) -> bool:
@@ -50,17 +50,17 @@ class Sources:
 
     @property
     def is_too_quick(self) -> bool:
-        """Whether too many answers came quicker than a person reads."""
+        """Whether too many answers came faster than a person can read."""
         return self.quick > MOST_QUICK
 
 
 def look_at_sources(
     arms: Arms, worker: Ints, workers: Sequence[str], time: Floats, delay: Floats
 ) -> Sources | None:
-    """What the raters' answers come from; None for a study without enough of them.
+    """The sources of raters' answers; None for a study with too few of them.
 
-    `worker` (a position in `workers`), `time` (seconds since 1970) and `delay` (seconds from
-    asking to telling) are in the log's order.
+    `worker` (a position in `workers`), `time` (seconds since 1970) and `delay` (seconds from asking
+    to telling) are in the log's order.
     """
     links = [link_of(name) for name in workers]
     codes = {link: number for number, link in enumerate(dict.fromkeys(links))}

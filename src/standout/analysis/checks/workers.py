@@ -20,16 +20,16 @@ from standout.analysis.checks.ranks import (
 from standout.core.typing import Flags, FloatRows, Floats, Ints
 
 MOST = 2000
-"""Workers (or arms) up to which products of whole tables are worked out."""
+"""The largest number of workers (or arms) for products of whole tables."""
 FEWEST_OF_ONE = 10
-"""Rewards a worker must have told to be looked at alone."""
+"""The smallest number of rewards of a worker who is tested alone."""
 MOST_NAMED = 10
 SLIGHT = 0.03
-"""Standard deviations by which workers may differ without a warning."""
+"""The largest difference of workers without a warning, in standard deviations."""
 _DENSE = 8
-"""A row with more than this part of its places taken is multiplied as a whole."""
+"""A row with more than one entry in this many places is multiplied as a dense row."""
 _ROWS = 512
-"""So many such rows at a time."""
+"""The number of dense rows multiplied at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,14 +40,14 @@ class Workers:
     p_differ: float
     p_repeat: float
     lean: Floats
-    """How much larger a worker's rewards are than the others' of the same arms; NaN if alone."""
+    """How much larger a worker's rewards are than others' of the same arms; NaN if alone."""
     odd: Ints
-    """Workers that stand apart by themselves, the farthest first."""
+    """Workers that differ on their own, the most different first."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """One entry per arm and worker that met: how often. `free` and the rest follow from these."""
+    """One entry per arm and worker that measured it; `free` and later fields follow from these."""
 
     arm: Ints
     worker: Ints
@@ -60,7 +60,7 @@ class _Cells:
     free: Floats
     """Variance of each worker's sum of scores over all reorderings."""
     seen: Flags
-    """Workers that are looked at alone."""
+    """Workers that are tested alone."""
     squares: float
     """Sum of the squared entries of the covariance of these sums."""
     again: Ints
@@ -119,15 +119,15 @@ def _p(p_differ: float, p_repeat: float) -> float:
 
 
 def _differ_p(together: float, single: Floats) -> float:
-    """All together or, corrected for their number, one alone."""
+    """All workers together or, corrected for their number, one alone."""
     looked_at = max(1, int(np.count_nonzero(np.isfinite(single))))
     return min(together, looked_at * float(np.nanmin(np.append(single, 1.0))))
 
 
 def _allowed(arms: Arms, own: Ints, cells: _Cells) -> Floats:
-    """What each worker's sum may differ by without a warning.
+    """How much each worker's sum may differ without a warning.
 
-    A worker who came early or late sees what adaptive pulling does to those rewards.
+    Adaptive sampling affects the rewards of a worker who came early or late.
     """
     steps = arms.centred(arms.own_order())
     steps = steps / np.sqrt(arms.sums(steps**2))[arms.arm]
@@ -135,10 +135,10 @@ def _allowed(arms: Arms, own: Ints, cells: _Cells) -> Floats:
 
 
 def _differ(cells: _Cells, total: Floats, allowed: Floats) -> tuple[float, Floats]:
-    """All workers together, and each alone (NaN for one that is not looked at).
+    """The difference of all workers together, and of each alone (NaN if not tested).
 
-    Over all reorderings within arms, the workers' sums of scores have the
-    covariance diag(rewards) - sum over arms of n_v n_w / n; `free` is its diagonal.
+    Over all reorderings within arms, the workers' sums of scores have the covariance diag(rewards)
+    - sum over arms of n_v n_w / n; `free` is its diagonal.
     """
     sums = sums_by(cells.worker, total, cells.n_workers)
     length = max(0.0, _norm(sums) - _norm(allowed))
@@ -156,7 +156,7 @@ def _squares(arms: Arms, arm: Ints, worker: Ints, size: Floats, free: Floats) ->
     """Sum of the squared entries of the covariance."""
     n_workers = len(free)
     if min(arms.n_arms, n_workers) > MOST:
-        # With so many of both, two workers hardly share arms: the diagonal is nearly all.
+        # With many of both, two workers share few arms, so the diagonal dominates.
         return float((free**2).sum())
     counts = sums_by(worker, size, n_workers)
     root = size / np.sqrt(arms.number[arm])
@@ -170,9 +170,9 @@ def _squares(arms: Arms, arm: Ints, worker: Ints, size: Floats, free: Floats) ->
 def _repeat(cells: _Cells, total: Floats, passes: float) -> float:
     """Are one worker's rewards of one arm more alike than those of different workers?
 
-    Sums of a worker's scores within an arm, squared, against their mean over
-    all reorderings; only where a worker has met an arm at least twice. A
-    variance larger by the factor `passes` does not count.
+    The statistic is the sum of a worker's scores within an arm, squared, compared with its mean
+    over all reorderings. It uses only arms that a worker has measured at least twice. A variance
+    larger by the factor `passes` does not count.
     """
     own = total[cells.again]
     return more_than_mean(float(own @ own) / passes, cells.mean, cells.variance)
@@ -185,7 +185,7 @@ def _in(orders: Reorderings, arms: Arms, cells: _Cells) -> Statistic:
     root = np.where(drawn, np.sqrt(cells.size), 0.0)
     share = cells.size / cells.number
     nothing = np.zeros(cells.n_workers)
-    # Arrays of this size cost more to allocate than to fill.
+    # Arrays of this size are slower to allocate than to fill.
     normal, of_arm = np.empty(len(root)), np.empty(len(root))
 
     def p_of(slots: Ints) -> float:
