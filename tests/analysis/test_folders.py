@@ -57,9 +57,7 @@ def test_an_interval_that_needs_the_order_is_replaced(tmp_path: Path) -> None:
     assert said.interval == "beta-binomial"
     assert "needs the order of the rewards" in said.notes[0]
     assert said.notes[0].endswith("and of the rows in each")
-    with pytest.raises(
-        ProblemError, match=r"in the order of measurement\. Add is_ordered=True"
-    ):
+    with pytest.raises(ProblemError, match=r"in the order of measurement\. Add is_ordered=True"):
         analyse(tmp_path, Problem(noise="heavy:0.5", k=2))
 
 
