@@ -202,7 +202,7 @@ def take_arm(page: Page) -> None:
 
 
 def take_compare(page: Page) -> None:
-    page.goto("/compare?one=captions&two=captions%2C%20answered")
+    page.goto("/compare?study=captions&study=captions%2C%20answered")
     expect(page.locator("#found")).to_be_visible()
 
 

@@ -116,10 +116,10 @@ def lists(page: Page) -> Journey:
     for part in page.locator("#create details").all():
         part.locator("summary").click()
     yield "studies, and a new one"
-    page.goto("/compare?one=axe%20running&two=axe%20decided")
+    page.goto("/compare?study=axe%20running&study=axe%20decided")
     expect(page.locator("#found")).to_be_visible()
     yield "compared"
-    page.goto("/compare?one=axe%20running&two=axe%20many")
+    page.goto("/compare?study=axe%20running&study=axe%20many")
     expect(page.locator("#found")).to_contain_text("none is in both")
     yield "nothing to compare"
 

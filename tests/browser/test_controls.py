@@ -132,7 +132,7 @@ def test_tokens_are_made_and_revoked(new_page: NewPage) -> None:
             one.close()
 
 
-def test_two_studies_side_by_side(site: Site, page: Page, watch: Watch) -> None:
+def test_studies_side_by_side(site: Site, page: Page, watch: Watch) -> None:
     watch.expect("status of 404")
     problem = Problem(noise="gaussian:0.05", k=2)
     items = {"bag 3": {"text": "<i>From the hill"}}
@@ -144,17 +144,28 @@ def test_two_studies_side_by_side(site: Site, page: Page, watch: Watch) -> None:
             means = {arm: 0.1 * i for i, arm in enumerate(study.arms)} | {"bag 12": 1.1, odd: 9.0}
             study.tell_many([(t, float(rng.normal(means[t.arm], 0.05))) for t in tickets])
     page.goto("/compare")
-    page.get_by_label("First study").select_option("compared one")
-    page.get_by_label("Second study").select_option("compared two")
+    page.get_by_label("Study 1").select_option("compared one")
+    page.get_by_label("Study 2").select_option("compared two")
     page.get_by_role("button", name="Compare").click()
     found = page.locator("#found")
-    expect(found).to_contain_text("12 arms in both; 1 arm only in the first, 0 arms only in")
-    expect(found).to_contain_text("certainly not in the other: bag 3, bag 12.")
+    expect(found).to_contain_text(
+        "12 arms in both; compared one has 1 other arm, compared two has 0"
+    )
+    expect(found).to_contain_text("certainly not in another: bag 3, bag 12.")
     expect(found).to_contain_text("with probability at least 90 %")
     first = page.locator("#found-table tbody tr").first
     expect(first).to_contain_text("verdicts differ")
     expect(first).to_contain_text("<i>From the hill")
-    page.goto("/compare?one=nothing&two=compared%20two")
+    expect(first.locator("svg.picture .line")).to_have_count(2)
+    two.copy("compared three")
+    page.reload()
+    page.get_by_role("button", name="Add another").click()
+    page.get_by_label("Study 3").select_option("compared three")
+    page.get_by_role("button", name="Compare").click()
+    expect(found).to_contain_text("12 arms in all 3")
+    expect(found).to_contain_text("with probability at least 85 %")
+    expect(first.locator("svg.picture .line")).to_have_count(3)
+    page.goto("/compare?study=nothing&study=compared%20two")
     expect(page.locator("#problem")).to_contain_text("This did not work")
     one.close()
     two.close()

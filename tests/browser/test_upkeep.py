@@ -23,6 +23,7 @@ def test_a_study_from_its_table_to_its_end(site: Site, page: Page, watch: Watch)
     arms = ["ash", "elm", "fir"]
     study = site.new_study("upkeep", arms, Problem(noise="bernoulli", k=2), room=5, axis="Ripe")
     page.goto("/study/upkeep")
+    expect(page.locator("#axis-name")).to_have_text("Ripe")
     upload(page, "past.csv", "arm,value\nash,1\nelm,2\n")
     page.get_by_role("dialog").get_by_role("button", name="Add them").click()
     expect(page.get_by_role("alert")).to_contain_text("reward 2")

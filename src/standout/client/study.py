@@ -207,6 +207,11 @@ class RemoteStudy(StudyInterface):
         """Go by this name from now on."""
         self.name, self._path = name, f"/studies/{quote(name, safe='')}"
 
+    @property
+    def axis(self) -> str | None:
+        """What a reward is, with its unit, for axes."""
+        return self.status().axis
+
     def _add_arms(self, arms: Sequence[str], hand: ByHand) -> Status:
         return self._by_hand("POST", f"{self._path}/arms", {"arms": list(arms)}, hand)
 

@@ -47,6 +47,8 @@ class Picture:
     side: Side
     low: float
     high: float
+    axis: str | None = None
+    """What a reward is, with its unit."""
 
     def estimates(self) -> list[float]:
         """The estimated thresholds that lie within the picture."""
@@ -95,7 +97,7 @@ def picture_of_view(seen: StudyView, guess: Sequence[str] = ()) -> Picture:
     return _picture(
         seen.names, seen.estimate, seen.lower, seen.upper, seen.pulls, seen.verdict,
         np.fromiter((name in guessed for name in seen.names), np.bool_, len(seen.names)),
-        seen.thresholds, seen.median, seen.problem,
+        seen.thresholds, seen.median, seen.problem, seen.axis,
     )  # fmt: skip
 
 
@@ -126,13 +128,15 @@ def _picture(
     thresholds: Sequence[Interval],
     median: float,
     problem: Problem,
+    axis: str | None = None,
 ) -> Picture:
     bands = tuple(
         band for band in thresholds if math.isfinite(band.lower) or math.isfinite(band.upper)
     )
     low, high = value_range(estimate, lower, upper, bands, problem.noise.support)
     return Picture(
-        names, estimate, lower, upper, pulls, verdict, guess, bands, median, problem.side, low, high
+        names, estimate, lower, upper, pulls, verdict, guess, bands, median, problem.side,
+        low, high, axis,
     )  # fmt: skip
 
 

@@ -50,6 +50,9 @@ def _rows(picture: Picture, digits: Digits, shape: Shape) -> str:
     scale = Line(picture.low, picture.high, shape.names, shape.width - 8)
     parts = svg.bottom_axis(scale, ROWS_TOP, bottom, shape.apart)
     parts += _upright_bands(picture, scale, bottom)
+    if picture.axis:
+        words = printable(picture.axis, 2 * shape.letters)
+        parts.append(svg.label((scale.start + shape.width) / 2, bottom + 34, words, "middle"))
     name = f"arms-{shape.kind}"
     parts.append(
         f'<clipPath id="{name}-c"><rect x="0" y="0" width="{n(shape.names - 10)}" '
@@ -63,7 +66,7 @@ def _rows(picture: Picture, digits: Digits, shape: Shape) -> str:
         parts.append(f'<g clip-path="url(#{name}-c)">{svg.label(0, y + 4, words, kind="name")}</g>')
         parts += [*_interval(picture, arm, scale, y), "</g>"]
     return svg.picture(
-        name, shape.kind, shape.width, bottom + 20,
+        name, shape.kind, shape.width, bottom + (38 if picture.axis else 20),
         "Every arm's interval against the threshold", describe(picture, digits), parts,
     )  # fmt: skip
 
@@ -126,6 +129,8 @@ def _many(picture: Picture, digits: Digits, width: float, height: float, kind: s
         words = f"<title>{svg.text(arm_words(picture, arm, digits))}</title>" if has_titles else ""
         parts.append(_arm(picture, arm, at, scale, words))
     parts += _names(picture, dict(zip(order.tolist(), x.tolist(), strict=True)), scale, kind)
+    if picture.axis:
+        parts.append(svg.label(2, 11, printable(picture.axis, 50)))
     words = "arms, from the smallest estimate to the largest"
     parts.append(svg.label((LEFT + width) / 2, height - 8, words, "middle"))
     return svg.picture(

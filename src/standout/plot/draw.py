@@ -38,6 +38,12 @@ def _shown(name: str) -> str:
     return printable(name, NAME).replace("$", r"\$")
 
 
+def _mean_label(source: Any) -> str:
+    """The label of the axis of means: a study may say what its rewards are."""
+    what = getattr(source, "axis", None)
+    return f"{what}: mean, with its interval" if what else "mean, with its interval"
+
+
 def _finish(ax: Any, columns: int = 4) -> Any:
     """The axes without a frame, with a legend above them."""
     if columns and len(ax.get_legend_handles_labels()[0]):
@@ -105,7 +111,7 @@ def arms(source: Any, *, most: int = data.MOST, ax: Any = None) -> Any:
     ax.set_yticks(range(len(rows)), [_row_name(shown, row) for row in rows])
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.set_xlim(picture.low, picture.high)
-    ax.set_xlabel("mean, with its interval")
+    ax.set_xlabel(_mean_label(source))
     ax.tick_params(axis="y", length=0)
     return _finish(ax)
 
@@ -170,7 +176,7 @@ def intervals(
         ax.set_xscale("log")
     ax.set_ylim(low, high)
     ax.set_xlabel("pulls of all arms")
-    ax.set_ylabel("mean, with its interval")
+    ax.set_ylabel(_mean_label(source))
     return _finish(ax)
 
 
@@ -334,5 +340,6 @@ def rewards(
     ax.plot(x, shown.rewards, "o", color=normal, ms=size, mew=0, alpha=0.5, label="reward")
     ax.plot(x, shown.mean, color=outlier, lw=1.5, label="mean so far")
     ax.set_xlabel("pulls of the arm")
-    ax.set_ylabel(f"reward of {_shown(shown.name)}")
+    what = getattr(source, "axis", None) or "reward"
+    ax.set_ylabel(f"{what} of {_shown(shown.name)}")
     return _finish(ax)

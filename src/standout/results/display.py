@@ -137,7 +137,9 @@ class DisplayedArms(Displayed):
             >>> study.plot().get_xlabel()
             'mean, with its interval'
         """
-        return import_module("standout.plot").arms(self._drawn(), ax=ax)
+        drawn: Any = self._drawn()  # Raises an error where there is nothing to draw.
+        named = self if getattr(self, "axis", None) else drawn
+        return import_module("standout.plot").arms(named, ax=ax)
 
     def _picture(self) -> str:
         drawn: str = import_module(_DRAWING).drawing(self._drawn())

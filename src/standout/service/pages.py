@@ -184,7 +184,7 @@ async def home() -> Response:
 
 @router.api_route("/compare", methods=LOAD)
 async def compare() -> Response:
-    """Two studies side by side."""
+    """Studies side by side."""
     return _shown("compare")
 
 

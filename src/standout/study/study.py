@@ -112,6 +112,11 @@ class Study(StudyInterface):
         return self._state.problem
 
     @property
+    def axis(self) -> str | None:
+        """What a reward is, with its unit, for axes."""
+        return self._state.definition.axis
+
+    @property
     def budget(self) -> int | None:
         """The largest number of pulls, if there is one."""
         return self._state.budget

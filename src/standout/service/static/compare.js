@@ -1,16 +1,21 @@
-// Two studies of one store side by side, arm by arm. What is compared are the verdicts and the
+// Studies of one store side by side, arm by arm. What is compared are the verdicts and the
 // intervals of each, as its stop rule has them.
 
 import { Failure, get, studyPath } from "./api.js";
 import { StudyData } from "./data.js";
-import { find, make, name, say } from "./dom.js";
+import { draw, find, make, name, say } from "./dom.js";
 import { count, interval, percent, plural, rewards, value } from "./format.js";
 import { brief, Items, thumb } from "./items.js";
-import { NORMAL, OUTLIER } from "./marks.js";
+import { MARKS, NORMAL, OUTLIER } from "./marks.js";
+import { clamp, scale } from "./scale.js";
 import { askForToken, begin } from "./session.js";
-import { mark, verdictWords } from "./verdicts.js";
+import { mark, markClass, markPath, verdictWords } from "./verdicts.js";
 
 const PAGE = 100;
+const MOST = 6;
+/** Of an arm's picture, in pixels. */
+const WIDTH = 150;
+const HEIGHT = 26;
 
 async function read(study) {
   const data = new StudyData();
@@ -18,38 +23,61 @@ async function read(study) {
   return data;
 }
 
-/** Arms that both have: where their intervals lie, and how far their verdicts agree. */
-function pairs(one, two) {
-  const index = new Map(two.names.map((arm, place) => [arm, place]));
-  return one.names.flatMap((arm, a) => (index.has(arm) ? [pair(one, two, a, index.get(arm))] : []));
+/** Arms that all studies have: where their intervals lie, and how far their verdicts agree. */
+function shared(studies) {
+  const others = studies.slice(1).map((data) => new Map(data.names.map((arm, place) => [arm, place])));
+  return studies[0].names.flatMap((arm, place) => {
+    const places = [place, ...others.map((index) => index.get(arm))];
+    return places.includes(undefined) ? [] : [compareArm(studies, places)];
+  });
 }
 
-function pair(one, two, a, b) {
-  const kinds = [one.verdict[a], two.verdict[b]];
+function compareArm(studies, places) {
+  const kinds = studies.map((data, i) => data.verdict[places[i]]);
   const isAgainst = kinds.includes(OUTLIER) && kinds.includes(NORMAL);
-  const isApart = one.lower[a] > two.upper[b] || two.lower[b] > one.upper[a];
-  const isBoth = kinds[0] === OUTLIER && kinds[1] === OUTLIER;
-  // What differs first, then what stands out in either.
-  const rank = isAgainst ? 0 : isApart ? 1 : isBoth ? 2 : kinds.includes(OUTLIER) ? 3 : 4;
-  return { a, b, isAgainst, isApart, isBoth, rank };
+  const isApart = Math.max(...studies.map((data, i) => data.lower[places[i]])) > Math.min(...studies.map((data, i) => data.upper[places[i]]));
+  const isAll = kinds.every((kind) => kind === OUTLIER);
+  // What differs first, then what stands out in any.
+  const rank = isAgainst ? 0 : isApart ? 1 : isAll ? 2 : kinds.includes(OUTLIER) ? 3 : 4;
+  return { places, isAgainst, isApart, isAll, rank };
 }
 
-function words(one, two, all) {
-  const only = (data) => plural(data.size - all.length, "arm");
-  const named = (rows) => rows.slice(0, 6).map((row) => one.names[row.a]).join(", ") + (rows.length > 6 ? ` and ${count(rows.length - 6)} more` : "");
-  const said = (rows, none, some) => (rows.length ? `${some} ${named(rows)}.` : none);
-  const [both, against, apart] = ["isBoth", "isAgainst", "isApart"].map((key) => all.filter((row) => row[key]));
-  const delta = one.head.problem.delta + two.head.problem.delta;
+function words(studies, rows) {
+  const [one] = studies;
+  const all = studies.length === 2 ? "both" : `all ${count(studies.length)}`;
+  const named = (found) => found.slice(0, 6).map((row) => one.names[row.places[0]]).join(", ") + (found.length > 6 ? ` and ${count(found.length - 6)} more` : "");
+  const said = (found, none, some) => (found.length ? `${some} ${named(found)}.` : none);
+  const [stand, against, apart] = ["isAll", "isAgainst", "isApart"].map((key) => rows.filter((row) => row[key]));
+  const delta = studies.reduce((sum, data) => sum + data.head.problem.delta, 0);
+  const only = studies.map((data) => `${data.head.name} has ${plural(data.size - rows.length, "other arm")}`).join(", ");
   const lines = [
-    `${plural(all.length, "arm")} in both; ${only(one)} only in the first, ${only(two)} only in the second.`,
-    said(both, "No arm is known to stand out in both.", `${plural(both.length, "arm")} ${both.length === 1 ? "stands" : "stand"} out in both:`),
-    said(against, "No arm stands out for certain in one and certainly not in the other.", `For certain in one and certainly not in the other:`),
-    said(apart, "Nowhere are the intervals of an arm apart.", `Intervals apart, so that the means differ:`),
+    `${plural(rows.length, "arm")} in ${all}; ${only}.`,
+    said(stand, `No arm is known to stand out in ${all}.`, `${plural(stand.length, "arm")} ${stand.length === 1 ? "stands" : "stand"} out in ${all}:`),
+    said(against, "No arm stands out for certain in one and certainly not in another.", "For certain in one and certainly not in another:"),
+    said(apart, "Nowhere are the intervals of an arm apart.", "Intervals apart, so that the means differ:"),
     `All of this holds together with probability at least ${percent(1 - Math.min(1, delta))}. An arm is judged against its own study’s threshold.`,
   ];
-  if (all.length === 0) lines.splice(1, 4, "There is nothing to compare: arms go by their names, and none is in both.");
-  else if (one.head.problem.noise !== two.head.problem.noise) lines.splice(1, 0, `Caution: the first has ${rewards(one.head.problem.noise)}, the second ${rewards(two.head.problem.noise)}; means may not be in one unit.`);
+  const units = new Set(studies.map((data) => `${rewards(data.head.problem.noise)}${data.head.axis ? `, ${data.head.axis}` : ""}`));
+  if (rows.length === 0) lines.splice(1, 4, `There is nothing to compare: arms go by their names, and none is in ${all}.`);
+  else if (units.size > 1) lines.splice(1, 0, `Take care: means may not be in one unit (${[...units].join("; ")}).`);
   return lines.map((text) => make("li", { text }));
+}
+
+/** One range for the pictures of all studies, so that they can be compared by eye. */
+function rangeOf(studies) {
+  const ends = studies.map((data) => data.head.scale).filter(Boolean);
+  return scale(Math.min(...ends.map((one) => one.low)), Math.max(...ends.map((one) => one.high)), 8, WIDTH - 8);
+}
+
+/** An arm's interval against its own study's threshold. */
+function picture(data, place, x) {
+  const at = (value) => x(clamp(value, x.low, x.high));
+  const bands = data.bands().filter((band) => band.isKnown).map((band) => draw("rect", { class: "band", x: at(band.lower), y: 0, width: Math.max(1, at(band.upper) - at(band.lower)), height: HEIGHT }));
+  const kind = data.verdict[place];
+  const isMeasured = !Number.isNaN(data.estimate[place]);
+  const line = isMeasured ? draw("path", { class: "line", d: `M${at(data.lower[place])} ${HEIGHT / 2}H${at(data.upper[place])}` }) : null;
+  const shape = isMeasured ? draw("path", { class: markClass(kind), d: markPath(kind, data.isLow(place), at(data.estimate[place]), HEIGHT / 2, 5) }) : null;
+  return draw("svg", { class: `picture ${MARKS[kind].name}`, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, "aria-hidden": "true" }, ...[...bands, line, shape].filter(Boolean));
 }
 
 /** An arm as people saw it; pictures of other hosts are for the study's own page. */
@@ -58,41 +86,43 @@ function armCell(arm, item) {
   return make("th", { scope: "row" }, picture, picture ? " " : null, name(arm), make("span", { class: "item-words", dir: "auto", text: brief(item) }));
 }
 
-function cells(data, place) {
+function cells(data, place, x) {
   return [
     make("td", { class: "whole first" }, mark(data.verdict[place], data.isLow(place)), " ", verdictWords(data, place)),
+    make("td", { class: "drawn" }, picture(data, place, x)),
     make("td", { class: "number right", text: value(data.estimate[place], data.decimals) }),
     make("td", { class: "number right whole", text: interval(data.lower[place], data.upper[place], data.decimals) }),
   ];
 }
 
-function showTable(one, two, items, all, most) {
+function showTable(studies, items, all, most) {
   const head = (text, attributes = {}) => make("th", { scope: "col", ...attributes, text });
-  const titles = ["Verdict", "Mean", "Interval"];
-  const side = titles.map((text, i) => head(text, { class: i ? "right" : "first" }));
+  const titles = ["Verdict", "Against its threshold", "Mean", "Interval"];
+  const side = () => titles.map((text, i) => head(text, { class: i > 1 ? "right" : i ? "" : "first" }));
   const shown = all.slice(0, most);
-  const rows = shown.map((row) =>
-    make("tr", {}, armCell(one.names[row.a], items.of(row.a)), ...cells(one, row.a), ...cells(two, row.b),
-      make("td", { class: "whole", text: row.isAgainst ? "verdicts differ" : row.isApart ? "means differ" : "" })));
+  const x = rangeOf(studies);
+  const rows = shown.map(({ places, isAgainst, isApart }) =>
+    make("tr", {}, armCell(studies[0].names[places[0]], items.of(places[0])), ...studies.flatMap((data, i) => cells(data, places[i], x)),
+      make("td", { class: "whole", text: isAgainst ? "verdicts differ" : isApart ? "means differ" : "" })));
   find("found-table").replaceChildren(
-    make("caption", { class: "only-read", text: "Arms of both studies, those that differ first" }),
+    make("caption", { class: "only-read", text: "Arms of all studies, those that differ first" }),
     make("thead", {},
-      make("tr", {}, head("Arm", { rowspan: 2 }), head(one.head.name, { colspan: 3, scope: "colgroup", class: "first" }), head(two.head.name, { colspan: 3, scope: "colgroup", class: "first" }), head("Difference", { rowspan: 2 })),
-      make("tr", {}, ...side, ...side.map((each) => each.cloneNode(true)))),
+      make("tr", {}, head("Arm", { rowspan: 2 }), ...studies.map((data) => head(data.head.axis ? `${data.head.name} (${data.head.axis})` : data.head.name, { colspan: titles.length, scope: "colgroup", class: "first" })), head("Difference", { rowspan: 2 })),
+      make("tr", {}, ...studies.flatMap(side))),
     make("tbody", {}, ...rows));
   const more = find("more");
   more.hidden = all.length <= most;
-  more.onclick = () => showTable(one, two, items, all, most + PAGE);
-  items.changed = () => showTable(one, two, items, all, most);
-  items.want(shown.map((row) => row.a));
+  more.onclick = () => showTable(studies, items, all, most + PAGE);
+  items.changed = () => showTable(studies, items, all, most);
+  items.want(shown.map((row) => row.places[0]));
 }
 
-async function compare(first, second) {
-  const [one, two] = await Promise.all([read(first), read(second)]);
-  const all = pairs(one, two).sort((x, y) => x.rank - y.rank || x.a - y.a);
-  find("found-title").replaceChildren(name(first), " and ", name(second));
-  find("found-words").replaceChildren(...words(one, two, all));
-  showTable(one, two, new Items(first), all, PAGE);
+async function compare(names) {
+  const studies = await Promise.all(names.map(read));
+  const all = shared(studies).sort((a, b) => a.rank - b.rank || a.places[0] - b.places[0]);
+  find("found-title").replaceChildren(...names.flatMap((one, i) => [i === 0 ? "" : i === names.length - 1 ? " and " : ", ", name(one)]));
+  find("found-words").replaceChildren(...words(studies, all));
+  if (all.length) showTable(studies, new Items(names[0]), all, PAGE);
   find("found-room").hidden = all.length === 0;
   find("found").hidden = false;
 }
@@ -103,18 +133,25 @@ function showProblem(failure) {
   else find("problem").replaceChildren(make("p", { class: "message bad", text: `This did not work: ${failure.message}.` }));
 }
 
+/** One more study to choose; `chosen` is its name, if it is known. */
+function addChoice(names, chosen) {
+  const room = find("choices");
+  const number = room.children.length + 1;
+  const select = make("select", { id: `study-${number}`, name: "study" }, ...names.map((one) => make("option", { value: one, text: one })));
+  if (chosen !== undefined) select.value = chosen;
+  room.append(make("div", {}, make("label", { for: select.id, text: `Study ${number}` }), select));
+  find("add").hidden = number >= Math.min(MOST, names.length);
+}
+
 async function main() {
   try {
     await begin();
-    const { studies } = await get("/api/v1/studies?limit=1000");
-    const asked = new URLSearchParams(location.search);
-    for (const key of ["one", "two"]) {
-      find(key).append(...studies.map((row) => make("option", { value: row.name, text: row.name })));
-      if (asked.get(key) !== null) find(key).value = asked.get(key);
-    }
-    if (asked.get("two") === null && studies.length > 1) find("two").selectedIndex = 1;
-    if (asked.get("one") !== null && asked.get("two") !== null) await compare(asked.get("one"), asked.get("two"));
-    else if (studies.length < 2) say(find("problem"), "There are fewer than two studies to compare.");
+    const names = (await get("/api/v1/studies?limit=1000")).studies.map((row) => row.name);
+    const asked = new URLSearchParams(location.search).getAll("study").slice(0, MOST);
+    for (const one of asked.length > 1 ? asked : names.slice(0, 2)) addChoice(names, one);
+    find("add").addEventListener("click", () => addChoice(names, names[find("choices").children.length]));
+    if (asked.length > 1) await compare(asked);
+    else if (names.length < 2) say(find("problem"), "There are fewer than two studies to compare.");
   } catch (failure) {
     showProblem(failure);
   }

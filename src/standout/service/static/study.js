@@ -159,6 +159,15 @@ function setUpWords() {
   say(find("begin-run"), `standout run --server ${location.origin} --study ${quoted} --measure './program {arm}'`);
 }
 
+/** What a reward is, where pictures have an axis of rewards. */
+function showAxis() {
+  const { axis } = data.head;
+  if (axis === null) return;
+  say(find("axis-name"), shown(axis, 100));
+  find("axis-name").hidden = false;
+  for (const id of ["threshold-title", "chosen-picture-title"]) find(id).append(`; ${shown(axis, 100)}`);
+}
+
 function showConnection(state) {
   const words = { live: "live", polling: "live, every few seconds", lost: "connection lost, retrying" }[state];
   find("connection").dataset.state = state;
@@ -204,6 +213,7 @@ async function main() {
   find("loading").hidden = true;
   find("study").hidden = false;
   showLegend(data);
+  showAxis();
   showAll();
   showFailures(data, []);
   const asked = new URLSearchParams(location.search).get("arm");
