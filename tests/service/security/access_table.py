@@ -21,7 +21,7 @@ from tests.service.conftest import BASE, bearer, new_token
 
 _PART = re.compile(r"\{(\w+)(?::\w+)?\}")
 """What differs from one address to another, by its name."""
-CALLERS = ("nobody", *(str(role) for role in (Role.RATER, Role.WORKER, Role.VIEWER, Role.OWNER)))
+CALLERS = ("no token", *(str(role) for role in (Role.RATER, Role.WORKER, Role.VIEWER, Role.OWNER)))
 
 
 def routes_of(app: FastAPI) -> Iterator[tuple[str, str]]:
@@ -57,7 +57,7 @@ def measure() -> dict[tuple[str, str], dict[str, bool]]:
 
 
 def _may(client: TestClient, method: str, path: str, tokens: dict[str, str], caller: str) -> bool:
-    headers = {} if caller == "nobody" else bearer(tokens[caller])
+    headers = {} if caller == "no token" else bearer(tokens[caller])
     body = {"token": tokens["viewer"]} if method == "POST" else None
     answer = client.request(method, path, json=body, headers=headers)
     client.cookies.clear()

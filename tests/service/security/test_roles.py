@@ -153,7 +153,7 @@ def test_the_table_of_addresses_and_roles_is_current() -> None:
             one for one in page.splitlines() if f"| `{method} {API}/studies{address}` |" in one
         ]
         cells = dict(zip(CALLERS, (cell.strip() for cell in line.split("|")[2:-1]), strict=True))
-        assert cells["nobody"] == "–"
+        assert cells["no token"] == "–"
         allowed = {who for who, cell in cells.items() if cell != "–"}
         assert allowed == roles, line
 
