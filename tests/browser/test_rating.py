@@ -404,7 +404,7 @@ def test_a_campaign_on_phones(new_page: NewPage, watch: Watch) -> None:
         expect(form).to_contain_text("Not sent: elm.png ('elm.png' is no picture")
         owner.get_by_text("Rating page: when people").click()
         owner.get_by_label("Question").fill("Is it a tree?")
-        owner.get_by_label("Done after so many answers").fill("2")
+        owner.get_by_label("Complete after this many answers").fill("2")
         owner.get_by_label("or a completion code").fill("C7")
         owner.get_by_role("button", name="Begin the study").click()
         owner.wait_for_url("**/study/drawings")

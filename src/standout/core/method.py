@@ -1,4 +1,4 @@
-"""Methods: a rule with its intervals, its threshold and how much it pulls at a time."""
+"""Methods: a rule with its intervals, its threshold and its batch size."""
 
 from __future__ import annotations
 
@@ -21,48 +21,64 @@ from standout.errors import MethodError
 ZHU = "Zhu, Katariya & Nowak 2020"
 ZHUANG = "Zhuang, Wang & Wang 2017"
 SUBSET_FLOOR = 15
-"""Smallest subset that the paper's experiments use."""
+"""The smallest subset in the paper's experiments."""
 MOST_JOINT = 300
-"""Arms up to which a joint bet can be looked through in each round."""
+"""The largest number of arms for which a joint bet is affordable in each round."""
 JOINT_SHARE = 5.0
 MANY_SHARE = 0.8
 """See `joint_share`."""
 BOX_PART = 0.1
-"""Part of delta for the arms' own intervals where there is a joint bet,"""
+"""Share of delta for the arms' own intervals if there is a joint bet,"""
 CROSSING_BOX_PART = 0.25
-"""and where there is a crossing bet, too: early verdicts come from the intervals."""
+"""and if there is also a crossing bet: early verdicts come from the intervals."""
 MEANS_PART = 0.2
-"""Part of the rest for the bet on the means; the crossing bet has what remains."""
+"""Share of the rest for the bet on the means; the crossing bet has the remainder."""
 JOINT_RHO = 3.0
 """Times the rho of single intervals. What an arm has to learn, about log(pulls / rho) / 2, is paid
 for each arm that moves, so that it is worth more to learn less."""
 MANY_ARMS = 1000
-"""Beyond this many, focus pulls more arms per round, and each more often."""
+"""With more arms than this, focus pulls more arms per round, and each more often."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """How to choose pulls and when to stop.
+    """How to choose pulls and when to stop. `standout.METHODS` has all methods by name.
 
-    `interval` None means the tightest that fits the noise. `subset` = (lambda,
-    epsilon) makes the threshold from a random subset of max(lambda * floor(n *
-    epsilon) + 1, 15) arms (ROAI-lambda-n-epsilon, § 6). Each chosen arm is
-    pulled `batch` times, or `growth` times its pulls so far if that is more;
-    batch = 1, growth = 0 is the paper. `standout.METHODS` has all of them by name.
+    Attributes:
+        interval: The interval of an arm; None means the tightest for the noise.
+        subset: (lambda, epsilon) makes the threshold from a random subset of
+            max(lambda * floor(n * epsilon) + 1, 15) arms (ROAI-lambda-n-epsilon, § 6).
+        batch: Pulls of each chosen arm in a round; 1 is the paper's.
+        growth: A round pulls a chosen arm at least this multiple of its pulls so far; 0 is the
+            paper's.
+        keeps_decisions: A decided arm stays decided.
+        intersects: An arm's interval is the intersection of all its intervals so far.
+        refines: Intervals are clipped to the possible means, theta and the means are estimated
+            jointly, and every arm begins with the smallest number of pulls that can decide it.
+        spares_known: The rule never chooses an arm of infinite cost, so means can be given as
+            known.
+        anytime: The rule for the lowest error at any time.
+        crosses: The joint certificate has a crossing bet, too.
+        fallback: The method to use where the joint certificate is not affordable.
+        rho: There is no threshold; outliers are the first 1 - rho of all arms that separate from
+            the others.
+        needs_bounded_rewards: Whether it is defined for bounded rewards only.
+        can_subset: Whether it is defined for a threshold from a subset.
 
-    >>> from standout import METHODS
-    >>> METHODS["focus"].label()
-    'focus'
+    Example:
+        >>> from standout import METHODS
+        >>> METHODS["focus"].label()
+        'focus'
 
-    `keeps_decisions`: an arm once decided stays so. `intersects`: an arm's interval is
-    the intersection of all it ever had. `refines`: intervals are clipped to where means
-    can lie, theta and the means are estimated jointly, and every arm begins with as many
-    pulls as any decision takes. `spares_known`: the rule never chooses an arm whose cost
-    is infinite, so that means can be given as known. `anytime`: the rule for the goal of
-    the lowest error at any time. `crosses`: the joint certificate has a crossing bet, too.
-    `fallback`: the method that it is where the joint certificate is out of reach, and
-    intervals alone decide. `rho`: there is no threshold; outliers are the first 1 - rho of all
-    arms that part from the rest. `needs_bounded_rewards`, `can_subset`: what it is defined for.
+        `keeps_decisions`: an arm once decided stays so. `intersects`: an arm's interval is
+        the intersection of all it ever had. `refines`: intervals are clipped to where means
+        can lie, theta and the means are estimated jointly, and every arm begins with as many
+        pulls as any decision takes. `spares_known`: the rule never chooses an arm whose cost
+        is infinite, so that means can be given as known. `anytime`: the rule for the goal of
+        the lowest error at any time. `crosses`: the joint certificate has a crossing bet, too.
+        `fallback`: the method that it is where the joint certificate is out of reach, and
+        intervals alone decide. `rho`: there is no threshold; outliers are the first 1 - rho of all
+        arms that part from the rest. `needs_bounded_rewards`, `can_subset`: what it is defined for.
     """
 
     name: str
@@ -88,7 +104,7 @@ class Method:
     _plain: Method | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self._plain is None:  # One that `replace` makes of it remembers this one.
+        if self._plain is None:  # A copy made by `replace` keeps this reference.
             object.__setattr__(self, "_plain", self)
         if self.batch < 1 or self.batch != int(self.batch):
             raise MethodError(f"batch must be a whole number of at least 1, not {self.batch}")
@@ -119,7 +135,7 @@ class Method:
             raise MethodError(f"epsilon must lie in [0, 0.5), not {epsilon:g}")
 
     def subset_size(self, n_arms: int) -> int:
-        """Number of arms that the threshold is made from."""
+        """The number of arms that make the threshold."""
         if self.subset is None:
             return n_arms
         multiple, epsilon = self.subset
@@ -127,11 +143,11 @@ class Method:
         return min(n_arms, max(int(multiple * int(n_arms * epsilon + 1e-9)) + 1, SUBSET_FLOOR))
 
     def samples(self, n_arms: int) -> bool:
-        """Whether the threshold of so many arms is made from a growing sample of them."""
+        """Whether the threshold of this many arms is made from a growing sample of them."""
         return self.refines and self.range != RangeKind.ALGORITHM1 and n_arms >= SAMPLE_FROM
 
     def joins(self, problem: Problem, n_arms: int) -> bool:
-        """Whether there is one bet on all means together, besides the arms' intervals."""
+        """Whether there is a bet on all means together, besides the arms' intervals."""
         return (
             self.range == RangeKind.JOINT
             and self.rule == self.plain.rule
@@ -144,17 +160,17 @@ class Method:
         return self.crosses and self.flips(problem, n_arms)
 
     def flips(self, problem: Problem, n_arms: int) -> bool:
-        """Whether that bet certifies arms; otherwise it narrows the threshold's interval."""
+        """Whether the crossing bet certifies arms; otherwise it narrows the threshold."""
         return self.joins(problem, n_arms) and n_arms <= MOST_JOINT
 
     @property
     def learns(self) -> bool:
-        """Whether its rule and its best guess learn how the means are distributed."""
+        """Whether its rule and its best guess learn the distribution of the means."""
         return self.rule == self.anytime
 
     @property
     def is_robust(self) -> bool:
-        """Whether its threshold is that of median and MAD, not another or none."""
+        """Whether its threshold is that of median and MAD."""
         return self.range not in (RangeKind.MEAN_STD, RangeKind.DRAWN, RangeKind.GAPS)
 
     def interval_for(self, problem: Problem) -> IntervalKind:
@@ -163,11 +179,15 @@ class Method:
 
     @property
     def plain(self) -> Method:
-        """The method as it was defined, before any option."""
+        """The method without any options."""
         return cast("Method", self._plain)
 
     def label(self) -> str:
-        """Its name and options, as `parse_method` reads them back."""
+        """Its name and options, as `parse_method` reads them.
+
+        Returns:
+            Such as `focus:goal=anytime`.
+        """
         plain = self.plain
         options = []
         if self.subset is not None:
@@ -239,7 +259,7 @@ class Method:
         joint_delta = delta
         joint_rho = JOINT_RHO * rho
         if joins:
-            # Part for the arms' intervals, the rest for the bet. Of very many arms each is
+            # One share for the arms' intervals, the rest for the bet. With very many arms, each is
             # certified by its own interval.
             part = 0.5
             if flips:
@@ -266,7 +286,7 @@ class Method:
             high=float(high),
             lattice=1.0 if isinstance(noise, Bernoulli) else 0.0,
             tolerance=float(problem.tolerance),
-            # No arm can be decided with fewer pulls than that, so pull them at once.
+            # No arm can be decided with fewer pulls, so pull them at once.
             initial=max(1, round(math.log(n_arms / delta) / 2)) if self.refines else 1,
             batch=int(self.batch),
             growth=self._growth(n_arms, flips),
@@ -290,7 +310,7 @@ class Method:
         return getattr(self.fallback, option)
 
     def _growth(self, n_arms: int, flips: bool) -> float:
-        """A round looks at every arm, so with very many of them it pays to pull more in each."""
+        """A round looks at every arm, so with very many arms larger rounds are faster."""
         growth = self._own("growth", flips)
         if not self.refines:
             return float(growth)
@@ -298,11 +318,11 @@ class Method:
 
 
 def joint_share(n_arms: int) -> float:
-    """q of the joint bet: the part of each arm's factor that follows its rewards.
+    """q of the joint bet: the share of each arm's factor that follows its rewards.
 
-    Each arm that an alternative moves pays log(1/q), and all arms together about n q. The pulls
-    to the end hardly depend on it within a factor of two. An alternative that moves the threshold
-    of thousands moves more of them.
+    Each arm that an alternative moves costs log(1/q), and all arms together about n q. The number
+    of pulls changes little for values of q within a factor of two. With thousands of arms, an
+    alternative that moves the threshold moves more of them.
     """
     if n_arms > MOST_JOINT:
         return float(MANY_SHARE / math.sqrt(n_arms))

@@ -1,4 +1,4 @@
-"""The methods there are, and their names with options as texts."""
+"""The available methods, and the parsing of their names with options."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ def _built_in() -> dict[str, Method]:
 
 
 METHODS: Mapping[str, Method] = _built_in()
-"""What comes with this package, by name."""
+"""The methods of this package, by name."""
 
 
 def _offered() -> EntryPoints:
-    """What other packages offer; imported here since most commands need no more than ours."""
+    """The methods of other packages; imported here because most commands do not need them."""
     from importlib.metadata import entry_points
 
     return entry_points(group=GROUP)
 
 
 def all_methods() -> dict[str, Method]:
-    """Those of this package and those that other installed packages offer."""
+    """The methods of this package and of other installed packages."""
     others = {point.name: point for point in _offered()}
     return {**METHODS, **{name: _load(others[name]) for name in sorted(set(others) - set(METHODS))}}
 
 
 def find_method(name: str) -> Method:
-    """The method of that name, of this package or of another that is installed."""
+    """The method of that name, from this package or another installed one."""
     if name in METHODS:
         return METHODS[name]
     for point in _offered().select(name=name):
@@ -146,5 +146,5 @@ def _pick(what: str, choices: dict[str, Any], value: str) -> Any:
 
 
 def as_method(method: str | Method) -> Method:
-    """A method as given, or read from its text."""
+    """A method unchanged, or read from its text."""
     return method if isinstance(method, Method) else parse_method(method)

@@ -1,4 +1,4 @@
-"""Noise families: what one reward may look like around its arm's mean."""
+"""Noise families: how rewards scatter around their arm's mean."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ LARGEST = 1e100
 """Rewards, means and scales beyond this (and scales below its inverse) could overflow a sum
 or a square."""
 MOST_SIGMAS = 1e12
-"""A reward so many sigmas from 0 is known to no better than a ten-thousandth of sigma."""
+"""Rounding of a reward this many sigmas from 0 is a ten-thousandth of sigma."""
 NARROWEST = 1e-10
 """Smallest width of a range, in units of its ends."""
 
 
 @dataclass(frozen=True)
 class Noise:
-    """Base of the families.
+    """Base class of the families.
 
-    `sigma` is the scale of one reward: sub-Gaussian where the family has one,
-    infinite where it is not known. `support` are the smallest and the largest
-    possible reward, and so mean.
+    `sigma` is the scale of one reward: sub-Gaussian if the family has such a scale, infinite if it
+    is unknown. `support` has the smallest and the largest possible reward, and therefore mean.
     """
 
     name: ClassVar[str] = ""
@@ -31,11 +30,11 @@ class Noise:
     support: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
 
     def spec(self) -> str:
-        """The text that `parse_noise` reads back."""
+        """The text that `parse_noise` reads."""
         return self.name
 
     def check_reward(self, value: object) -> float:
-        """Give `value` back as a float, or say why it cannot be a reward."""
+        """The value as a float; raises `RewardError` if it cannot be a reward."""
         if isinstance(value, str | bytes):
             raise RewardError(f"reward {value!r} is not a number")
         try:
@@ -67,7 +66,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class _Scaled(Noise):
-    """A family whose scale is known, and stands in its text."""
+    """A family with a known scale, which is part of its text."""
 
     sigma: float = 1.0  # type: ignore[misc]  # a constant of the class in other families
 
@@ -87,12 +86,17 @@ class _Scaled(Noise):
 
 @dataclass(frozen=True)
 class Gaussian(_Scaled):
-    """Gaussian, or any sub-Gaussian, noise with a known scale: `sigma`, in the rewards' unit.
+    """Gaussian, or any sub-Gaussian, noise of known scale.
 
-    Raises `ProblemError` for a scale that is not positive.
+    Args:
+        sigma: The scale, in the rewards' unit.
 
-    >>> Gaussian(0.5).spec()
-    'gaussian:0.5'
+    Raises:
+        ProblemError: The scale is not positive.
+
+    Example:
+        >>> Gaussian(0.5).spec()
+        'gaussian:0.5'
     """
 
     name: ClassVar[str] = "gaussian"
@@ -100,10 +104,11 @@ class Gaussian(_Scaled):
 
 @dataclass(frozen=True)
 class GaussianUnknown(Noise):
-    """Gaussian noise; each arm has its own scale, and none is known.
+    """Gaussian noise with a different, unknown scale for each arm.
 
-    >>> GaussianUnknown().spec()
-    'gaussian'
+    Example:
+        >>> GaussianUnknown().spec()
+        'gaussian'
     """
 
     name: ClassVar[str] = "gaussian"
@@ -111,12 +116,17 @@ class GaussianUnknown(Noise):
 
 @dataclass(frozen=True)
 class HeavyTailed(_Scaled):
-    """Any noise with a standard deviation of at most `sigma` (in the rewards' unit), outliers too.
+    """Any noise with a bounded standard deviation, including outliers.
 
-    Raises `ProblemError` for a scale that is not positive.
+    Args:
+        sigma: The largest standard deviation of an arm's rewards, in their unit.
 
-    >>> HeavyTailed(2.0).spec()
-    'heavy:2.0'
+    Raises:
+        ProblemError: The scale is not positive.
+
+    Example:
+        >>> HeavyTailed(2.0).spec()
+        'heavy:2.0'
     """
 
     name: ClassVar[str] = "heavy"
@@ -126,8 +136,9 @@ class HeavyTailed(_Scaled):
 class Bernoulli(Noise):
     """Rewards 0 or 1.
 
-    >>> Bernoulli().check_reward(True)
-    1.0
+    Example:
+        >>> Bernoulli().check_reward(True)
+        1.0
     """
 
     name: ClassVar[str] = "bernoulli"
@@ -135,7 +146,7 @@ class Bernoulli(Noise):
     support: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def check_reward(self, value: object) -> float:
-        """Give `value` back as 0.0 or 1.0, or say that it is neither."""
+        """The value as 0.0 or 1.0; raises `RewardError` if it is neither."""
         reward = super().check_reward(value)
         if reward not in (0.0, 1.0):
             raise RewardError(
@@ -146,10 +157,18 @@ class Bernoulli(Noise):
 
 @dataclass(frozen=True)
 class Bounded(Noise):
-    """Any rewards within [low, high]; raises `ProblemError` for an empty range.
+    """Any rewards within a range.
 
-    >>> Bounded(1, 7).sigma
-    3.0
+    Args:
+        low: The smallest possible reward.
+        high: The largest possible reward.
+
+    Raises:
+        ProblemError: The range is empty.
+
+    Example:
+        >>> Bounded(1, 7).sigma
+        3.0
     """
 
     low: float = 0.0
@@ -180,7 +199,7 @@ class Bounded(Noise):
 
     @property
     def support(self) -> tuple[float, float]:  # type: ignore[override]
-        """Smallest and largest reward: the range that was given."""
+        """The smallest and the largest reward."""
         return (self.low, self.high)
 
     def spec(self) -> str:
@@ -194,8 +213,9 @@ NOISE_FORMS = "bernoulli, gaussian:SIGMA, gaussian (sigma unknown), bounded:A,B 
 def parse_noise(text: str) -> Noise:
     """Read `bernoulli`, `gaussian:0.5`, `gaussian`, `bounded:0,10` or `heavy:2`.
 
-    >>> parse_noise("gaussian:0.5").sigma
-    0.5
+    Example:
+        >>> parse_noise("gaussian:0.5").sigma
+        0.5
     """
     family, _, rest = text.strip().partition(":")
     try:

@@ -1,4 +1,4 @@
-"""What is asked: which arms stand out, how sure, under which noise."""
+"""The problem: which arms stand out, with which certainty, under which noise."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ MAD_SCALE = 1.4826
 MIN_ARMS = 3
 SMALLEST_DELTA = 1e-100
 SMALLEST_FACTOR, LARGEST_FACTOR = 1e-6, 1e6
-"""Of k * mad_scale: beyond these, the median or the MAD is lost to rounding."""
+"""Limits of k * mad_scale: beyond these, rounding swallows the median or the MAD."""
 
 
 class Side(StrEnum):
-    """Which outliers are looked for; the texts `high`, `low` and `both` do as well.
+    """The side on which outliers are looked for; the texts `high`, `low` and `both` work, too.
 
-    >>> Side("both") is Side.BOTH
-    True
+    Example:
+        >>> Side("both") is Side.BOTH
+        True
     """
 
     HIGH = "high"
@@ -35,27 +36,29 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, init=False)
 class Problem:
-    """An arm stands out when its mean exceeds median + k * mad_scale * MAD of all means.
+    """What stands out: an arm whose mean exceeds median + k * mad_scale * MAD of all means.
 
-    `noise` is how rewards scatter around an arm's mean: a family such as
-    `Gaussian(0.05)`, or its text, in the rewards' unit: `bernoulli` (0 or 1),
-    `gaussian:SIGMA` (sub-Gaussian of a known scale), `gaussian` (of any scale), `bounded:A,B`
-    (anything from A to B), `heavy:SIGMA` (a standard deviation of at most SIGMA).
-    `k` (at least 1) is how many scaled MADs from the median the threshold lies,
-    `delta` the accepted probability that any verdict is wrong. `mad_scale` is the
-    factor on the MAD: 1.4826 makes it match a standard deviation, 1 is the plain MAD.
+    Args:
+        noise: How rewards scatter around their arm's mean: a family such as `Gaussian(0.05)`, or
+            its text, in the rewards' unit: `bernoulli` (0 or 1), `gaussian:SIGMA` (sub-Gaussian of
+            known scale), `gaussian` (of any scale), `bounded:A,B` (any rewards from A to B),
+            `heavy:SIGMA` (a standard deviation of at most SIGMA).
+        k: The distance of the threshold from the median, in scaled MADs; at least 1, by default 3.
+        delta: The accepted probability that any verdict is wrong; 0.05 by default.
+        side: `high` (the default), `low` for means below median - k * mad_scale * MAD, or `both`.
+        tolerance: The distance from the threshold, in the rewards' unit, within which either
+            verdict counts as right; 0 by default.
+        mad_scale: The factor of the MAD: 1.4826 (the default) makes it match a standard deviation,
+            1 is the plain MAD.
+        k_low: The low side's own k, with `side="both"`; by default `k`.
 
-    `side="low"` looks for means below median - k * mad_scale * MAD: the mirror
-    image, that is the same question about the negated means. `side="both"` asks
-    both; `k_low`, if given, is the low side's own k. Arms within `tolerance`
-    (in the rewards' unit) of the threshold may go either way; all others must
-    be right.
+    Raises:
+        ProblemError: A value is not valid; the message says what to change.
 
-    Raises `ProblemError`, which says what cannot be asked and what to change.
-
-    >>> problem = Problem(noise="bernoulli", k=3, side="both")
-    >>> problem.factor, problem.noise, str(problem.side)
-    (4.4478, Bernoulli(), 'both')
+    Example:
+        >>> problem = Problem(noise="bernoulli", k=3, side="both")
+        >>> problem.factor, problem.noise, str(problem.side)
+        (4.4478, Bernoulli(), 'both')
     """
 
     noise: Noise
@@ -80,7 +83,7 @@ class Problem:
         given = {"k": k, "delta": delta, "mad_scale": mad_scale, "tolerance": tolerance}
         values = {name: _as_number(name, value) for name, value in given.items()}
         low = None if k_low is None else _as_number("k_low", k_low)
-        # A frozen dataclass is filled in once, here.
+        # A frozen dataclass can only be set this way.
         vars(self).update(values, noise=_as_noise(noise), side=_as_side(side), k_low=low)
         self._check()
 
@@ -118,20 +121,38 @@ class Problem:
 
     @property
     def factor(self) -> float:
-        """What the MAD is multiplied with."""
+        """The factor of the MAD in the threshold: k * mad_scale."""
         return self.factor_of(self.side)
 
     def factor_of(self, side: Side) -> float:
-        """A side's multiple of the MAD: the only place where mad_scale is applied."""
+        """A side's factor of the MAD; the only place that applies `mad_scale`.
+
+        Args:
+            side: `Side.HIGH` or `Side.LOW`.
+
+        Returns:
+            k or k_low, times `mad_scale`.
+        """
         is_low = side is Side.LOW and self.k_low is not None
         return (self.k_low if is_low else self.k) * self.mad_scale  # type: ignore[operator]
 
     def sides(self) -> tuple[Side, ...]:
-        """The sides that are looked at, each a question of its own."""
+        """The sides that are asked, each a separate question.
+
+        Returns:
+            One or two sides, the high one first.
+        """
         return (Side.HIGH, Side.LOW) if self.side is Side.BOTH else (self.side,)
 
     def check_arms(self, n_arms: int) -> None:
-        """Refuse a number of arms for which the question has no meaning."""
+        """Refuse a number of arms that is too small for the question.
+
+        Args:
+            n_arms: The number of arms.
+
+        Raises:
+            ProblemError: There are too few arms.
+        """
         if n_arms < MIN_ARMS:
             raise ProblemError(
                 f"at least {MIN_ARMS} arms are needed to speak of a median and its deviation, "
@@ -139,16 +160,20 @@ class Problem:
             )
 
     def question(self) -> Question:
-        """What is asked, as plain values."""
+        """The problem as plain values."""
         return Question(**vars(self) | {"side": str(self.side), "noise": self.noise.spec()})
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
+        """Plain values, ready for JSON.
+
+        Returns:
+            A mapping of the fields, with the noise as text.
+        """
         return self.question().to_dict()
 
 
 ProblemLike: TypeAlias = Problem | Question | Noise | str | Mapping[str, Any]
-"""What is taken for a `Problem`: one, its noise (the rest by default), or its fields."""
+"""Accepted as a `Problem`: a problem, its noise (with defaults), or its fields."""
 
 
 def as_problem(value: ProblemLike) -> Problem:
@@ -163,7 +188,7 @@ def as_problem(value: ProblemLike) -> Problem:
         The problem itself, or a new one.
 
     Raises:
-        ProblemError: The value is none of these, or asks what cannot be asked.
+        ProblemError: The value is none of these, or its question is not valid.
 
     Example:
         >>> as_problem("bernoulli") == as_problem({"noise": "bernoulli", "k": 3})

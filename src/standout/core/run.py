@@ -1,4 +1,4 @@
-"""A run that can be stepped by hand: ask what to pull, tell what came out."""
+"""A run in single steps: ask which arm to pull, tell its reward."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def start_state(
     rng: np.random.Generator,
     costs: Floats | None = None,
 ) -> State:
-    """A fresh state; draws the subset that makes the threshold, if the method has one."""
+    """A new state; draws the subset that makes the threshold, if the method has one."""
     sides = problem.sides()
     size = method.subset_size(n_arms)
     stage = None
@@ -55,7 +55,7 @@ def start_state(
         stage=stage,
         n_moments=n_moments,
         costs=costs,
-        # The paper's intervals are not clipped to the range of the rewards; ours are.
+        # Our intervals are clipped to the range of the rewards; the paper's are not.
         joins=method.joins(problem, n_arms),
         has_stages=method.range == RangeKind.JOINT,
         crosses=method.has_stages(problem, n_arms),
@@ -65,26 +65,33 @@ def start_state(
 
 
 class Run:
-    """One run of a method on a problem, in memory: `ask` for an arm, measure it, `tell`.
+    """One run of a method in memory: `ask` for an arm, measure it, `tell` its reward.
 
-    `problem` is a `Problem`, its fields as a mapping, or its noise alone (`"bernoulli"`).
-    `arms` are at least three distinct texts, numbers or other hashable values; they stay what
-    they are, except that texts lose blanks at their ends. `method` is a name of `METHODS`,
-    with options after a colon, or a `Method`; `rng` drives its random choices.
-    `budget` is the largest number of pulls, None for no end but certainty;
-    `given` is what is known before the first pull. Raises `ProblemError` or
-    `MethodError` for what cannot be run. For a run that outlives the program,
-    or has several workers, there is `Study`.
+    For a run that outlives the program or has several workers, use `Study`.
 
-    >>> import numpy as np
-    >>> problem = Problem(noise="gaussian:0.1", k=2)
-    >>> run = Run(problem, ["a", "b", "c", "d", "e"], "roai-lucb", np.random.default_rng(1))
-    >>> truth = {"a": 0.0, "b": 0.1, "c": 0.2, "d": 0.3, "e": 5.0}
-    >>> rewards = np.random.default_rng(2)
-    >>> while (arm := run.ask()) is not None:
-    ...     run.tell(arm, rewards.normal(truth[arm], 0.1))
-    >>> run.identification().outliers, str(run.reason)
-    (('e',), 'decided')
+    Args:
+        problem: A `Problem`, a mapping of its fields, or its noise alone (`"bernoulli"`).
+        arms: At least three distinct texts, numbers or other hashable values. The answer holds the
+            same values, except that blanks around a text are removed.
+        method: A name of `METHODS`, with options after a colon, or a `Method`.
+        rng: Drives the random choices of the method.
+        budget: The largest number of pulls; by default the run ends with certainty only.
+        given: What is known before the first pull.
+
+    Raises:
+        ProblemError: The problem or the arms are not valid.
+        MethodError: There is no such method, or it does not work for this problem.
+
+    Example:
+        >>> import numpy as np
+        >>> problem = Problem(noise="gaussian:0.1", k=2)
+        >>> run = Run(problem, ["a", "b", "c", "d", "e"], "roai-lucb", np.random.default_rng(1))
+        >>> truth = {"a": 0.0, "b": 0.1, "c": 0.2, "d": 0.3, "e": 5.0}
+        >>> rewards = np.random.default_rng(2)
+        >>> while (arm := run.ask()) is not None:
+        ...     run.tell(arm, rewards.normal(truth[arm], 0.1))
+        >>> run.identification().outliers, str(run.reason)
+        (('e',), 'decided')
     """
 
     def __init__(
@@ -102,11 +109,11 @@ class Run:
         arms = list(arms)
         self.arms = labels_of(arms)
         names = check_arms(self.arms)
-        # With 0 the answer is what was known beforehand.
+        # With a budget of 0, the answer is what was known before.
         self.budget = check_budget(budget, 0)
         self.spec = self.method.spec(problem, len(self.arms))
         self.rng = rng
-        # An arm is found by its name and as it was given, too: 7 as "7", "yew" as "yew ".
+        # An arm is found by its name and by the given value: 7 as "7", "yew" as "yew ".
         forms = (names, arms, self.arms)
         self._index = {key: i for keys in forms for i, key in enumerate(keys)}
         given = given or PriorFacts()
@@ -115,7 +122,7 @@ class Run:
         self._known = given.apply(problem, self.method, self.state, self._index)
         self._earlier = np.where(self.state.costs < math.inf, self.state.pulls, 0)
         if given.prior or given.known:
-            # What is known beforehand may decide some arms, or all of them.
+            # Prior knowledge may decide some arms, or all of them.
             engine.refresh(self.spec, self.state)
         self._is_stuck = False
         self._planned: deque[Any] = deque()
@@ -128,16 +135,25 @@ class Run:
     def ask(self, n: int) -> list[Any]: ...
 
     def ask(self, n: int | None = None) -> Any:
-        """The arm to pull next; with `n`, up to so many, an arm as often as it is to be pulled.
+        """The arm to pull next; with `n`, a list of at most `n` pulls.
 
-        None (an empty list) when the run has ended, or when the pulls of a
-        round are all handed out and not all told: the method plans the next
-        round from their rewards. Raises `ProblemError` unless `n` is at least 1.
+        Args:
+            n: The largest number of pulls; an arm may occur several times. By default, one arm
+                instead of a list.
 
-        >>> run.ask(), run.ask(5)
-        ('a', ['b', 'c'])
-        >>> print(run.ask())
-        None
+        Returns:
+            An arm, or None if the run has ended, or if all pulls of the round are handed out and
+            some rewards are missing: the method plans the next round from them. With `n` a list,
+            which may be empty.
+
+        Raises:
+            ProblemError: `n` is below 1.
+
+        Example:
+            >>> run.ask(), run.ask(5)
+            ('a', ['b', 'c'])
+            >>> print(run.ask())
+            None
         """
         try:
             count = 1 if n is None else operator.index(n)
@@ -155,16 +171,23 @@ class Run:
         return found[0] if found else None
 
     def tell(self, arm: Any, reward: float) -> None:
-        """Count one reward of an arm, asked for or not, in the rewards' unit.
+        """Count one reward of an arm, whether it was asked for or not.
 
-        When all that `ask` handed out of a round is told, intervals and
-        verdicts are brought up to date; otherwise with `update`. Raises
-        `ProblemError` for an arm that is not of this run, and `RewardError`
-        for a number that the noise cannot produce; neither counts anything.
+        When every pull that `ask` handed out in a round has its reward, intervals and verdicts are
+        updated; otherwise call `update`.
 
-        >>> run.tell("a", 1)
-        >>> run.pulls
-        1
+        Args:
+            arm: The arm.
+            reward: The reward, in the rewards' unit.
+
+        Raises:
+            ProblemError: The arm is not part of this run; nothing is counted.
+            RewardError: The noise cannot produce this number; nothing is counted.
+
+        Example:
+            >>> run.tell("a", 1)
+            >>> run.pulls
+            1
         """
         index = self._index.get(arm)
         if index is None:
@@ -179,10 +202,13 @@ class Run:
                 self.update()
 
     def choose(self) -> list[tuple[Any, int]]:
-        """The whole next round: which arms to pull, and how often each; empty at the end.
+        """The whole next round, for callers who measure a round at once.
 
-        For whoever measures a round at once: tell all of it, then `update`.
-        (`ask` does the same pull by pull; use one or the other.)
+        Tell all of its rewards, then call `update`. `ask` does the same pull by pull; use one or
+        the other.
+
+        Returns:
+            Pairs of an arm and its number of pulls; empty at the end.
         """
         if self.reason is not StopReason.RUNNING:
             return []
@@ -192,12 +218,12 @@ class Run:
         return [(self.arms[self.state.chosen[j]], int(self.state.amount[j])) for j in range(count)]
 
     def update(self) -> None:
-        """End the round: bring intervals, threshold and verdicts up to date with what was told."""
+        """End the round: update intervals, threshold and verdicts."""
         engine.end_round(self.spec, self.state)
 
     @property
     def pulls(self) -> int:
-        """Rewards counted so far."""
+        """The number of rewards that count."""
         return int(self.state.counters[PULLS])
 
     @property
@@ -207,7 +233,7 @@ class Run:
 
     @property
     def reason(self) -> StopReason:
-        """Why the run has ended, or that it is still running."""
+        """Why the run has ended, or `running`."""
         if self.is_decided:
             return StopReason.DECIDED
         if self.budget is not None and self.pulls >= self.budget:
@@ -215,13 +241,17 @@ class Run:
         return StopReason.STUCK if self._is_stuck else StopReason.RUNNING
 
     def identification(self, reason: StopReason | None = None) -> Identification:
-        """The answer as of the last round that is complete, or of the last `update`.
+        """The answer as of the last complete round, or of the last `update`.
 
-        `reason` says why the run ended where the run itself cannot know it
-        (`StopReason.INTERRUPTED`).
+        Args:
+            reason: Why the run ended, if the run itself cannot know it (`StopReason.INTERRUPTED`).
 
-        >>> run.identification().undecided
-        ('a', 'b', 'c')
+        Returns:
+            The answer.
+
+        Example:
+            >>> run.identification().undecided
+            ('a', 'b', 'c')
         """
         guess = np.zeros(len(self.arms), dtype=np.bool_)
         engine.best_guess(self.spec, self.state, guess)
@@ -237,7 +267,11 @@ class Run:
         return replace(found, problem=self.problem.question())
 
     def doubt(self) -> str | None:
-        """Why this run may never end without a tolerance or a budget, if that shows."""
+        """Why this run may never end without a tolerance or a budget.
+
+        Returns:
+            A sentence, or None.
+        """
         return doubt(self.spec, self.state, self.arms)
 
 

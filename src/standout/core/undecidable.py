@@ -33,8 +33,8 @@ def doubt(spec: Spec, state: State, arms: Sequence[str]) -> str | None:
     silent = left[_is_silent(state, left)]
     if len(silent) > 0:
         return (
-            f"arm {arms[int(silent[0])]!r} has given the same reward every time: no noise shows, "
-            "so that its scale cannot be told and it can never be decided; "
+            f"arm {arms[int(silent[0])]!r} has given the same reward every time: without "
+            "visible noise its scale is unknown, so it can never be decided; "
             "use gaussian:SIGMA or bounded:A,B noise"
         )
     if spec.tolerance > 0 or len(left) == 0:

@@ -1,5 +1,5 @@
 """The chance of each arm to stand out, by empirical Bayes: an estimate, never a certificate.
 
-Nothing is imported here: most commands on a study need only know whether a look is due
-(`until`), and what looks (`estimate`) takes a while to import.
+This module imports nothing. Most commands on a study only need to know whether the chances are
+due (`until`), and the computation (`estimate`) is slow to import.
 """

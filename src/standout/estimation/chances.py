@@ -1,4 +1,4 @@
-"""Chances of a run, or of an answer that was kept."""
+"""Chances of a run, or of a stored answer."""
 
 from __future__ import annotations
 
@@ -23,19 +23,28 @@ def chances(
 ) -> Chances:
     """For each arm of a run the chance that it stands out: an estimate, not a certificate.
 
-    `found` is a `Run`, or the `Identification` of one with its `problem`.
-    `false_share` is the largest share of wrong arms to expect among `flagged`;
-    `seed` drives the random draws, and the same input gives the same output. Raises
-    `ProblemError` for a share outside 0 to 1, and for an `Identification` whose noise
-    needs more than means and pulls (bounded, or Gaussian without a sigma): give the `Run`.
+    Args:
+        found: A `Run`, or the `Identification` of one.
+        problem: The problem, for an `Identification` without one.
+        false_share: The largest share of `flagged` that may be wrong, in expectation; 0.05 by
+            default.
+        seed: The seed of the random draws; the same input gives the same output.
 
-    >>> rng = np.random.default_rng(1)
-    >>> means = {"ash": 0.1, "elm": 0.2, "fir": 0.3, "oak": 0.2, "yew": 0.95}
-    >>> run = Run(Problem(noise="gaussian:0.2", k=2), list(means), "focus", rng, budget=60)
-    >>> while (arm := run.ask()) is not None:
-    ...     run.tell(arm, rng.normal(means[arm], 0.2))
-    >>> run.identification().outliers, chances(run).probable
-    ((), ('yew',))
+    Returns:
+        The chances.
+
+    Raises:
+        ProblemError: `false_share` is not between 0 and 1; or the noise of an `Identification`
+            needs more than means and pulls (bounded, or Gaussian without a sigma): pass the `Run`.
+
+    Example:
+        >>> rng = np.random.default_rng(1)
+        >>> means = {"ash": 0.1, "elm": 0.2, "fir": 0.3, "oak": 0.2, "yew": 0.95}
+        >>> run = Run(Problem(noise="gaussian:0.2", k=2), list(means), "focus", rng, budget=60)
+        >>> while (arm := run.ask()) is not None:
+        ...     run.tell(arm, rng.normal(means[arm], 0.2))
+        >>> run.identification().outliers, chances(run).probable
+        ((), ('yew',))
     """
     if isinstance(found, Run):
         evidence = evidence_of(found.spec, found.state)

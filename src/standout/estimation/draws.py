@@ -13,25 +13,25 @@ from standout.core.typing import Floats
 from standout.estimation.evidence import Readings
 
 STARTS = ((1, False), (4, True), (3, False), (2, True))
-"""How many groups each chain begins with, and whether they are atoms."""
+"""The number of groups at the start of each chain, and whether they are atoms."""
 MOST_DRAWS, FEWEST_DRAWS = 60, 20
 """Draws of a chain, with few and with many arms."""
 DRAW_EFFORT = 20_000
 """Arms times draws of a chain, about."""
 FEW_CHAINS = 2_000
-"""With more arms two chains have to do."""
+"""With more arms there are only two chains."""
 REACH = 2.0
 """Scale of the prior of places, in spreads of the estimates."""
 BEYOND = 3.0
-"""Groups lie at most so many spreads beyond the estimates."""
+"""Groups lie at most this many spreads beyond the estimates."""
 NARROWEST = 0.5
 """Width of the narrowest bell, in standard errors of few arms: less is as good as an atom."""
 FINEST = 1e-4
-"""A mean that is given is known to this part of the narrowest bell."""
+"""A known mean has this part of the narrowest bell as its error."""
 WIDEST_ANGLE = 0.45
-"""The widest beta distribution, in angles: wider ones stand for hardly a reward in all."""
+"""The widest beta distribution, in angles: wider ones amount to less than one reward."""
 KNOWN_REWARDS = 1e4
-"""A share that is given counts as one of so many rewards."""
+"""A known share counts as the mean of this many rewards."""
 _GOLDEN = 0.6180339887498949
 _NORMAL = 1.4826
 
@@ -40,9 +40,8 @@ _NORMAL = 1.4826
 class Draws:
     """Draws of all means.
 
-    `tails` has a row per draw and a column per arm: the arm's chance to stand out, given the
-    others. `thetas` has a row per side, and `scales` are standard deviations of the means,
-    in places.
+    `tails` has one row per draw and one column per arm: the arm's chance to stand out, given the
+    others. `thetas` has one row per side. `scales` are standard deviations of the means, in places.
     """
 
     tails: Floats
@@ -51,7 +50,7 @@ class Draws:
 
 
 def draws_of(readings: Readings, problem: Problem, seed: int) -> Draws:
-    """Draws under everything that the evidence leaves possible."""
+    """Draws from the posterior, given the evidence."""
     sides = problem.sides()
     is_mirrored = problem.side is Side.LOW
     if is_mirrored:
@@ -95,7 +94,7 @@ def _restored(
 
 
 def _middle_and_unit(readings: Readings) -> tuple[float, float]:
-    """What places are measured from and in, so that huge and tiny rewards are alike."""
+    """The origin and the unit of places, so that huge and tiny rewards are treated alike."""
     if readings.is_angle:
         return 0.0, 1.0
     seen = np.isfinite(readings.error)
@@ -107,7 +106,7 @@ def _middle_and_unit(readings: Readings) -> tuple[float, float]:
 
 
 def _spread(off: Floats, error: Floats) -> float:
-    """How far estimates scatter, by most of them; where most are equal, by the noise or by all."""
+    """The scatter of most estimates; if most are equal, that of the noise or of all."""
     low, high = np.quantile(off, [0.1, 0.9])
     usual = max(_NORMAL * float(np.median(np.abs(off))), float(high - low) / 2.563)
     return max(usual, float(np.median(error))) or float(np.max(np.abs(off)))

@@ -18,7 +18,7 @@ from standout.results import Chances, Threshold
 LEVEL = 0.9
 """Probability of the threshold's interval."""
 MOST_ARMS = 100_000
-"""They take some hundred megabytes of memory and some seconds."""
+"""This many arms take some hundred megabytes of memory and some seconds."""
 
 
 def estimate(
@@ -29,18 +29,20 @@ def estimate(
     false_share: float = FALSE_SHARE,
     seed: int = 0,
 ) -> Chances:
-    """Chances of all arms from what their rewards say.
+    """Chances of all arms from their rewards.
 
     Args:
         problem: What stands out, and how rewards scatter.
         evidence: Pulls, means and scatter of each arm.
         arms: Their names.
-        false_share: The largest share of wrong arms to expect among those flagged.
+        false_share: The largest share of `flagged` that may be wrong, in expectation.
         seed: Drives the draws.
 
+    Returns:
+        The chances.
+
     Raises:
-        ProblemError: For a `false_share` that is not between 0 and 1, and for more than
-            `MOST_ARMS` arms.
+        ProblemError: `false_share` is not between 0 and 1, or there are more than `MOST_ARMS` arms.
     """
     if not 0 < false_share < 1:
         raise ProblemError(f"the false share must lie between 0 and 1, not {false_share}")
@@ -57,10 +59,10 @@ def estimate(
 
 
 def _chance(draws: Draws, readings: Readings, problem: Problem) -> Floats:
-    """Each arm's chance; arms with the same evidence have the same, the mean of theirs."""
+    """Each arm's chance; arms with the same evidence share the mean of theirs."""
     chance = np.clip(draws.tails, 0.0, 1.0).mean(axis=0)
     if any(problem.factor_of(side) < 1 for side in problem.sides()):
-        # Counted, not averaged: so few draws make no certainty.
+        # Counted, not averaged: few draws are no certainty.
         chance = (chance * len(draws.tails) + 0.5) / (len(draws.tails) + 1.0)
     order = readings.order()
     group = np.cumsum(starts_of(readings.take(order))) - 1
@@ -105,7 +107,7 @@ def _result(
 
 
 def _likely(thetas: Floats, seen: Flags) -> Threshold:
-    """Where a threshold probably is; nowhere in particular as long as nothing is measured."""
+    """The interval that probably contains a threshold; unbounded before the first reward."""
     if not seen.any():
         return Threshold(-np.inf, np.inf, np.nan)
     low, middle, high = np.quantile(thetas, [(1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2]).tolist()

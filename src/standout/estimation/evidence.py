@@ -1,4 +1,4 @@
-"""What the rewards say about each arm's mean: an estimate and its standard error."""
+"""The evidence about each arm's mean: an estimate and its standard error."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from standout.core.state import Spec, State, means_of
 from standout.core.typing import Flags, Floats, Ints
 
 FEWEST_DOF = 3.0
-"""Degrees of freedom of the variance that arms share, at least: it has to have a mean."""
+"""The fewest degrees of freedom of the shared variance, so that it has a mean."""
 PRETENDED = 0.5
-"""Variances of bounded rewards count the first guess, the middle of the range, as so many."""
+"""The middle of the range counts as this many rewards in variances of bounded rewards."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """One entry per arm: number and mean of its rewards, and how these scatter.
+    """One entry per arm: number and mean of its rewards, and their scatter.
 
-    `means` is NaN for an arm without rewards. `squares` are sums of squared
-    deviations from the arm's own mean, NaN where they were not kept.
-    `known` marks means that are given exactly; their pulls do not matter.
+    `means` is NaN for an arm without rewards. `squares` are sums of squared deviations from the
+    arm's own mean, NaN if they were not kept. `known` marks means that are known exactly; their
+    pulls do not matter.
     """
 
     pulls: Ints
@@ -51,13 +51,12 @@ def evidence_of(spec: Spec, state: State) -> Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Readings:
-    """The evidence on the scale that the prior lives on, one entry per arm.
+    """The evidence on the scale of the prior, one entry per arm.
 
-    There each arm's `place` scatters around its mean with standard deviation
-    `error` (0: known, infinite: no rewards) and `dof` degrees of freedom. For
-    rewards of 0 and 1 the scale is the angle asin(sqrt(mean)), on which the error
-    does not depend on the mean, and `ones` and `zeros` count them; else it is that
-    of the rewards and both are None.
+    On this scale, each arm's `place` scatters around its mean with standard deviation `error` (0:
+    known, infinite: no rewards) and `dof` degrees of freedom. For rewards of 0 and 1, the scale is
+    the angle asin(sqrt(mean)), on which the error does not depend on the mean, and `ones` and
+    `zeros` count the rewards. Otherwise it is the scale of the rewards, and both are None.
     """
 
     place: Floats
@@ -100,7 +99,7 @@ class Readings:
 
 
 def starts_of(readings: Readings) -> Flags:
-    """Whether each of the arms, which are in order, differs from the one before it."""
+    """Whether each arm, in sorted order, differs from the one before it."""
     keys = np.stack([np.nan_to_num(readings.place), readings.error, readings.dof])
     starts = np.ones(keys.shape[1], dtype=np.bool_)
     starts[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
@@ -153,12 +152,11 @@ def _variances(
 
 
 def _shared(dof: Floats, squares: Floats, means: Floats) -> tuple[Floats, Floats]:
-    """Each arm's variance, drawn towards that of all by as much as the arms are alike.
+    """Each arm's variance, shrunk towards the common one by as much as the arms are alike.
 
-    The variances are taken for draws from a scaled inverse chi-square distribution
-    with d0 degrees of freedom around s0^2, found from the mean and the variance of
-    the estimates' (Smyth 2004, by moments in place of logarithms: an arm whose
-    rewards are all equal has no logarithm).
+    The variances are modelled as draws from a scaled inverse chi-square distribution with d0
+    degrees of freedom around s0^2, fitted to the mean and the variance of the estimates (Smyth
+    2004, with moments in place of logarithms, because an arm with equal rewards has no logarithm).
     """
     total = dof.sum()
     if total <= 0 or squares.sum() <= 0:

@@ -9,14 +9,14 @@ import numpy as np
 from standout.core.typing import Floats, Ints
 
 FALSE_SHARE = 0.05
-"""Of flagged arms, unless asked otherwise, at most so many are expected to be wrong."""
+"""The default for the largest expected share of wrong arms among flagged ones."""
 
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """Positions of arms, the highest chance first, and what is expected of them.
+    """Positions of arms, the highest chance first, and their expected errors.
 
-    The shares are NaN where there is nothing to have a share of.
+    A share of an empty list is NaN.
     """
 
     flagged: Ints
@@ -27,15 +27,15 @@ class Lists:
 
 
 def lists_of(chance: Floats, false_share: float) -> Lists:
-    """The longest list with at most this share of wrong arms expected, and the best guess.
+    """The longest list with at most this expected share of wrong arms, and the best guess.
 
-    Wrong arms are expected with 1 less their chance; the mean of that over the
-    first so many arms only grows with their number.
+    An arm is wrong with 1 minus its chance. The mean of this over the first arms grows with their
+    number.
     """
     order = np.argsort(-chance, kind="stable")
     ranked = chance[order]
     share = np.cumsum(1.0 - ranked) / np.arange(1, len(chance) + 1)
-    # A hair more, so that 19 times 1 and once 0 make a list of 20 at 5 %.
+    # Slightly more, so that 19 chances of 1 and one of 0 make a list of 20 at 5 %.
     length = int(np.count_nonzero(share <= false_share + 1e-12))
     total = float(chance.sum())
     return Lists(

@@ -10,29 +10,35 @@ from standout.estimation.lists import FALSE_SHARE
 from standout.results import Chances
 
 UNSEEN = 0.002
-"""Wrong arms that a few hundred draws cannot see: nothing smaller is promised."""
+"""A few hundred draws cannot resolve fewer wrong arms, so nothing smaller is promised."""
 MOST_ARMS = 20_000
-"""With more, a look at the chances would keep everyone waiting for seconds."""
+"""With more arms, computing the chances would take seconds."""
 MANY = 1_000
 GROWTH, GROWTH_MANY = 1.1, 1.25
-"""From one look to the next the pulls grow by this; by the second with more than `MANY` arms."""
+"""The factor of pulls from one look to the next; the second with more than `MANY` arms."""
 
 
 @dataclass(frozen=True)
 class Until:
-    """Ends a run as soon as its chances promise this; an estimate, never a certificate.
+    """Ends a run as soon as its chances promise this: an estimate, never a certificate.
 
-    `errors`: at most so many arms are expected to be on the wrong side of the best
-    guess. `false_share` with `missed_share`: of the flagged arms at most that share is
-    expected to be wrong, and of all arms that stand out at most that share to be
-    missed. Where several are given, all have to hold. Chances that carry a note, since they
-    lean on more than the data, promise nothing. Raises `ProblemError` for what cannot be
-    promised.
+    If several values are given, all must hold. Chances with a note depend on more than the data and
+    promise nothing.
 
-    >>> Until(errors=0.5)
-    Until(errors=0.5)
-    >>> str(Until.parse("false-share=0.05,missed-share=0.1"))
-    'false-share=0.05,missed-share=0.1'
+    Args:
+        errors: The largest expected number of arms on the wrong side of the best guess.
+        false_share: The largest expected share of flagged arms that are wrong, between 0 and 1.
+        missed_share: The largest expected share of arms that stand out and are not flagged; goes
+            with `false_share`.
+
+    Raises:
+        ProblemError: A value cannot be promised.
+
+    Example:
+        >>> Until(errors=0.5)
+        Until(errors=0.5)
+        >>> str(Until.parse("false-share=0.05,missed-share=0.1"))
+        'false-share=0.05,missed-share=0.1'
     """
 
     errors: float | None = None
@@ -55,7 +61,17 @@ class Until:
 
     @classmethod
     def parse(cls, text: str) -> Until:
-        """From `errors=0.5` or `false-share=0.05,missed-share=0.05`; raises `ProblemError`."""
+        """Read `errors=0.5` or `false-share=0.05,missed-share=0.05`.
+
+        Args:
+            text: The promise.
+
+        Returns:
+            The same as an object.
+
+        Raises:
+            ProblemError: The text is not a promise.
+        """
         found: dict[str, float] = {}
         for part in text.split(","):
             name, _, value = (piece.strip() for piece in part.partition("="))
@@ -81,10 +97,11 @@ class Until:
 
     @property
     def words(self) -> str:
-        """What is promised, for people.
+        """The promise in words.
 
-        >>> Until.parse("errors=0.5").words
-        'at most 0.5 wrong arms expected'
+        Example:
+            >>> Until.parse("errors=0.5").words
+            'at most 0.5 wrong arms expected'
         """
         parts = []
         if self.errors is not None:
@@ -98,13 +115,17 @@ class Until:
 
     @property
     def flag_share(self) -> float:
-        """The share of wrong arms that lists are made for."""
+        """The `false_share` for which lists are made."""
         return FALSE_SHARE if self.false_share is None else self.false_share
 
     def excess(self, found: Chances) -> float:
-        """How much larger than promised the worst of what is promised is; at most 1 if it holds.
+        """The worst ratio of an expected error to the promised one; at most 1 if the promise holds.
 
-        `found` has to be made with this `flag_share`.
+        Args:
+            found: Chances made with this `flag_share`.
+
+        Returns:
+            The ratio.
         """
         if found.note is not None:
             return math.inf
@@ -116,11 +137,25 @@ class Until:
         return worst
 
     def is_met(self, found: Chances) -> bool:
-        """Whether chances that were made with this `flag_share` promise it."""
+        """Whether the chances keep the promise.
+
+        Args:
+            found: Chances made with this `flag_share`.
+
+        Returns:
+            True if they do.
+        """
         return self.excess(found) <= 1.0
 
     def check_arms(self, n_arms: int) -> None:
-        """Raise `ProblemError` for more arms than chances are worked out for on the way."""
+        """Refuse more arms than the chances can handle during a run.
+
+        Args:
+            n_arms: The number of arms.
+
+        Raises:
+            ProblemError: There are too many arms.
+        """
         if n_arms > MOST_ARMS:
             raise ProblemError(
                 f"until works with at most {MOST_ARMS:,} arms, not {n_arms:,}: give a budget"
@@ -128,10 +163,10 @@ class Until:
 
 
 def expected_missed(found: Chances) -> float:
-    """The share of arms that stand out expected not to be flagged; 0 of 0 is 0.
+    """The expected share of arms that stand out but are not flagged; 0 of 0 is 0.
 
-    Where hardly any arm stands out there is hardly one to be missed: the share is no larger
-    than the chance that there is an arm to miss, and so than the sum of these chances.
+    If few arms stand out, few can be missed: the share is at most the chance that there is an arm
+    to miss, and so at most the sum of these chances.
     """
     flagged = set(found.flagged)
     left = 0.0
@@ -141,11 +176,11 @@ def expected_missed(found: Chances) -> float:
 
 
 def is_look_due(before: int, after: int, n_arms: int) -> bool:
-    """Whether the chances are looked at once pulls have grown from `before` to `after`.
+    """Whether the chances are computed when pulls grow from `before` to `after`.
 
-    The first look is after as many pulls as arms; then pulls grow by a tenth or more from look
-    to look, so that all looks together cost about as much as a few dozen. Depends
-    on these numbers alone: whoever works a run out anew looks at the same moments.
+    The first look is after as many pulls as arms. Then pulls grow by a tenth or more between looks,
+    so all looks together cost about as much as a few dozen. The result depends only on these
+    numbers, so a replay looks at the same moments.
     """
     return _looks(after, n_arms) > _looks(before, n_arms)
 

@@ -1,4 +1,4 @@
-"""A live study: ask what to measure, report what came out, from anywhere, at any time."""
+"""A live study: ask what to measure, tell the rewards, from several processes, over any time."""
 
 from __future__ import annotations
 
@@ -68,19 +68,20 @@ T = TypeVar("T")
 
 
 class Study(StudyInterface):
-    """One study in a database; make it with `Study.create`, find it with `Study.open`.
+    """One study in a database; create it with `Study.create`, open it with `Study.open`.
 
-    Any number of processes and threads may use the same study at once. A
-    method returns when what it did is on disk.
+    Any number of processes and threads may use the same study at once. A method that changes the
+    study returns when the change is on disk.
 
-    >>> study = Study.create("bags.db", ["ash", "elm", "fir"], Problem(noise="bernoulli", k=2))
-    >>> while ticket := study.ask():
-    ...     _ = study.tell(ticket, 1.0 if ticket.arm == "fir" else 0.0)
-    ...     if study.status().pulls >= 30:
-    ...         break
-    >>> study.close()
-    >>> Study.open("bags.db").status().pulls
-    30
+    Example:
+        >>> study = Study.create("bags.db", ["ash", "elm", "fir"], Problem(noise="bernoulli", k=2))
+        >>> while ticket := study.ask():
+        ...     _ = study.tell(ticket, 1.0 if ticket.arm == "fir" else 0.0)
+        ...     if study.status().pulls >= 30:
+        ...         break
+        >>> study.close()
+        >>> Study.open("bags.db").status().pulls
+        30
     """
 
     _noted: tuple[int, str | None] | None = None
@@ -123,17 +124,17 @@ class Study(StudyInterface):
 
     @property
     def until(self) -> Until | None:
-        """What the chances have to promise for the study to end, if that was asked."""
+        """What the chances must promise for the study to end early, if this was asked."""
         return self._state.until
 
     @property
     def lease(self) -> float:
-        """Seconds after which a ticket is handed out again, unless asked for otherwise."""
+        """Seconds until a ticket is handed out again, by default."""
         return self._state.lease
 
     @property
     def ordered(self) -> bool:
-        """Whether an arm's rewards are counted in the order of asking."""
+        """Whether an arm's rewards count in the order of asking."""
         return self._state.is_ordered
 
     @property
@@ -176,32 +177,46 @@ class Study(StudyInterface):
         patience: float = PATIENCE,
         clock: Clock | None = None,
     ) -> Study:
-        """Begin a study in a file, or in a PostgreSQL database given by its URL.
+        """Create a study in a file or a PostgreSQL database.
 
-        It ends when all is certain, when `budget` pulls are told, or, with `until`, as soon as
-        the chances promise that: `errors=0.5`, or `false-share=0.05,missed-share=0.05`.
-        A ticket is handed out again `lease` seconds after it was asked for; without one, that
-        adapts to how long answers take (a day at first);
-        `pause_after` failures of an arm in a row pause it. An arm's rewards are
-        counted in the order in which its pulls were handed out, and wait for
-        each other if need be. With `ordered=False` they are counted as they
-        come: right only if measurements are made one after the other, or if
-        how long one takes has nothing to do with its value. `costs` are those of a
-        pull, by arm (1 where not given); `seed` drives the method's own random
-        choices. `items` are what a rating page shows for an arm (`text`,
-        `image`, `html`), `page` how it asks (see `standout.study.rating`).
-        With `room`, arms may be added later (`add_arms`) until there are so many; delta is shared
-        by all of these from the beginning. `axis` says what a reward is, with its unit, for the
-        axes of pictures: "Delay in minutes".
-        `patience` is for how many seconds a busy database is waited for,
-        `clock` gives the time (seconds since 1970) instead of the database.
+        Args:
+            place: The path of a file, or the URL of a PostgreSQL database.
+            arms: At least three distinct names.
+            problem: What stands out and how rewards scatter.
+            method: A name of `METHODS`, with options after a colon, or a `Method`.
+            name: The study's name; `main` by default.
+            budget: The largest number of pulls; by default the study ends with certainty only.
+            until: Ends the study early, as soon as the chances promise it: `errors=0.5`, or
+                `false-share=0.05,missed-share=0.05`.
+            seed: Drives the random choices of the method; 0 by default.
+            lease: Seconds until a ticket is handed out again; by default it adapts to the time that
+                answers take (a day at first).
+            pause_after: Pause an arm after this many failures in a row; by default never.
+            ordered: Whether an arm's rewards count in the order in which its pulls were handed out,
+                and wait for each other if needed. With false they count in the order of arrival,
+                which is right only if measurements are made one after the other, or if the duration
+                of a measurement does not depend on its value.
+            costs: The cost of a pull, by arm; 1 by default.
+            items: What a rating page shows for an arm: `text`, `image` or `html`.
+            page: The texts and buttons of the rating page (see `standout.study.rating`).
+            room: The largest number of arms that the study may have later (`add_arms`); delta is
+                shared by all of these from the beginning. By default no arm can be added.
+            axis: The name of a reward with its unit, for the axes of pictures: "Delay in minutes".
+            patience: Seconds to wait for a busy database.
+            clock: A function for the time, in seconds since 1970, in place of the database's.
 
-        Raises `StudyExistsError` if the name is taken there, `ProblemError` or
-        `MethodError` for what cannot be asked, `StorageError` if the place
-        cannot be used.
+        Returns:
+            The study.
 
-        >>> Study.create("peas.db", ["a", "b", "c"], Problem(noise="gaussian:0.1"), budget=50)
-        Study('main' at '...peas.db')
+        Raises:
+            StudyExistsError: The name is taken there.
+            ProblemError: The problem, the arms or a setting is not valid.
+            MethodError: There is no such method, or it does not work for this problem.
+            StorageError: The place cannot be used.
+
+        Example:
+            >>> Study.create("peas.db", ["a", "b", "c"], Problem(noise="gaussian:0.1"), budget=50)
+            Study('main' at '...peas.db')
         """
         check_name(name, "study")
         kept = check_items(items, check_arms(arms))
@@ -228,13 +243,24 @@ class Study(StudyInterface):
         patience: float = PATIENCE,
         clock: Clock | None = None,
     ) -> Study:
-        """Find a study; `name` is needed only where a database holds several.
+        """Open an existing study.
 
-        `patience` and `clock` are those of `create`. Raises `NoStudyError` if
-        it is not there, and `StorageError` if the place cannot be used.
+        Args:
+            place: The path of a file, or the URL of a PostgreSQL database.
+            name: The study's name; needed only if the database has several.
+            patience: Seconds to wait for a busy database.
+            clock: A function for the time, in seconds since 1970, in place of the database's.
 
-        >>> Study.open("beans.db").arms
-        ('ash', 'elm', 'fir')
+        Returns:
+            The study.
+
+        Raises:
+            NoStudyError: There is no such study.
+            StorageError: The place cannot be used.
+
+        Example:
+            >>> Study.open("beans.db").arms
+            ('ash', 'elm', 'fir')
         """
         wait = arguments.seconds("patience", patience)
         store = open_store(place, patience=wait, clock=clock)
@@ -286,10 +312,13 @@ class Study(StudyInterface):
     def in_one_transaction(
         self, changes: Sequence[Callable[[Transaction], T]]
     ) -> list[T | StandoutError]:
-        """Carry out several requests in one transaction: one wait for the disk for all.
+        """Carry out several requests in one transaction.
 
-        Each gives its result or, if something was wrong with it, the error; it
-        has then changed nothing.
+        Args:
+            changes: The requests.
+
+        Returns:
+            For each request its result, or the error that refused it without any change.
         """
 
         def attempt(turn: Transaction) -> list[T | StandoutError]:
@@ -306,10 +335,17 @@ class Study(StudyInterface):
         return self._change(attempt)
 
     def holder(self, ticket: Ticket | int) -> str | None:
-        """The worker that was given a ticket (or reported it); None if there is no such ticket.
+        """The worker that holds a ticket, or that told its reward.
 
-        >>> study.holder(study.ask(worker="lab 3"))
-        'lab 3'
+        Args:
+            ticket: The ticket or its number.
+
+        Returns:
+            The worker's name, or None if there is no such ticket.
+
+        Example:
+            >>> study.holder(study.ask(worker="lab 3"))
+            'lab 3'
         """
         with self._reading():
             return queries.holder(self._state, ticket)
@@ -403,7 +439,7 @@ class Study(StudyInterface):
 
     @property
     def page(self) -> dict[str, Any] | None:
-        """How the rating page asks people, as given when the study was created."""
+        """The texts and buttons of the rating page, as given at creation."""
         page = self._state.definition.page
         return None if page is None else dict(page)
 
@@ -432,10 +468,10 @@ class Study(StudyInterface):
         return estimate(problem, evidence, arms, false_share=false_share, seed=seed)
 
     def _note(self) -> str | None:
-        """Why what is left may never be decided, for pages that ask often.
+        """Why the undecided arms may never be decided, for pages that ask often.
 
-        Finding out takes a while with many arms, so the note is kept until
-        the pulls have grown by a fiftieth. Called inside a transaction.
+        The computation is slow with many arms, so the note is cached until the pulls have grown by
+        2 %. Called inside a transaction.
         """
         state = self._state
         if state.is_stopped:
@@ -446,13 +482,20 @@ class Study(StudyInterface):
         return self._noted[1]
 
     def items(self, arms: Iterable[str] | None = None) -> dict[str, Parts]:
-        """What a rating page shows for these arms (all unless given), where there is something.
+        """The items of arms: what a rating page shows for them.
 
-        By arm: `text`, `image` or `html`. Raises `StudyError` for an arm that
-        is not of this study.
+        Args:
+            arms: The arms; all by default.
 
-        >>> study.items(["ash"])
-        {}
+        Returns:
+            By arm with an item: `text`, `image` or `html`.
+
+        Raises:
+            StudyError: The study has no such arm.
+
+        Example:
+            >>> study.items(["ash"])
+            {}
         """
         state = self._state
         positions = None if arms is None else [queries.position_of(state, arm) for arm in arms]
@@ -461,21 +504,30 @@ class Study(StudyInterface):
         return {state.arms[place]: parts for place, parts in found.items()}
 
     def trace(self) -> Trace:
-        """The threshold's interval and the number of undecided arms over the pulls, as arrays.
+        """The history of the threshold's interval and of the number of undecided arms.
 
-        Not every pull is kept: from one entry to the next they grow by 2 % or more.
+        Returns:
+            Arrays over the pulls. From one entry to the next, pulls grow by 2 % or more.
 
-        >>> len(study.trace())
-        0
+        Example:
+            >>> len(study.trace())
+            0
         """
         with self._reading():
             return queries.read_trace(self._state)
 
     def arm_history(self, position: int) -> ArmHistory:
-        """How one arm came to where it stands; `position` is its place in `arms`.
+        """The history of one arm's mean and interval.
 
-        >>> study.arm_history(0).arm
-        'ash'
+        Args:
+            position: The arm's position in `arms`.
+
+        Returns:
+            The history.
+
+        Example:
+            >>> study.arm_history(0).arm
+            'ash'
         """
         from standout.study.events.arm_history import arm_history
 
@@ -483,21 +535,33 @@ class Study(StudyInterface):
             return arm_history(self._state, position).with_names(self.rater_names())
 
     def rater_names(self) -> dict[str, str]:
-        """What people read instead of the raters' ids: the label of a link, or `rater 7`.
+        """Readable names in place of the raters' ids: the label of a link, or `rater 7`.
 
-        >>> study.rater_names()
-        {}
+        Returns:
+            Names by id.
+
+        Example:
+            >>> study.rater_names()
+            {}
         """
         with self._reading() as session:
             labels = {one.token.id: one.token.label for one in read_all(session)}
             return readable_names(self._state.ledger.workers, labels)
 
     def failures(self, limit: int = 100, before: int | None = None) -> list[Failure]:
-        """Up to `limit` tickets that were given back, newest first, from before a `seq` on.
+        """Tickets that were given back, newest first.
 
-        >>> study.fail(study.ask(), "dropped")
-        >>> [(failure.arm, failure.reason) for failure in study.failures()]
-        [('ash', 'dropped')]
+        Args:
+            limit: The largest number of failures; 100 by default.
+            before: Only failures with a smaller `seq`.
+
+        Returns:
+            The failures.
+
+        Example:
+            >>> study.fail(study.ask(), "dropped")
+            >>> [(failure.arm, failure.reason) for failure in study.failures()]
+            [('ash', 'dropped')]
         """
         limit = arguments.whole("limit", limit, 1, arguments.MOST_TICKETS)
         if before is not None:
@@ -507,21 +571,25 @@ class Study(StudyInterface):
 
     @property
     def rewards(self) -> int:
-        """How many rewards are in the log, counted or not."""
+        """The number of rewards in the log, counted or not."""
         return self._state.ledger.size
 
     @property
     def is_stopped(self) -> bool:
-        """Whether the study had stopped when this handle last looked."""
+        """Whether the study had stopped at the last access by this object."""
         return self._state.is_stopped
 
     def pulse(self) -> Pulse:
-        """The little that shows whether anything has changed, as cheap as can be.
+        """A few numbers that show whether anything has changed; very fast.
 
-        >>> before = study.pulse()
-        >>> _ = study.ask()
-        >>> study.pulse().seq > before.seq
-        True
+        Returns:
+            The progress; `seq` grows with every change.
+
+        Example:
+            >>> before = study.pulse()
+            >>> _ = study.ask()
+            >>> study.pulse().seq > before.seq
+            True
         """
         with self._reading():
             state = self._state
@@ -534,20 +602,28 @@ class Study(StudyInterface):
             return [replace(one, worker=shown.get(one.worker, one.worker)) for one in tickets]
 
     def forecast(self) -> int | None:
-        """How many pulls are left, roughly; None when that cannot be told (too early, no end).
+        """About how many pulls are left.
 
-        The method is played on with rewards like those told so far, which
-        takes half a second.
+        The method is simulated with rewards drawn from those recorded so far, which takes half a
+        second.
 
-        >>> print(study.forecast())
-        None
+        Returns:
+            The number of pulls, or None if it is too early or no end is in sight.
+
+        Example:
+            >>> print(study.forecast())
+            None
         """
         return self._forecaster().pulls_left()
 
     def forecast_range(self, seed: int = 0) -> Forecast | None:
-        """How many pulls are left, and between which numbers probably; None as in `forecast`.
+        """About how many pulls are left, with an interval, from several simulations.
 
-        Played on several times, with random choices that `seed` drives.
+        Args:
+            seed: Drives the random choices; 0 by default.
+
+        Returns:
+            The forecast, or None as in `forecast`.
         """
         return self._forecaster().forecast(seed)
 
@@ -555,35 +631,48 @@ class Study(StudyInterface):
         return self._forecaster().endings()
 
     def _forecaster(self) -> StudyForecaster:
-        """What to play on from; other threads may use the study meanwhile."""
+        """The data for a forecast; other threads may use the study meanwhile."""
         from standout.study.forecast import StudyForecaster
 
         with self._reading():
             return StudyForecaster(self._state)
 
     def history(self) -> history.History:
-        """Every reward ever told, in the order of telling; one array per column.
+        """Every recorded reward, in the order of recording.
 
-        >>> _ = study.tell(arm="fir", reward=1.0)
-        >>> log = study.history()
-        >>> len(log), float(log["reward"][0])
-        (1, 1.0)
+        Returns:
+            One array per column.
+
+        Example:
+            >>> _ = study.tell(arm="fir", reward=1.0)
+            >>> log = study.history()
+            >>> len(log), float(log["reward"][0])
+            (1, 1.0)
         """
         with self._reading():
             return history.history(self._state)
 
     def export(self, file: IO[Any], form: str = "csv", *, raw: bool = False) -> int:
-        """Write the history as `csv`, `json` (text files) or `parquet` (a binary one); its length.
+        """Write the history, in batches.
 
-        CSV and JSON are written as they are read, whatever the history's size. In
-        a CSV, names that a spreadsheet would run as formulas get a `'` in front,
-        unless `raw`. Raises `StudyError` for another form, `MissingExtraError` if
-        Parquet's package is not installed.
+        Args:
+            file: A text file for `csv` and `json`, a binary one for `parquet`.
+            form: `csv` (the default), `json` or `parquet`.
+            raw: Whether names in a CSV stay unchanged. By default a name that a spreadsheet would
+                run as a formula gets a leading `'`.
 
-        >>> import io
-        >>> file = io.StringIO()
-        >>> study.export(file), file.getvalue().strip()
-        (0, 'seq,time,arm,reward,ticket,asked,worker,status,turn')
+        Returns:
+            The number of rewards.
+
+        Raises:
+            StudyError: There is no such form.
+            MissingExtraError: The package for Parquet is not installed.
+
+        Example:
+            >>> import io
+            >>> file = io.StringIO()
+            >>> study.export(file), file.getvalue().strip()
+            (0, 'seq,time,arm,reward,ticket,asked,worker,status,turn')
         """
         if form not in history.FORMS:
             raise StudyError(f"no format {shown(form)}; there are {', '.join(history.FORMS)}")
@@ -595,24 +684,33 @@ class Study(StudyInterface):
         return self.rewards
 
     def export_parts(self, form: str = "csv", *, raw: bool = False) -> Iterator[str]:
-        """The history as it is now, as `csv` or `json`, in parts of some thousand rewards.
+        """The current history as text, in parts of some thousand rewards.
 
-        `raw`: as in `export`.
+        Args:
+            form: `csv` (the default) or `json`.
+            raw: As in `export`.
+
+        Yields:
+            The parts.
         """
         if form not in history.TEXTS:
             raise StudyError(f"no format {shown(form)}; there are {', '.join(history.TEXTS)}")
         return history.TEXTS[form](self.history(), raw)
 
     def verify(self, head: str | None = None) -> Verification:
-        """Work everything out anew from the log, and compare with what is stored.
+        """Recompute everything from the log and compare it with what is stored.
 
-        It also sees that the file is whole.
+        It also checks that the file is intact.
 
-        `head` is a digest that was noted earlier (`Status.head`, in hex): one of
-        the steps must have it.
+        Args:
+            head: An earlier digest (`Status.head`, in hexadecimal); one of the steps must have it.
 
-        >>> bool(study.verify()), study.verify().problems
-        (True, ())
+        Returns:
+            The result; its `problems` are empty if all is well.
+
+        Example:
+            >>> bool(study.verify()), study.verify().problems
+            (True, ())
         """
         from standout.study.events.fold import verify
 
@@ -637,10 +735,10 @@ class Study(StudyInterface):
         return self._change(lambda turn: turn.handle(request, who, key), key)
 
     def _change(self, change: Callable[[Transaction], T], key: str | None = None) -> T:
-        """Carry out a change in one transaction, then the look at the chances that it made due.
+        """Make a change in one transaction, then compute the chances if they are due.
 
-        A transaction that broke before its commit is tried once more. If the connection broke
-        during the commit, the events in the database tell whether it was done.
+        A transaction that fails before its commit is repeated once. If the connection breaks during
+        the commit, the events in the database show whether it was done.
         """
         with self._lock:
             done: list[tuple[Transaction, T]] = []
@@ -656,7 +754,7 @@ class Study(StudyInterface):
     def _attempt_twice(
         self, change: Callable[[Transaction], T], done: list[tuple[Transaction, T]]
     ) -> None:
-        """A transaction; once more if the connection was gone before it changed anything."""
+        """A transaction, repeated once if the connection broke before any change."""
         try:
             self._attempt(change, done)
         except UnavailableError as error:
@@ -667,7 +765,7 @@ class Study(StudyInterface):
     def _attempt(
         self, change: Callable[[Transaction], T], done: list[tuple[Transaction, T]]
     ) -> None:
-        """One transaction; what it came to is added to `done` before the commit."""
+        """One transaction; its result is added to `done` before the commit."""
         self._memory.rehearse()
         events: list[Event] = []
         try:
@@ -679,7 +777,7 @@ class Study(StudyInterface):
                 if events:
                     self._memory.write(session, events)
         except BaseException as error:
-            # A request that was refused has changed nothing; anything else leaves doubt.
+            # A refused request has changed nothing; after any other error the outcome is unknown.
             is_refused = isinstance(error, StandoutError) and not isinstance(error, StorageError)
             if not is_refused or events:
                 self._memory.forget()
@@ -692,7 +790,7 @@ class Study(StudyInterface):
         done: list[tuple[Transaction, T]],
         key: str | None,
     ) -> None:
-        """Find out whether a commit whose end is not known was done; try again if it was not."""
+        """Find out whether an uncertain commit was done; repeat the transaction if it was not."""
         try:
             if not self._are_written(done[-1][0]):
                 self._attempt(change, done)
@@ -708,9 +806,9 @@ class Study(StudyInterface):
         return event is not None and event.digest == last.digest
 
     def _look(self) -> None:
-        """Look at the chances, outside of any transaction, and end the study if they promise it.
+        """Compute the chances outside of any transaction, and end the study if they promise it.
 
-        A look that cannot be made is made when the next one is due.
+        If this fails, it is repeated when the chances are due the next time.
         """
         look = self._state.look
         if look is not None:
@@ -722,7 +820,7 @@ class Study(StudyInterface):
     def _reading(self) -> Iterator[Session]:
         """A transaction that sees the study at one moment; inside another one, that one.
 
-        So several looks are of the same moment if they stand in one block.
+        Several reads in one block see the same moment.
         """
         with self._lock:
             if self._reader is not None:
@@ -748,5 +846,5 @@ class Study(StudyInterface):
 
 
 def _key(given: str | None) -> str:
-    """The key of a call: as given, or one that is surely new."""
+    """The given key, or a new one."""
     return new_key() if given is None else arguments.key_text(given)

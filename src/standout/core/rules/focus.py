@@ -299,7 +299,8 @@ METHODS = (
         refines=True,
         spares_known=True,
         growth=0.02,
-        summary="pulls what shrinks the binding overlap most; tight intervals, exact range",
+        summary="pulls the arms that best separate undecided arms from the threshold; tight "
+        "intervals, exact range",
         reference="standout, docs/focus.md",
     ),
 )

@@ -236,7 +236,7 @@ METHODS = (
         refines=True,
         spares_known=True,
         growth=0.05,
-        summary="one bet on all means together, and what makes its cheapest alternative dearer",
+        summary="one bet on all means together; pulls raise the cost of its cheapest alternative",
         reference="standout, docs/joint.md",
     ),
 )

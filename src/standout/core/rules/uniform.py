@@ -44,7 +44,7 @@ METHODS = (
     Method(
         name="random",
         rule=random,
-        summary="uniform sampling with the same threshold and stop rule; the baseline",
+        summary="uniform sampling with the same threshold and stopping rule; the baseline",
         reference=f"{ZHU}, § 7",
     ),
     Method(

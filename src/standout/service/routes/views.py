@@ -170,7 +170,7 @@ async def following(service: ServiceOf, name: str) -> Response:
 @router.get(
     "/forecast",
     response_model=model_of(Forecast) | None,
-    responses={200: {"description": "Pulls left; null when that cannot be told."}},
+    responses={200: {"description": "Pulls left; null if there is no forecast."}},
 )
 async def forecast(service: ServiceOf, name: str) -> Response:
     """How many pulls are left, roughly, and between which numbers probably."""

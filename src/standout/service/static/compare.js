@@ -54,12 +54,12 @@ function words(studies, rows) {
     `${plural(rows.length, "arm")} in ${all}; ${only}.`,
     said(stand, `No arm is known to stand out in ${all}.`, `${plural(stand.length, "arm")} ${stand.length === 1 ? "stands" : "stand"} out in ${all}:`),
     said(against, "No arm stands out for certain in one and certainly not in another.", "For certain in one and certainly not in another:"),
-    said(apart, "Nowhere are the intervals of an arm apart.", "Intervals apart, so that the means differ:"),
+    said(apart, "No arm has disjoint intervals.", "Disjoint intervals, so the means differ:"),
     `All of this holds together with probability at least ${percent(1 - Math.min(1, delta))}. An arm is judged against its own study’s threshold.`,
   ];
   const units = new Set(studies.map((data) => `${rewards(data.head.problem.noise)}${data.head.axis ? `, ${data.head.axis}` : ""}`));
-  if (rows.length === 0) lines.splice(1, 4, `There is nothing to compare: arms go by their names, and none is in ${all}.`);
-  else if (units.size > 1) lines.splice(1, 0, `Take care: means may not be in one unit (${[...units].join("; ")}).`);
+  if (rows.length === 0) lines.splice(1, 4, `There is nothing to compare: arms are matched by name, and none is in ${all}.`);
+  else if (units.size > 1) lines.splice(1, 0, `Caution: the means may have different units (${[...units].join("; ")}).`);
   return lines.map((text) => make("li", { text }));
 }
 

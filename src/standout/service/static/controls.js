@@ -242,10 +242,10 @@ function code(rows) {
     draw("rect", { width: size, height: size, fill: "#fff" }), draw("path", { d, fill: "#000" }));
 }
 
-/** What was done with a token, as changes are told. */
+/** The history of a token, in the form of changes. */
 function tokenChanges(token) {
   const words = `${token.role}’s token for ${token.study === null ? "every study" : "this study"}: ${shown(token.label || token.id, 80)}`;
-  const made = { time: token.created, words: `made a ${words}`.replace("a owner", "an owner"), worker: token.made_by, reason: "" };
+  const made = { time: token.created, words: `made ${token.role === "owner" ? "an" : "a"} ${words}`, worker: token.made_by, reason: "" };
   const ended = { time: token.revoked, words: `revoked the ${words}`, worker: token.revoked_by, reason: "" };
   return token.revoked === null ? [made] : [made, ended];
 }

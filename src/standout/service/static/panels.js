@@ -132,7 +132,7 @@ function question(head) {
     low: `below median − ${at(k)}`,
     both: `above median + ${at(k)} or below median − ${at(low)}`,
   }[side];
-  const near = tolerance > 0 ? ` Within ${Number(tolerance.toPrecision(4))} of the threshold, either answer will do.` : "";
+  const near = tolerance > 0 ? ` Within ${Number(tolerance.toPrecision(4))} of the threshold, either verdict counts as right.` : "";
   return `An arm stands out if its mean lies ${where}. Wrong with probability at most ${percent(delta)}, for ${rewards(noise)}.${near} Created ${time(head.created)}.`;
 }
 
@@ -176,10 +176,10 @@ function thresholdFigure(term, { lower, upper, estimate }) {
 
 function leftFigure(head, forecast) {
   if (head.stopped) return figure("Pulls left", "0", isKnown(head.stopped_at) ? `stopped ${time(head.stopped_at)}` : null);
-  if (forecast === undefined) return figure("Pulls left", "…", "working it out");
-  if (forecast === null) return figure("Pulls left", "–", "cannot be told yet");
+  if (forecast === undefined) return figure("Pulls left", "…", "computing");
+  if (forecast === null) return figure("Pulls left", "–", "not known yet");
   if (head.budget !== null && forecast.lower >= head.budget - head.counts.pulls) {
-    return figure("Pulls left", count(head.budget - head.counts.pulls), "all that the budget leaves");
+    return figure("Pulls left", count(head.budget - head.counts.pulls), "the rest of the budget");
   }
   const range = forecast.upper === null ? `${short(forecast.lower)} or more, no end in sight` : `${short(forecast.lower)} to ${short(forecast.upper)}`;
   return figure("Pulls left", `≈\u2009${short(forecast.pulls_left)}`, `probably ${range}`);
@@ -199,15 +199,15 @@ export function showNext(data, go) {
   const words = head.stopped
     ? "Nothing: the study has stopped."
     : head.next.length === 0
-      ? "Nothing at the moment: it waits for what is pending."
-      : "If somebody asked now, these pulls would be handed out:";
+      ? "Nothing at the moment: the method waits for pending pulls."
+      : "The next pulls to hand out:";
   say(find("next-words"), words);
   const groups = new Map();
   for (const row of head.next) groups.set(row.why, [...(groups.get(row.why) ?? []), row]);
   const items = [...groups].map(([why, rows]) =>
     make("li", {}, make("p", { class: "small", text: WHY[why] ?? why }), make("p", { class: "next-arms" }, ...rows.map((row) => nextArm(data, row, go)))),
   );
-  // Whoever is at one of these with the keyboard is not thrown out by an update.
+  // An update must not take the keyboard focus from one of these.
   if (!list.contains(document.activeElement)) list.replaceChildren(...items);
 }
 

@@ -79,9 +79,9 @@ async function handle(failure) {
     return;
   }
   if (failure.code === "not_yours" && now.strange++ > 0) {
-    message("This page needs cookies", "Your browser keeps none for it, so that your answers cannot be told from those of others. Allow cookies for this page and load it again.");
+    message("This page needs cookies", "Your browser blocks them, so your answers cannot be distinguished from those of others. Allow cookies for this page and load it again.");
   } else if (failure.code === "not_yours") {
-    notice("That item had gone to someone else; here is another.");
+    notice("That item went to another rater; here is a new one.");
     show(await send("/next", {}));
   } else if (failure.status === 401) {
     find("loading").hidden = true;
