@@ -26,7 +26,6 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CLASSES = (standout.Study, standout.Client, RemoteStudy, standout.Run)
 # For servers, reports and whoever writes a method; they say what they do without an example.
 PLAIN = {
-    "in_one_transaction",
     "export_parts",
     "forecast_range",
     "choose",

@@ -32,7 +32,8 @@ from standout.results import (
     Verification,
 )
 from standout.results.serialisation import shapes_of
-from standout.service.answers import model_of, to_json
+from standout.service.answers import model_of
+from standout.service.service import to_json
 from standout.study import Study
 from standout.study.view import view
 

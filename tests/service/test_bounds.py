@@ -14,10 +14,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from standout.service import cache
-from standout.service.answers import PIECE, to_json
-from standout.service.cache import Recent
-from standout.service.queues import LOOKING, Queues
+from standout.service import open_studies
+from standout.service.open_studies import Recent
+from standout.service.service import LOOKING, PIECE, Queues, to_json
 from standout.study import Study, backup
 from tests.patience import HANGS
 from tests.service.conftest import API, begin
@@ -69,12 +68,12 @@ def test_reports_of_many_studies_are_not_all_kept(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("standout.report.page.render_report", lambda study, **_: study.name)
-    for number in range(2 * cache.MOST_REPORTS):
+    for number in range(2 * open_studies.MOST_REPORTS):
         path = begin(client, f"study {number}")
         for _ in range(2):
             assert client.get(f"{path}/report").text == f"study {number}"
             assert client.get(f"{path}/forecast").status_code == 200
-    assert entries(client)["reports"] == cache.MOST_REPORTS
+    assert entries(client)["reports"] == open_studies.MOST_REPORTS
 
 
 def test_a_restored_file_that_goes_on_otherwise_has_its_own_report(
@@ -209,7 +208,7 @@ def test_a_long_look_keeps_nobody_from_telling(client: TestClient) -> None:
     gate, begun = threading.Event(), threading.Event()
 
     def look() -> bool:
-        with service.studies.reader("trees")._reading():
+        with service.studies.reader("trees").memory.reading():
             begun.set()
             return gate.wait(HANGS)
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from standout import Problem, Study
-from standout.service.cache import Kept, Recent, kept_or_new
+from standout.service.open_studies import Kept, Recent, kept_or_new
 
 
 def test_many_who_ask_at_once_wait_for_one(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 from standout import Problem
 from standout.errors import BatchError, StandoutError, StudyError, ToldError
 from standout.study import Study, Ticket
+from standout.study.events.requests import Ask, Tell, TellAndAsk
 from standout.study.transaction import Transaction
 from tests.study.conftest import Clock
 from tests.study.test_conformance import ARMS, MEANS, SIGMA, finish, make
@@ -88,7 +89,8 @@ def test_together_is_one_after_the_other(place: str) -> None:
 
     def request(name: str, reward: float) -> Callable[[Transaction], list[Ticket]]:
         ticket = held[name][0]
-        return lambda turn: turn.tell_and_ask([(ticket, reward)], worker=name)[1]
+        wanted = TellAndAsk(Tell([(ticket, reward)]), Ask())
+        return lambda turn: list(turn.handle(wanted, name).asked.tickets)
 
     for _ in range(200):
         names = [name for name in "abc" if held[name]]
@@ -96,8 +98,8 @@ def test_together_is_one_after_the_other(place: str) -> None:
             break
         rewards = {name: rng.normal(MEANS[held[name][0].arm], SIGMA) for name in names}
         requests = [request(name, rewards[name]) for name in names]
-        requests.insert(1, lambda turn: turn.tell_many([(10**6, 0.0)]))  # type: ignore[arg-type]
-        found = one.in_one_transaction(requests)
+        requests.insert(1, lambda turn: turn.handle(Tell([(10**6, 0.0)]), "w"))  # type: ignore[arg-type,return-value]
+        found = one.memory.in_one_transaction(requests)
         assert isinstance(found.pop(1), BatchError)
         for name, tickets in zip(names, found, strict=True):
             assert not isinstance(tickets, StandoutError)
@@ -115,8 +117,8 @@ def test_a_broken_request_undoes_them_all(place: str) -> None:
     study = make(place)
     tickets = study.ask(2)
     with pytest.raises(ZeroDivisionError):
-        study.in_one_transaction(
-            [lambda turn: turn.tell_many([(tickets[0], 0.0)]), lambda _: 1 / 0]
+        study.memory.in_one_transaction(
+            [lambda turn: turn.handle(Tell([(tickets[0], 0.0)]), "w"), lambda _: 1 / 0]
         )
     assert study.status().pulls == 0
     study.tell(tickets[0], 1.0)

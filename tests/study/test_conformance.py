@@ -313,7 +313,7 @@ def test_history_as_tables(place: str) -> None:
 
 def test_snapshots_are_a_cache(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without them, or with damaged ones, a study is the same; only opening takes longer."""
-    monkeypatch.setattr("standout.study.memory.SNAPSHOT_EVENTS", 20)
+    monkeypatch.setattr("standout.study.transaction.SNAPSHOT_EVENTS", 20)
     study = make(place)
     finish(study)
     study.tell_many([(arm, MEANS[arm]) for arm in ARMS * 3])
@@ -322,7 +322,7 @@ def test_snapshots_are_a_cache(place: str, monkeypatch: pytest.MonkeyPatch) -> N
         kept = session.snapshot(study._key)
     assert kept is not None
     number, packed, parts = kept
-    assert Study.open(place)._memory._kept == number
+    assert Study.open(place).memory._kept == number
     bad = (packed[:-9], b"", packed.replace(packed[20:30], bytes(10)))
     for each in (None, *bad):
         with study._store.write() as session:
@@ -330,7 +330,7 @@ def test_snapshots_are_a_cache(place: str, monkeypatch: pytest.MonkeyPatch) -> N
             if each is not None:
                 session.put_snapshot(study._key, number, None, each, parts[0])
         with Study.open(place) as again:
-            assert again._memory._kept is None
+            assert again.memory._kept is None
             assert again.status() == expected
             assert again.verify().problems == ()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from standout.study import Study
-from standout.study.reward_table import read_reward_table
+from standout.study.report_data import read_reward_table
 from tests.study.conftest import Clock
 from tests.study.test_conformance import ARMS, make
 

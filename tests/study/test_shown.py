@@ -193,7 +193,7 @@ def test_trace_survives_a_failed_write(place: str, monkeypatch: pytest.MonkeyPat
     study = make(place)
     tickets = study.ask(5)
     with monkeypatch.context() as patch:
-        patch.setattr(study._memory, "write", lambda *_: 1 / 0)
+        patch.setattr(study.memory, "write", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             study.tell_many([(t, MEANS[t.arm]) for t in tickets])
     assert len(study.trace()) == 0

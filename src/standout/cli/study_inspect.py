@@ -220,7 +220,7 @@ def list_studies(
 
 
 def _list_one(place: str) -> list[tuple[str, StudyRow]]:
-    from standout.study.listing import list_studies as read_list
+    from standout.study.view import list_studies as read_list
 
     shown, rows = read_list(place)
     return [(shown, row) for row in rows]

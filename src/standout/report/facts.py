@@ -23,8 +23,7 @@ from standout.report.words import answer
 from standout.results import Chances, Forecast, Interval, StudyView
 from standout.results.interval import by_side
 from standout.study import Study
-from standout.study.report_data import ReportData, read_report_data
-from standout.study.reward_table import RewardTable
+from standout.study.report_data import ReportData, RewardTable, read_report_data
 from standout.text import iso
 
 PAPER = (

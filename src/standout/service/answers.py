@@ -1,8 +1,7 @@
-"""Answers: results as JSON, and the models that describe them, both made from their fields."""
+"""The models that describe answers, made from the fields of results."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from enum import Enum
 from functools import cache
@@ -10,48 +9,11 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, Field, create_model
-from starlette.responses import Response
 
 from standout.results import Result
 from standout.results.serialisation import shapes_of
 
-PIECE = 1_000
-"""Entries of a list that are written in one go: meanwhile no other thread can do anything."""
-
 Count = Annotated[int, Field(ge=0)]
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-
-def answer(content: Result | dict[str, Any] | None, status: int = 200) -> Response:
-    """A result (or something plain already) as the answer to a request."""
-    return Response(to_json(content), status_code=status, media_type="application/json")
-
-
-def to_json(content: Result | dict[str, Any] | None) -> bytes:
-    """JSON in UTF-8; of an object, the long lists are written in pieces."""
-    plain = content.to_dict() if isinstance(content, Result) else content
-    if plain is not None and any(_is_long(value) for value in plain.values()):
-        pairs = (f"{_dump(str(key))}:{_dump_long(value)}" for key, value in plain.items())
-        body = "{" + ",".join(pairs) + "}"
-    else:
-        body = _dump(plain)
-    # Half a surrogate pair cannot be in a name, but may be in a reason.
-    return body.encode("utf-8", "replace")
-
-
-def _is_long(value: Any) -> bool:
-    return isinstance(value, list) and len(value) > PIECE
-
-
-def _dump(content: Any) -> str:
-    return _ENCODER.encode(content)
-
-
-def _dump_long(value: Any) -> str:
-    if not _is_long(value):
-        return _dump(value)
-    begins = range(0, len(value), PIECE)
-    return "[" + ",".join([_dump(value[i : i + PIECE])[1:-1] for i in begins]) + "]"
 
 
 def sent(

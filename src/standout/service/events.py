@@ -10,13 +10,16 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from standout.errors import StandoutError
 from standout.results import Pulse
 from standout.service.open_studies import OpenStudies
-from standout.service.queues import Queues
 from standout.service.security.auth import FRESH
 from standout.service.settings import Settings
+
+if TYPE_CHECKING:
+    from standout.service.service import Queues
 
 MOST_LISTENERS = 200
 """Per study and process."""

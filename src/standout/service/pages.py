@@ -21,7 +21,6 @@ from pydantic import Field
 from starlette.responses import Response
 
 from standout.pictures import marks
-from standout.service.answers import answer
 from standout.service.errors import ApiError
 from standout.service.past import read_past
 from standout.service.pictures import policy_for
@@ -29,7 +28,7 @@ from standout.service.pictures import router as pictures
 from standout.service.rating.routes import router as rating
 from standout.service.schemas import Body, PastRewards
 from standout.service.security.auth import Owner, identify
-from standout.service.service import ServiceOf
+from standout.service.service import ServiceOf, answer
 from standout.study.csv_files import read_arms, read_items
 
 router = APIRouter(include_in_schema=False)

@@ -13,12 +13,11 @@ from starlette.responses import Response
 
 from standout.errors import NoPictureError, NoStudyError
 from standout.pictures.item_files import PREFIX, read_picture, write_picture
-from standout.service.answers import answer
 from standout.service.errors import ApiError
 from standout.service.rating.questions import image_policy
 from standout.service.schemas import Body
 from standout.service.security.auth import Anyone, Identity, Owner, check
-from standout.service.service import Service, ServiceOf
+from standout.service.service import Service, ServiceOf, answer
 from standout.study.storage.tokens import Role
 
 router = APIRouter(include_in_schema=False)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    model_validator,
 )
 
 from standout.errors import ProblemError
 from standout.study.arguments import TEN_YEARS
-from standout.study.events import requests
 from standout.study.rating import PAGE_KEYS, PARTS
 from standout.study.storage.tokens import Role
 from standout.study.token_links import HERE
-
-if TYPE_CHECKING:
-    pass
 
 BIGGEST = 2**63 - 1
 LONGEST_KEY = 200
@@ -160,10 +155,6 @@ class Asking(Body):
         "for whoever lost an answer.",
     )
 
-    def request(self, count: int) -> requests.Ask:
-        """So many tickets, as the study is asked for them."""
-        return requests.Ask(count, self.lease, self.known)
-
 
 class Ask(Asking):
     """How many pulls to hand out."""
@@ -179,12 +170,6 @@ class Reward(Body):
     ticket: TicketNumber | None = None
     arm: ArmName | None = None
     reward: Number = Field(examples=[1.0])
-
-    @model_validator(mode="after")
-    def _has_one(self) -> Self:
-        if self.ticket is None and self.arm is None:
-            raise ValueError("say of which ticket, or of which arm")
-        return self
 
 
 class Tell(Asking):

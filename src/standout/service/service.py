@@ -1,28 +1,236 @@
-"""What the routes work with, made once per process."""
+"""What the routes work with: the studies, and blocking work in threads.
+
+Each kind of work has its own queue, so that none keeps another waiting. Requests that change a
+study wait in a line of its own. While one transaction is being written, those that come in gather,
+and all of them share the next one: the disk is waited for once, not once for each.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import json
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar
 
+import anyio
 from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
+from standout.errors import StandoutError
 from standout.results import Result, Status
-from standout.service.answers import answer
-from standout.service.cache import Caches
 from standout.service.events import Hub
-from standout.service.open_studies import OpenStudies
-from standout.service.queues import Queues
+from standout.service.open_studies import Caches, OpenStudies
 from standout.service.security.auth import Gate
 from standout.service.settings import Settings
 from standout.study import Study
 from standout.study.transaction import Transaction
 
+P = ParamSpec("P")
 T = TypeVar("T")
+
+MOST_TOGETHER = 32
+"""Requests in one transaction."""
+GATHER = 3
+"""Turns of the event loop before a transaction begins: answers go out and requests that are here
+already come in. They need the same processor anyway, and the more go together the less each
+costs; nothing that has not arrived is waited for."""
+WRITING, QUICK, LOOKING, SLOW = 8, 4, 2, 2
+"""At a time: changes (of different studies); what measuring waits for; views and lists; reports,
+forecasts and exports."""
+
+
+PIECE = 1_000
+"""Entries of a list that are written in one go: meanwhile no other thread can do anything."""
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def answer(content: Result | dict[str, Any] | None, status: int = 200) -> Response:
+    """A result (or something plain already) as the answer to a request."""
+    return Response(to_json(content), status_code=status, media_type="application/json")
+
+
+def to_json(content: Result | dict[str, Any] | None) -> bytes:
+    """JSON in UTF-8; of an object, the long lists are written in pieces."""
+    plain = content.to_dict() if isinstance(content, Result) else content
+    if plain is not None and any(_is_long(value) for value in plain.values()):
+        pairs = (f"{_dump(str(key))}:{_dump_long(value)}" for key, value in plain.items())
+        body = "{" + ",".join(pairs) + "}"
+    else:
+        body = _dump(plain)
+    # Half a surrogate pair cannot be in a name, but may be in a reason.
+    return body.encode("utf-8", "replace")
+
+
+def _is_long(value: Any) -> bool:
+    return isinstance(value, list) and len(value) > PIECE
+
+
+def _dump(content: Any) -> str:
+    return _ENCODER.encode(content)
+
+
+def _dump_long(value: Any) -> str:
+    if not _is_long(value):
+        return _dump(value)
+    begins = range(0, len(value), PIECE)
+    return "[" + ",".join([_dump(value[i : i + PIECE])[1:-1] for i in begins]) + "]"
+
+
+class _Waiting(NamedTuple):
+    request: Callable[[Study, Transaction], Any]
+    future: asyncio.Future[Any]
+
+
+class Line:
+    """The requests that wait to change one study."""
+
+    def __init__(self, find: Callable[[], Study]) -> None:
+        self.find = find
+        self.waiting: deque[_Waiting] = deque()
+
+    def carry_out(self, chosen: list[_Waiting]) -> list[Any]:
+        """The study with a result or an error for each; if something breaks, each on its own."""
+        try:
+            study = self.find()
+            results = study.memory.in_one_transaction(
+                [partial(one.request, study) for one in chosen]
+            )
+            return [one if isinstance(one, StandoutError) else (study, one) for one in results]
+        except StandoutError as error:
+            return [error] * len(chosen)
+        except Exception as error:
+            if len(chosen) == 1:
+                return [error]
+        return [result for one in chosen for result in self.carry_out([one])]
+
+
+class Queues:
+    """Runs functions beside the event loop."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, Line] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._limits = {
+            queue: anyio.CapacityLimiter(count)
+            for queue, count in (
+                ("write", WRITING),
+                ("quick", QUICK),
+                ("look", LOOKING),
+                ("shared", LOOKING),  # Taken inside one of "look".
+                ("slow", SLOW),
+                ("probe", 1),
+            )
+        }
+        self._shared: dict[tuple[str, int | None], asyncio.Task[bytes]] = {}
+        self._probe: asyncio.Task[bool] | None = None
+
+    async def _run(self, queue: str, call: Callable[[], T]) -> T:
+        return await anyio.to_thread.run_sync(call, limiter=self._limits[queue])
+
+    async def write(self, call: Callable[[], T]) -> T:
+        """Change a study in a transaction of its own; the study's lock decides the order."""
+        return await self._run("write", call)
+
+    async def change(
+        self,
+        name: str,
+        find: Callable[[], Study],
+        request: Callable[[Study, Transaction], T],
+    ) -> tuple[Study, T]:
+        """Ask or tell, in one transaction with others that wait; the study, and what came of it.
+
+        `find` gives the study, in the thread that writes: to look for it first
+        would mean to wait behind those who only look.
+        """
+        line = self._lines.get(name)
+        if line is None:
+            line = self._lines[name] = Line(find)
+            task = asyncio.get_running_loop().create_task(self._move(name, line))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        future: asyncio.Future[tuple[Study, T]] = asyncio.get_running_loop().create_future()
+        line.waiting.append(_Waiting(request, future))
+        return await future
+
+    async def _move(self, name: str, line: Line) -> None:
+        """Carry out what waits until nothing does; then the line is forgotten."""
+        try:
+            for _ in range(GATHER):
+                await asyncio.sleep(0)
+            while line.waiting:
+                count = min(len(line.waiting), MOST_TOGETHER)
+                chosen = [line.waiting.popleft() for _ in range(count)]
+                results = await self.write(partial(line.carry_out, chosen))
+                for one, result in zip(chosen, results, strict=True):
+                    _settle(one.future, result)
+                for _ in range(GATHER):
+                    await asyncio.sleep(0)
+        finally:
+            self._lines.pop(name, None)
+
+    async def quick(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Something short that whoever measures has to wait for: tokens, items."""
+        return await self._run("quick", partial(function, *args, **kwargs))
+
+    async def probe(self, call: Callable[[], object], seconds: float) -> bool:
+        """Whether a call ends well within `seconds`; one that hangs is not made a second time."""
+        if self._probe is None:
+            self._probe = asyncio.get_running_loop().create_task(self._try(call))
+        task = self._probe
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+        return bool(done) and task.result()
+
+    async def _try(self, call: Callable[[], object]) -> bool:
+        try:
+            await self._run("probe", call)
+        except StandoutError:
+            return False
+        finally:
+            self._probe = None
+        return True
+
+    async def look(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Something that changes nothing, for those who look on."""
+        return await self._run("look", partial(function, *args, **kwargs))
+
+    async def share(self, key: tuple[str, int | None], call: Callable[[], bytes]) -> bytes:
+        """As `look`, once for all who ask for the same while it has not begun.
+
+        What has begun is not shared: whoever asks now is to see what is there now.
+        """
+        task = self._shared.get(key)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._look_once(key, call))
+            self._shared[key] = task
+        # Whoever leaves does not take the others' answer along.
+        return await asyncio.shield(task)
+
+    async def _look_once(self, key: tuple[str, int | None], call: Callable[[], bytes]) -> bytes:
+        try:
+            async with self._limits["look"]:
+                self._shared.pop(key, None)
+                return await anyio.to_thread.run_sync(call, limiter=self._limits["shared"])
+        finally:
+            self._shared.pop(key, None)
+
+    async def slow(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run what may take seconds, in a queue of its own; its result, or what it raised."""
+        return await self._run("slow", partial(function, *args, **kwargs))
+
+
+def _settle(future: asyncio.Future[Any], result: object) -> None:
+    """Give a waiting request its result, if it still waits."""
+    if future.done():
+        return
+    if isinstance(result, BaseException):
+        future.set_exception(result)
+    else:
+        future.set_result(result)
 
 
 @dataclass

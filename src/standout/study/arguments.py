@@ -105,3 +105,9 @@ def check_method(method: Method) -> None:
         raise MethodError(
             f"lambda must be at most {MOST_BATCH:,} in a study, not {method.subset[0]:g}"
         )
+
+
+def clean(given: object) -> str:
+    """Free text as both databases can store it."""
+    found = text("a reason or a worker", given)
+    return found.encode("utf-8", "replace").decode().replace("\x00", "\ufffd")

@@ -1,16 +1,18 @@
-"""What can be read from the state of a study: tickets, failures, the trace, what comes next."""
+"""What can be read from a study's state: tickets, failures, the trace, the status."""
 
 from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from standout.core.state import copy_state
 from standout.core.typing import Codes
 from standout.errors import StudyError, shown
-from standout.results import Failure, Pending, Ticket, Trace, Waiting
+from standout.results import Failure, Pending, Status, Ticket, Trace, Waiting
+from standout.results.interval import by_side
 from standout.study import arguments
 from standout.study.events.contents import ticket_id
 from standout.study.events.handle import lost
@@ -129,3 +131,46 @@ def planned_arms(state: StudyState, count: int) -> list[int]:
     twin.totals = replace(state.totals)
     twin.rounds = copy.deepcopy(state.rounds)
     return [arm for arm, _ in take_pulls(twin, count, LivePlans(twin))]
+
+
+def read_status(state: StudyState, name: str, created: float, now: float) -> Status:
+    """The status at a moment; costs O(arms), whatever the number of rewards."""
+    found = state.identification()
+    return Status(
+        name=name,
+        created=created,
+        **stated_alike(state),
+        problem=state.problem.question(),
+        lease=state.lease,
+        arms=len(state.arms),
+        pulls=state.totals.pulls,
+        pending=state.out,
+        expired=len(overdue_arms(state, now)),
+        surplus=state.totals.surplus,
+        outliers=found.outliers,
+        normal=found.normal,
+        undecided=found.undecided,
+        **by_side(found.thresholds),
+        note=found.note,
+        rounds=state.rounds_known,
+        waiting=waiting(state, now),
+        head=state.head.hex(),
+        voided=len(state.voided),
+        enough_tolerance=found.endings[0].tolerance if found.endings else None,
+        found=found,
+    )
+
+
+def stated_alike(state: StudyState) -> dict[str, Any]:
+    """What a status and a view of a study say in the same words."""
+    return {
+        "method": state.method.label(),
+        "budget": state.budget,
+        "room": state.definition.room,
+        "axis": state.definition.axis,
+        "until": None if state.until is None else str(state.until),
+        "stopped": state.is_stopped,
+        "reason": state.reason,
+        "failures": {state.arms[i]: int(state.failures[i]) for i in np.flatnonzero(state.failures)},
+        "paused": {state.arms[i]: why for i, why in sorted(state.paused.items())},
+    }

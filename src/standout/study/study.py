@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -20,11 +18,7 @@ from standout.core.run import check_arms
 from standout.core.undecidable import doubt
 from standout.errors import (
     AllOutError,
-    StandoutError,
-    StorageError,
     StudyError,
-    UnavailableError,
-    UncertainError,
     shown,
 )
 from standout.results import (
@@ -41,21 +35,18 @@ from standout.results import (
     Trace,
 )
 from standout.study import arguments, queries
+from standout.study.arguments import clean
 from standout.study.events import history, requests
-from standout.study.events.contents import clean
 from standout.study.events.definition import check_name, checked, digest_of_items
-from standout.study.events.event import Event
 from standout.study.events.handle import create
 from standout.study.events.state import StudyState
-from standout.study.memory import Memory
 from standout.study.names import readable_names, worker_of
+from standout.study.queries import read_status
 from standout.study.rating import Parts, check_items, check_page
-from standout.study.status import read_status
 from standout.study.storage.items import put_items, read_items
-from standout.study.storage.session import Session
 from standout.study.storage.store import PATIENCE, Store, open_store
 from standout.study.storage.tokens import read_all
-from standout.study.transaction import Transaction, behind_commit, check_count
+from standout.study.transaction import Memory, Transaction, behind_commit
 from standout.study_interface import ByHand, StudyInterface, Wanted, new_key
 
 if TYPE_CHECKING:
@@ -90,17 +81,11 @@ class Study(StudyInterface):
         self.name = name
         self._store = store
         self._key = key
-        self._memory = Memory(store, key)
-        self._reader: Session | None = None
-
-    @property
-    def _lock(self) -> threading.RLock:
-        """One thread at a time."""
-        return self._memory.lock
+        self.memory = Memory(store, key)
 
     @property
     def _state(self) -> StudyState:
-        return self._memory.state
+        return self.memory.state
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -146,11 +131,6 @@ class Study(StudyInterface):
     def file(self) -> str | None:
         """The name of the study's file, without its folder; None in PostgreSQL."""
         return Path(self._store.shown).name if self._store.is_sqlite else None
-
-    @property
-    def is_current(self) -> bool:
-        """Whether the study's file is still the one that was opened."""
-        return self._store.is_current
 
     # Making and finding ----------------------------------------------------------
 
@@ -267,31 +247,27 @@ class Study(StudyInterface):
         with store.closed_on_error(), store.read() as session:
             key, name = session.find(name)
             study = cls(store, key, name)
-            study._memory.sync(session)
+            study.memory.sync(session)
         return study
 
     # Asking and telling ----------------------------------------------------------
 
     def _ask(self, wanted: Wanted) -> list[Ticket]:
-        request = requests.Ask(
-            check_count(1 if wanted.n is None else wanted.n), wanted.lease, wanted.known
-        )
-        who = worker_of(wanted.worker)
-        asked = self._change(lambda turn: turn.asked(request, who))
+        request = _asking(1 if wanted.n is None else wanted.n, wanted)
+        asked = self._handle(request, wanted.worker).asked
         if asked.is_all_out:
             raise self._all_out(asked)
         return self._with_items(list(asked.tickets), wanted.items)
 
     def _tell_and_ask(self, wanted: Wanted) -> tuple[Receipt, list[Ticket]]:
-        who, key = worker_of(wanted.worker), _key(wanted.key)
+        key = new_key() if wanted.key is None else arguments.key_text(wanted.key)
         tell = requests.Tell(wanted.rewards)
         request: requests.Tell | requests.TellAndAsk = tell
         if wanted.n is not None:
-            ask = requests.Ask(check_count(wanted.n), wanted.lease, wanted.known)
-            request = requests.TellAndAsk(tell, ask)
+            request = requests.TellAndAsk(tell, _asking(wanted.n, wanted))
         if not wanted.rewards and wanted.n is None:
             return Receipt(), []
-        answer = self._change(lambda turn: turn.tell(request, who, key), key)
+        answer = self._handle(request, wanted.worker, key)
         tickets = list(answer.asked.tickets)
         with behind_commit(key):
             return answer.receipt, self._with_items(tickets, wanted.items)
@@ -305,34 +281,9 @@ class Study(StudyInterface):
     def _all_out(self, asked: requests.Asked) -> AllOutError:
         wait = 0.0
         if asked.free_at is not None:
-            with self._reading() as session:
+            with self.memory.reading() as session:
                 wait = max(1e-3, asked.free_at - session.now)
         return AllOutError.after(wait)
-
-    def in_one_transaction(
-        self, changes: Sequence[Callable[[Transaction], T]]
-    ) -> list[T | StandoutError]:
-        """Carry out several requests in one transaction.
-
-        Args:
-            changes: The requests.
-
-        Returns:
-            For each request its result, or the error that refused it without any change.
-        """
-
-        def attempt(turn: Transaction) -> list[T | StandoutError]:
-            done: list[T | StandoutError] = []
-            for change in changes:
-                try:
-                    done.append(change(turn))
-                except StorageError:
-                    raise
-                except StandoutError as error:
-                    done.append(error)
-            return done
-
-        return self._change(attempt)
 
     def holder(self, ticket: Ticket | int) -> str | None:
         """The worker that holds a ticket, or that told its reward.
@@ -347,11 +298,11 @@ class Study(StudyInterface):
             >>> study.holder(study.ask(worker="lab 3"))
             'lab 3'
         """
-        with self._reading():
+        with self.memory.reading():
             return queries.holder(self._state, ticket)
 
     def fail(self, ticket: Ticket | int, reason: str = "", *, worker: str | None = None) -> None:
-        self._change(lambda turn: turn.fail(ticket, reason, worker=worker))
+        self._handle(requests.Fail(ticket, reason), worker)
 
     def renew(self, given: Iterable[Ticket | int], lease: float | None = None) -> None:
         seconds = None if lease is None else arguments.seconds("a lease", lease)
@@ -397,15 +348,15 @@ class Study(StudyInterface):
             turn.handle(requests.Note(words), who)
 
         if name != old:
-            self._change(change)
+            self.memory.change(change)
             self.name = name
 
     def copy(self, name: str, *, rewards: bool = True, worker: str | None = None) -> None:
         check_name(name, "study")
         who = worker_of(worker)
-        with self._lock, self._store.write() as session:
+        with self.memory.lock, self._store.write() as session:
             session.lock(self._key)
-            state = self._memory.sync(session)
+            state = self.memory.sync(session)
             key = session.create_study(name)
             if rewards:
                 session.copy_events(self._key, key)
@@ -419,20 +370,20 @@ class Study(StudyInterface):
                 f"this study is called {self.name!r}, not {shown(name)}; nothing was deleted"
             )
         who, why = worker_of(worker), clean(arguments.text("reason", reason))
-        with self._lock:
+        with self.memory.lock:
             try:
                 with self._store.write() as session:
                     session.lock(self._key)
-                    state = self._memory.sync(session)
+                    state = self.memory.sync(session)
                     session.delete_study(
                         self._key, name, session.now, who, why,
                         state.totals.pulls, state.number + 1, state.head.hex(),
                     )  # fmt: skip
             finally:
-                self._memory.forget()
+                self.memory.forget()
 
     def changes(self) -> list[Change]:
-        with self._reading():
+        with self.memory.reading():
             return list(self._state.changes)
 
     # Looking ---------------------------------------------------------------------
@@ -446,21 +397,21 @@ class Study(StudyInterface):
     @property
     def created(self) -> float:
         """When the study was created, in seconds since 1970."""
-        return self._memory.created
+        return self.memory.created
 
     def status(self) -> Status:
-        with self._reading() as session:
+        with self.memory.reading() as session:
             return read_status(self._state, self.name, self.created, session.now)
 
     def identification(self) -> Identification:
-        with self._reading():
+        with self.memory.reading():
             return self._state.identification()
 
     def chances(self, *, false_share: float = 0.05, seed: int = 0) -> Chances:
         from standout.estimation.estimate import estimate
         from standout.estimation.evidence import evidence_of
 
-        with self._reading():
+        with self.memory.reading():
             state = self._state
             problem, arms = state.problem, state.arms
             evidence = evidence_of(state.spec, state.state)
@@ -499,7 +450,7 @@ class Study(StudyInterface):
         """
         state = self._state
         positions = None if arms is None else [queries.position_of(state, arm) for arm in arms]
-        with self._reading() as session:
+        with self.memory.reading() as session:
             found = read_items(session, self._key, positions)
         return {state.arms[place]: parts for place, parts in found.items()}
 
@@ -513,7 +464,7 @@ class Study(StudyInterface):
             >>> len(study.trace())
             0
         """
-        with self._reading():
+        with self.memory.reading():
             return queries.read_trace(self._state)
 
     def arm_history(self, position: int) -> ArmHistory:
@@ -531,7 +482,7 @@ class Study(StudyInterface):
         """
         from standout.study.events.arm_history import arm_history
 
-        with self._reading():
+        with self.memory.reading():
             return arm_history(self._state, position).with_names(self.rater_names())
 
     def rater_names(self) -> dict[str, str]:
@@ -544,7 +495,7 @@ class Study(StudyInterface):
             >>> study.rater_names()
             {}
         """
-        with self._reading() as session:
+        with self.memory.reading() as session:
             labels = {one.token.id: one.token.label for one in read_all(session)}
             return readable_names(self._state.ledger.workers, labels)
 
@@ -566,7 +517,7 @@ class Study(StudyInterface):
         limit = arguments.whole("limit", limit, 1, arguments.MOST_TICKETS)
         if before is not None:
             before = arguments.whole("before", before, 0, arguments.MOST_PULLS)
-        with self._reading():
+        with self.memory.reading():
             return queries.failures_before(self._state, before, limit)
 
     @property
@@ -591,13 +542,13 @@ class Study(StudyInterface):
             >>> study.pulse().seq > before.seq
             True
         """
-        with self._reading():
+        with self.memory.reading():
             state = self._state
             undecided = int(np.count_nonzero(queries.verdicts(state) == Verdict.UNDECIDED))
             return Pulse(state.number, state.totals.pulls, undecided, state.is_stopped)
 
     def pending(self) -> list[Pending]:
-        with self._reading():
+        with self.memory.reading():
             shown, tickets = self.rater_names(), queries.pending_tickets(self._state)
             return [replace(one, worker=shown.get(one.worker, one.worker)) for one in tickets]
 
@@ -634,7 +585,7 @@ class Study(StudyInterface):
         """The data for a forecast; other threads may use the study meanwhile."""
         from standout.study.forecast import StudyForecaster
 
-        with self._reading():
+        with self.memory.reading():
             return StudyForecaster(self._state)
 
     def history(self) -> history.History:
@@ -649,7 +600,7 @@ class Study(StudyInterface):
             >>> len(log), float(log["reward"][0])
             (1, 1.0)
         """
-        with self._reading():
+        with self.memory.reading():
             return history.history(self._state)
 
     def export(self, file: IO[Any], form: str = "csv", *, raw: bool = False) -> int:
@@ -716,7 +667,7 @@ class Study(StudyInterface):
 
         if head is not None:
             arguments.text("head", head)
-        with self._lock, self._reading() as session:
+        with self.memory.lock, self.memory.reading() as session:
             found = verify(session.events(self._key, 0), head, self._state)
             kept = digest_of_items(read_items(session, self._key))
             guards = session.missing_guards()
@@ -729,113 +680,13 @@ class Study(StudyInterface):
 
     def _handle(
         self, request: requests.Request, worker: str | None = None, key: str | None = None
-    ) -> Any:
+    ) -> requests.Answer:
         """Carry out one request in a transaction of its own."""
         who = worker_of(worker)
-        return self._change(lambda turn: turn.handle(request, who, key), key)
-
-    def _change(self, change: Callable[[Transaction], T], key: str | None = None) -> T:
-        """Make a change in one transaction, then compute the chances if they are due.
-
-        A transaction that fails before its commit is repeated once. If the connection breaks during
-        the commit, the events in the database show whether it was done.
-        """
-        with self._lock:
-            done: list[tuple[Transaction, T]] = []
-            try:
-                self._attempt_twice(change, done)
-            except UncertainError as error:
-                self._settle(error, change, done, key)
-        turn, found = done[-1]
-        if turn.look_due:
-            self._look()
-        return found
-
-    def _attempt_twice(
-        self, change: Callable[[Transaction], T], done: list[tuple[Transaction, T]]
-    ) -> None:
-        """A transaction, repeated once if the connection broke before any change."""
-        try:
-            self._attempt(change, done)
-        except UnavailableError as error:
-            if error.has_waited:
-                raise
-            self._attempt(change, done)
-
-    def _attempt(
-        self, change: Callable[[Transaction], T], done: list[tuple[Transaction, T]]
-    ) -> None:
-        """One transaction; its result is added to `done` before the commit."""
-        self._memory.rehearse()
-        events: list[Event] = []
-        try:
-            with self._store.write() as session:
-                session.lock(self._key)
-                turn = Transaction(session, self._key, self._memory.sync(session))
-                events = turn.events
-                done.append((turn, change(turn)))
-                if events:
-                    self._memory.write(session, events)
-        except BaseException as error:
-            # A refused request has changed nothing; after any other error the outcome is unknown.
-            is_refused = isinstance(error, StandoutError) and not isinstance(error, StorageError)
-            if not is_refused or events:
-                self._memory.forget()
-            raise
-
-    def _settle(
-        self,
-        error: UncertainError,
-        change: Callable[[Transaction], T],
-        done: list[tuple[Transaction, T]],
-        key: str | None,
-    ) -> None:
-        """Find out whether an uncertain commit was done; repeat the transaction if it was not."""
-        try:
-            if not self._are_written(done[-1][0]):
-                self._attempt(change, done)
-        except StorageError:
-            raise UncertainError(str(error), key) from None
-
-    def _are_written(self, turn: Transaction) -> bool:
-        if not turn.events:
-            return True
-        last = turn.events[-1]
-        with self._store.read() as session:
-            event = next(session.events(self._key, last.number, last.number), None)
-        return event is not None and event.digest == last.digest
-
-    def _look(self) -> None:
-        """Compute the chances outside of any transaction, and end the study if they promise it.
-
-        If this fails, it is repeated when the chances are due the next time.
-        """
-        look = self._state.look
-        if look is not None:
-            excess = look.excess()
-            with suppress(StorageError):
-                self._handle(requests.Look(look.number, excess))
-
-    @contextmanager
-    def _reading(self) -> Iterator[Session]:
-        """A transaction that sees the study at one moment; inside another one, that one.
-
-        Several reads in one block see the same moment.
-        """
-        with self._lock:
-            if self._reader is not None:
-                yield self._reader
-                return
-            with self._store.read() as session:
-                self._memory.sync(session)
-                self._reader = session
-                try:
-                    yield session
-                finally:
-                    self._reader = None
+        return self.memory.change(lambda turn: turn.handle(request, who, key), key)
 
     def close(self) -> None:
-        with self._lock:
+        with self.memory.lock:
             self._store.close()
 
     def __repr__(self) -> str:
@@ -845,6 +696,6 @@ class Study(StudyInterface):
         raise StudyError("a Study cannot be sent to another process; open it there by its place")
 
 
-def _key(given: str | None) -> str:
-    """The given key, or a new one."""
-    return new_key() if given is None else arguments.key_text(given)
+def _asking(n: int, wanted: Wanted) -> requests.Ask:
+    count = arguments.whole("the number of tickets", n, 1, arguments.MOST_TICKETS)
+    return requests.Ask(count, wanted.lease, wanted.known)

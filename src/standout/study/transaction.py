@@ -1,26 +1,280 @@
-"""The requests of one database transaction on a study, carried out one after the other.
+"""A study's state in memory, and the transactions that change it.
 
-Each request is handled in memory (`standout.study.events.handle`). Its events are written
-together at the end of the transaction. A request that is refused leaves no event, so that it
-does not disturb the others.
+Each transaction first reads the events from the last one that the memory has folded. That event
+must come back with the same digest: otherwise the database holds another past (it was restored or
+replaced), and the state is loaded again from the newest snapshot and the events after it.
+Snapshots are a cache. A snapshot that cannot be used is passed over, and the study folds all of
+its events.
+
+Each request is handled in memory (`standout.study.events.handle`). The events of all requests of
+a transaction are written together at its end. A request that is refused leaves no event, so that
+it does not disturb the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TypeVar
 
-from standout.errors import StorageError, UncertainError
-from standout.results import Receipt, Ticket
-from standout.study import arguments, queries
-from standout.study.events import requests
+import numpy as np
+
+from standout.core import engine
+from standout.core.many_rewards import observe_many
+from standout.core.state import copy_state
+from standout.errors import (
+    NoStudyError,
+    StandoutError,
+    StorageError,
+    UnavailableError,
+    UncertainError,
+)
+from standout.study.events import requests, snapshot
 from standout.study.events.event import Event
+from standout.study.events.fold import begin, fold
 from standout.study.events.handle import handle, repeat
 from standout.study.events.requests import Answer
 from standout.study.events.state import StudyState
 from standout.study.names import worker_of
 from standout.study.storage.session import Session
-from standout.study_interface import Key
+from standout.study.storage.store import Store
+
+T = TypeVar("T")
+
+SNAPSHOT_EVENTS = 1_000
+"""Events after which a new snapshot is written; opening a study folds at most about so many."""
+
+
+class Memory:
+    """The state of one study; `lock` admits one thread at a time."""
+
+    def __init__(self, store: Store, key: int) -> None:
+        self.store, self.key = store, key
+        self.lock = threading.RLock()
+        self._state: StudyState | None = None
+        self._kept: int | None = None
+        """The last event of the newest snapshot, as far as this memory goes on from it."""
+        self._is_rehearsed = False
+        self._reader: Session | None = None
+        self.created = 0.0
+        """When the study was created, once its state was loaded."""
+
+    @property
+    def state(self) -> StudyState:
+        """The state as of the last transaction; reads it from the database if there is none."""
+        with self.lock:
+            if self._state is None:
+                with self.store.read() as session:
+                    return self.sync(session)
+            return self._state
+
+    def sync(self, session: Session) -> StudyState:
+        """The state after all events that the transaction can see."""
+        state = self._state
+        if state is None:
+            return self._load(session)
+        events = session.events(self.key, state.number)
+        first = next(events, None)
+        if first is None or first.digest != state.head:
+            return self._load(session)
+        try:
+            for event in events:
+                fold(state, event)
+        except BaseException:
+            self.forget()
+            raise
+        return state
+
+    def forget(self) -> None:
+        """Drop the state; the next transaction loads it."""
+        self._state = self._kept = None
+
+    def rehearse(self) -> None:
+        """Compile or load the kernels that a write needs, before a transaction holds the lock."""
+        if not self._is_rehearsed:
+            _rehearse(self.state)
+            self._is_rehearsed = True
+
+    def write(self, session: Session, events: list[Event]) -> None:
+        """Append events that the state has folded already, and a snapshot if one is due."""
+        session.append(self.key, events)
+        state = self._state
+        if state is not None and state.number - (self._kept or 0) >= SNAPSHOT_EVENTS:
+            self._keep(session, state)
+
+    def _keep(self, session: Session, state: StudyState) -> None:
+        """Write a snapshot; where another process has written one, load that one next time."""
+        packed = snapshot.pack(state)
+        if session.put_snapshot(self.key, state.number, self._kept, packed.state, packed.part):
+            self._kept, state.packed = state.number, packed.ends
+        else:
+            self.forget()
+
+    def _load(self, session: Session) -> StudyState:
+        self.forget()
+        created = next(session.events(self.key, 0, 0), None)
+        if created is None:
+            raise NoStudyError(f"{self.store.shown} no longer holds this study: it was deleted")
+        self.created = created.time
+        state = self._from_snapshot(session, created)
+        if state is None:
+            state = begin(created)
+        for event in session.events(self.key, state.number + 1):
+            fold(state, event)
+        self._state = state
+        return state
+
+    def _from_snapshot(self, session: Session, created: Event) -> StudyState | None:
+        """The state that the newest snapshot holds; None if none of these events is its last."""
+        found = session.snapshot(self.key)
+        if found is None:
+            return None
+        number, packed, parts = found
+        try:
+            state = snapshot.unpack(begin(created).definition, packed, parts)
+        except ValueError:
+            return None
+        last = next(session.events(self.key, number, number), None)
+        if last is None or state.number != number or last.digest != state.head:
+            return None
+        self._kept = number
+        return state
+
+    # Transactions ----------------------------------------------------------------
+
+    def in_one_transaction(
+        self, changes: Sequence[Callable[[Transaction], T]]
+    ) -> list[T | StandoutError]:
+        """Carry out several requests in one transaction: one wait for the disk for all.
+
+        Each gives its result or, if something was wrong with it, the error; it
+        has then changed nothing.
+        """
+
+        def attempt(turn: Transaction) -> list[T | StandoutError]:
+            done: list[T | StandoutError] = []
+            for change in changes:
+                try:
+                    done.append(change(turn))
+                except StorageError:
+                    raise
+                except StandoutError as error:
+                    done.append(error)
+            return done
+
+        return self.change(attempt)
+
+    def change(self, change: Callable[[Transaction], T], key: str | None = None) -> T:
+        """Carry out a change in one transaction, then the look at the chances that it made due.
+
+        A transaction that broke before its commit is tried once more. If the connection broke
+        during the commit, the events in the database tell whether it was done.
+        """
+        with self.lock:
+            done: list[tuple[Transaction, T]] = []
+            try:
+                self._attempt_twice(change, done)
+            except UncertainError as error:
+                self._settle(error, change, done, key)
+        turn, found = done[-1]
+        if turn.look_due:
+            self._look()
+        return found
+
+    def _attempt_twice(
+        self, change: Callable[[Transaction], T], done: list[tuple[Transaction, T]]
+    ) -> None:
+        """A transaction; once more if the connection was gone before it changed anything."""
+        try:
+            self._attempt(change, done)
+        except UnavailableError as error:
+            if error.has_waited:
+                raise
+            self._attempt(change, done)
+
+    def _attempt(
+        self, change: Callable[[Transaction], T], done: list[tuple[Transaction, T]]
+    ) -> None:
+        """One transaction; what it came to is added to `done` before the commit."""
+        self.rehearse()
+        events: list[Event] = []
+        try:
+            with self.store.write() as session:
+                session.lock(self.key)
+                turn = Transaction(session, self.key, self.sync(session))
+                events = turn.events
+                done.append((turn, change(turn)))
+                if events:
+                    self.write(session, events)
+        except BaseException as error:
+            # A request that was refused has changed nothing; anything else leaves doubt.
+            is_refused = isinstance(error, StandoutError) and not isinstance(error, StorageError)
+            if not is_refused or events:
+                self.forget()
+            raise
+
+    def _settle(
+        self,
+        error: UncertainError,
+        change: Callable[[Transaction], T],
+        done: list[tuple[Transaction, T]],
+        key: str | None,
+    ) -> None:
+        """Find out whether a commit whose end is not known was done; try again if it was not."""
+        try:
+            if not self._are_written(done[-1][0]):
+                self._attempt(change, done)
+        except StorageError:
+            raise UncertainError(str(error), key) from None
+
+    def _are_written(self, turn: Transaction) -> bool:
+        if not turn.events:
+            return True
+        last = turn.events[-1]
+        with self.store.read() as session:
+            event = next(session.events(self.key, last.number, last.number), None)
+        return event is not None and event.digest == last.digest
+
+    def _look(self) -> None:
+        """Look at the chances, outside of any transaction, and end the study if they promise it.
+
+        A look that cannot be made is made when the next one is due.
+        """
+        look = self.state.look
+        if look is not None:
+            excess = look.excess()
+            with suppress(StorageError):
+                request = requests.Look(look.number, excess)
+                self.change(lambda turn: turn.handle(request, worker_of(None)))
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A transaction that sees the study at one moment; inside another one, that one.
+
+        So several looks are of the same moment if they stand in one block.
+        """
+        with self.lock:
+            if self._reader is not None:
+                yield self._reader
+                return
+            with self.store.read() as session:
+                self.sync(session)
+                self._reader = session
+                try:
+                    yield session
+                finally:
+                    self._reader = None
+
+
+def _rehearse(state: StudyState) -> None:
+    """Run each kernel that handling a request runs, on a copy of the state."""
+    spec, core = state.spec, copy_state(state.state)
+    engine.begin_round(spec, core, 1, np.random.default_rng(0))
+    value = spec.low if np.isfinite(spec.low) else 0.0
+    observe_many(spec, core, np.zeros(1, dtype=np.int64), np.array([value]))
+    engine.end_round(spec, core)
+
 
 MOMENT = 1e-6
 """Seconds between two requests of one transaction."""
@@ -58,105 +312,6 @@ class Transaction:
     def rename(self, old: str, name: str) -> None:
         """Give the study another name; raises `StudyExistsError` if it is taken."""
         self._session.rename_study(self._key, old, name)
-
-    # Asking and telling ------------------------------------------------------------
-
-    def ask(
-        self,
-        n: int = 1,
-        *,
-        worker: str | None = None,
-        lease: float | None = None,
-        known: Collection[int] | None = None,
-    ) -> list[Ticket]:
-        """Up to `n` tickets for `worker`, for `lease` seconds; with `known`, lost ones first.
-
-        Raises `StudyError` for a count or a lease that is out of range.
-        """
-        return list(self.asked(requests.Ask(n, lease, known), worker).tickets)
-
-    def asked(self, request: requests.Ask, worker: str | None = None) -> requests.Asked:
-        """The tickets, and whether all that there is to do is handed out."""
-        return self.handle(request, worker_of(worker)).asked
-
-    def tell_many(
-        self,
-        rewards: Iterable[tuple[Key, float]],
-        *,
-        worker: str | None = None,
-        key: str | None = None,
-        late: requests.Late = "count",
-    ) -> Receipt:
-        """Count rewards, all or (with a `BatchError`) none."""
-        checked = None if key is None else arguments.key_text(key)
-        return self.tell(requests.Tell(list(rewards), late), worker_of(worker), checked).receipt
-
-    def tell_and_ask(
-        self,
-        rewards: Sequence[tuple[Key, float]],
-        n: int = 1,
-        *,
-        worker: str | None = None,
-        lease: float | None = None,
-        known: Collection[int] | None = None,
-        key: str | None = None,
-    ) -> tuple[Receipt, list[Ticket]]:
-        """Count rewards as `tell_many` does, then hand out up to `n` tickets as `ask` does."""
-        request = requests.TellAndAsk(requests.Tell(list(rewards)), requests.Ask(n, lease, known))
-        checked = None if key is None else arguments.key_text(key)
-        answer = self.tell(request, worker_of(worker), checked)
-        return answer.receipt, list(answer.asked.tickets)
-
-    def tell(
-        self, request: requests.Tell | requests.TellAndAsk, worker: str, key: str | None
-    ) -> Answer:
-        """The whole answer to rewards."""
-        return self.handle(request, worker, key)
-
-    def fail(
-        self,
-        ticket: Ticket | int,
-        reason: str = "",
-        *,
-        worker: str | None = None,
-        pauses: bool = True,
-    ) -> None:
-        """Take a ticket back without a reward; raises `TicketError` if it cannot be."""
-        self.handle(requests.Fail(ticket, reason, pauses), worker_of(worker))
-
-    def release(self, given: Sequence[Ticket | int], seconds: float = 0.0) -> None:
-        """End the leases of pending tickets in so many seconds: others get their pulls then."""
-        if given:
-            self.handle(requests.Lease(list(given), seconds), worker_of(None))
-
-    # Who holds what ----------------------------------------------------------------
-
-    def holder(self, ticket: Ticket | int) -> str | None:
-        """The worker that was given a ticket, or reported it; None if there is no such ticket."""
-        return queries.holder(self.state, ticket)
-
-    def arm_of(self, ticket: Ticket | int) -> str | None:
-        """The arm of a ticket, whatever became of it; None if there is no such ticket."""
-        return queries.arm_of(self.state, ticket)
-
-    def held(self, worker: str) -> list[Ticket]:
-        """The first ticket that a worker has and has not answered, if there is one."""
-        return queries.held_by(self.state, worker, self.moment)[:1]
-
-    def pending_of(self, prefix: str) -> int:
-        """How many tickets are out with workers whose names begin with `prefix`."""
-        return self.state.tickets.count_of_prefix(prefix, self.moment)
-
-    @property
-    def left(self) -> int | None:
-        """Pulls that the budget allows and that are not reported yet; None without a budget."""
-        budget = self.state.budget
-        return None if budget is None else budget - self.state.totals.pulls
-
-
-def check_count(n: int) -> int:
-    """`n` if so many tickets may be asked for; raises `StudyError` otherwise."""
-    return arguments.whole("the number of tickets", n, 1, arguments.MOST_TICKETS)
 
 
 @contextmanager

@@ -1,13 +1,15 @@
-"""Everything that a dashboard or a report draws, of one moment.
+"""Everything that a dashboard or a report draws, of one moment; and the list of all studies.
 
-The intervals are those of the stop rule, not worked out anew: an arm is decided
+The intervals are those of the stop rule, not worked out again: an arm is decided
 when its interval here lies apart from the threshold's interval here.
 """
 
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -17,11 +19,11 @@ from standout.core.kinds import Verdict
 from standout.core.robust import median
 from standout.core.state import ROUNDS, SIZE, THRESHOLD, means_of
 from standout.core.typing import Codes, Ints
-from standout.results import Counts, Next, StudyView, Threshold
+from standout.results import Counts, Next, StudyRow, StudyView, Threshold
 from standout.results.interval import by_side
 from standout.study.events.state import StudyState
-from standout.study.queries import overdue_arms, planned_arms, verdicts
-from standout.study.status import stated_alike
+from standout.study.queries import overdue_arms, planned_arms, stated_alike, verdicts
+from standout.study.storage.store import open_store
 from standout.study.study import Study
 
 NEXT = 10
@@ -35,7 +37,7 @@ OVERDUE = "overdue"
 
 def view(study: Study, since: int | None = None) -> StudyView:
     """Look at a study; costs O(arms), whatever the number of rewards."""
-    with study._reading() as session:
+    with study.memory.reading() as session:
         state, now = study._state, session.now
         expired = len(overdue_arms(state, now))
         verdict = verdicts(state)
@@ -129,3 +131,30 @@ def _why(state: StudyState, arm: int) -> str:
         return FIRST_PULLS
     is_open = state.certified[arm] == 0 and core.verdict[arm] == Verdict.UNDECIDED
     return UNDECIDED if is_open else MOVES_THRESHOLD
+
+
+def list_studies(place: str | os.PathLike[str]) -> tuple[str, list[StudyRow]]:
+    """The place without a password, and its studies, oldest first; each is opened for it."""
+    with closing(open_store(place)) as store:
+        with store.read() as session:
+            names = session.names()
+        return store.shown, [row_of(Study(store, key, name)) for key, name in names]
+
+
+def row_of(study: Study) -> StudyRow:
+    """Name, size and state of a study."""
+    with study.memory.reading():
+        state = study._state
+        counts = np.bincount(verdicts(state), minlength=len(Verdict))
+        return StudyRow(
+            name=study.name,
+            method=state.method.label(),
+            arms=len(state.arms),
+            pulls=state.totals.pulls,
+            pending=state.out,
+            undecided=int(counts[Verdict.UNDECIDED]),
+            outliers=int(counts[Verdict.OUTLIER]),
+            stopped=state.is_stopped,
+            reason=state.reason,
+            created=study.created,
+        )

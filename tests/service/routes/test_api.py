@@ -289,7 +289,7 @@ def test_a_database_that_is_away(
     def busy(*_: object, **__: object) -> None:
         raise StorageError(f"{file} was busy for 60 s")
 
-    monkeypatch.setattr("standout.study.study.Study.in_one_transaction", busy)
+    monkeypatch.setattr("standout.study.transaction.Memory.in_one_transaction", busy)
     answer = client.post(f"{url}/ask", json={})
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "storage")
     assert answer.headers["retry-after"] == "2"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from standout.service.security.headers import POLICY
+from standout.service.security.guard import POLICY
 from standout.service.security.limits import Buckets
 from standout.service.settings import Settings
 from tests.patience import until

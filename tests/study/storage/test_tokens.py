@@ -21,7 +21,7 @@ def store(place: str, clock: Clock) -> Iterator[Store]:
     made.close()
 
 
-def kept(store: Store) -> list[tokens.Kept]:
+def kept(store: Store) -> list[tokens.KeptToken]:
     with store.read() as session:
         return tokens.read_all(session)
 

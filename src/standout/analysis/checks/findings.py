@@ -19,7 +19,7 @@ from standout.core.noise import Bernoulli, Bounded, Gaussian, GaussianUnknown, H
 from standout.core.typing import Ints
 from standout.results import Result
 from standout.study.names import link_of
-from standout.study.reward_table import RewardTable
+from standout.study.report_data import RewardTable
 from standout.text import agree, count, listed, moment, plural, signed, span
 
 FINE, WARNING, NOTE, SKIPPED = "fine", "warning", "note", "skipped"

@@ -8,7 +8,7 @@ from typing import Any
 from standout.service.rating.questions import question_of
 from standout.service.rating.rater import Rater, Record, may_hold_more
 from standout.service.settings import Settings
-from standout.study import Study, Ticket
+from standout.study import Study, Ticket, queries
 from standout.study.events.requests import Ask
 from standout.study.transaction import Transaction
 
@@ -30,13 +30,13 @@ def choose(
     """
     if study.is_stopped:
         return "end", None
-    if held := turn.held(rater.worker):
+    if held := queries.held_by(turn.state, rater.worker, turn.moment):
         return "item", held[0]
     if not may_hold_more(settings, turn, rater.who):
         return "wait", None
     lease = min(study.lease, settings.rater_lease)
     refused = skipped | record.answered.keys()
-    asked = turn.asked(Ask(1, lease, avoid=refused), rater.worker)
+    asked = turn.handle(Ask(1, lease, avoid=refused), rater.worker).asked
     if asked.tickets:
         return "item", asked.tickets[0]
     return _why_none(asked.avoided, record.answered), None

@@ -42,7 +42,7 @@ class Record:
 
 def told_when(study: Study, ticket: int) -> tuple[float, str] | None:
     """How many seconds ago a ticket was answered, and by whom; None if it was not."""
-    with study._reading() as session:
+    with study.memory.reading() as session:
         log, place = study._state.ledger, place_of(study._state, ticket)
         if not place:
             return None
@@ -52,7 +52,7 @@ def told_when(study: Study, ticket: int) -> tuple[float, str] | None:
 def read_record(study: Study, worker: str) -> Record:
     """Look it up; looks through the whole log, some milliseconds per million rewards."""
     record = Record()
-    with study._reading():
+    with study.memory.reading():
         state = study._state
         log = state.ledger
         code = log.codes.get(worker, -1)
@@ -71,9 +71,10 @@ def may_hold_more(settings: Settings, turn: Transaction, who: Identity) -> bool:
     if who.role is not Role.RATER:
         return True
     most = settings.rater_tickets
-    if turn.left is not None:
-        most = min(most, max(1, turn.left // 2))
-    return turn.pending_of(replace(who, rater=None).name) < most
+    state = turn.state
+    if state.budget is not None:
+        most = min(most, max(1, (state.budget - state.totals.pulls) // 2))
+    return state.tickets.count_of_prefix(replace(who, rater=None).name, turn.moment) < most
 
 
 class Rater:

@@ -18,14 +18,16 @@ from starlette.responses import Response
 
 from standout.errors import BatchError, NotYoursError, ToldError, TooLateError
 from standout.results import Receipt
-from standout.service.answers import answer
 from standout.service.rating import next_item
 from standout.service.rating.questions import check_answer
 from standout.service.rating.rater import Rater, RaterOf, Record, told_when
 from standout.service.schemas import Body, TicketNumber
 from standout.service.security.auth import Answerer
-from standout.service.service import Service, ServiceOf
+from standout.service.service import Service, ServiceOf, answer
 from standout.study import Study, Ticket
+from standout.study.events.requests import Fail, Lease, Tell
+from standout.study.queries import arm_of
+from standout.study.queries import holder as holder_of
 from standout.study.transaction import Transaction
 
 router = APIRouter(prefix="/rate/{name}", include_in_schema=False)
@@ -121,7 +123,8 @@ async def answered(service: ServiceOf, rater: RaterOf, body: Answer) -> Response
 
     def tell(turn: Transaction, worker: str) -> Receipt:
         try:
-            return turn.tell_many([(body.ticket, body.value)], worker=worker, late="log")
+            told = Tell([(body.ticket, body.value)], late="log")
+            return turn.handle(told, worker).receipt
         except BatchError as error:
             if isinstance(error.__cause__, ToldError):
                 return Receipt()  # Answered before, with another button: the first answer holds.
@@ -139,7 +142,7 @@ async def skip(service: ServiceOf, rater: RaterOf, body: Skip) -> Response:
     def give_back(turn: Transaction, worker: str) -> Receipt:
         with suppress(ToldError):  # Answered in another window.
             why = f"skipped: {reason}" if reason else "skipped"
-            turn.fail(body.ticket, why, worker=worker, pauses=False)
+            turn.handle(Fail(body.ticket, why, pauses=False), worker)
         return Receipt()
 
     return await _act(service, rater, body, give_back)
@@ -157,12 +160,13 @@ async def _act(service: Service, rater: Rater, body: Answer | Skip, act: Act) ->
         record = await rater.record(service)
 
         def call(study: Study, turn: Transaction) -> tuple[Receipt, str, Seen]:
-            holder = turn.holder(body.ticket) or rater.had(service, body.ticket)
-            arm = turn.arm_of(body.ticket)
+            holder = holder_of(turn.state, body.ticket) or rater.had(service, body.ticket)
+            arm = arm_of(turn.state, body.ticket)
             if holder != rater.worker or arm is None:
                 raise NotYoursError("this item was not given to you")
             if isinstance(body, Answer) and arm in record.answered:
-                turn.release([body.ticket])  # Given twice: one answer is all that counts.
+                # Given twice: one answer is all that counts.
+                turn.handle(Lease([body.ticket], 0.0), rater.worker)
                 receipt = Receipt()
             else:
                 receipt = act(turn, rater.worker)
@@ -234,8 +238,9 @@ async def leave(service: ServiceOf, rater: RaterOf, body: Leave) -> Response:
     """Give the item on the page back, so that another rater gets it at once."""
 
     def call(_: Study, turn: Transaction) -> None:
-        if body.ticket is not None and turn.holder(body.ticket) == rater.worker:
-            turn.release([body.ticket], BACK_SECONDS if body.closes else 0.0)
+        if body.ticket is not None and holder_of(turn.state, body.ticket) == rater.worker:
+            seconds = BACK_SECONDS if body.closes else 0.0
+            turn.handle(Lease([body.ticket], seconds), rater.worker)
 
     def end() -> Any:
         return (service.studies.reader(rater.study).page or {}).get("end")

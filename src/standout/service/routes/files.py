@@ -11,8 +11,8 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from standout.report import SAVE_MARK
-from standout.service.cache import kept_or_new
 from standout.service.errors import ApiError
+from standout.service.open_studies import kept_or_new
 from standout.service.security.auth import LOOK, Looker, allow, check, headers_of
 from standout.service.service import Service, ServiceOf
 

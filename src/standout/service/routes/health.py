@@ -6,9 +6,9 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from standout import __version__
-from standout.service.answers import answer, sent
+from standout.service.answers import sent
 from standout.service.schemas import Health
-from standout.service.service import ServiceOf
+from standout.service.service import ServiceOf, answer
 
 router = APIRouter(tags=["service"])
 

@@ -13,10 +13,12 @@ from starlette.responses import Response
 
 from standout.analysis.begin_study import tell_table
 from standout.results import PendingList, Receipt, Tickets, Told
-from standout.service.answers import answer, sent
+from standout.service.answers import sent
+from standout.service.errors import ApiError
 from standout.service.past import read_past
 from standout.service.schemas import (
     Ask,
+    Asking,
     Done,
     Fail,
     PastRewards,
@@ -28,7 +30,7 @@ from standout.service.schemas import (
     Tell,
 )
 from standout.service.security.auth import Measurer, Owner, Reader
-from standout.service.service import Service, ServiceOf
+from standout.service.service import Service, ServiceOf, answer
 from standout.study import Study, Ticket
 from standout.study.events import requests
 from standout.study.events.requests import Asked
@@ -56,20 +58,26 @@ async def ask(service: ServiceOf, who: Measurer, name: str, body: Ask) -> Respon
     None and `stopped` false: all that there is to do is out, and the first lease ends
     in `wait` seconds.
     """
-    wanted, by = body.request(body.n), who.signs(body.worker)
+    wanted, by = _asking(body, body.n), who.signs(body.worker)
 
     def request(study: Study, turn: Transaction) -> tuple[Asked, float]:
-        return turn.asked(wanted, by), turn.moment
+        return turn.handle(wanted, by).asked, turn.moment
 
     study, (asked, now) = await service.change(name, request)
     listed = await _tickets(service, name, asked.tickets, body.items)
     wait = 0.0 if asked.free_at is None else max(0.0, asked.free_at - now)
-    return answer(Tickets(listed, study.is_stopped, wait))
+    return answer(Tickets(listed, study.memory.state.is_stopped, wait))
+
+
+def _asking(body: Asking, count: int) -> requests.Ask:
+    return requests.Ask(count, body.lease, body.known)
 
 
 def _key(reward: Reward) -> Ticket | int | str:
     if reward.ticket is None:
-        return str(reward.arm)
+        if reward.arm is None:
+            raise ApiError(422, "say of which ticket, or of which arm")
+        return reward.arm
     return reward.ticket if reward.arm is None else Ticket(reward.ticket, reward.arm)
 
 
@@ -77,11 +85,11 @@ def _key(reward: Reward) -> Ticket | int | str:
 async def tell(service: ServiceOf, who: Measurer, name: str, body: Tell) -> Response:
     """Tell rewards, and ask for the next pulls in the same request if wanted."""
     rewards = requests.Tell([(_key(reward), reward.reward) for reward in body.rewards])
-    wanted = requests.TellAndAsk(rewards, body.request(body.ask)) if body.ask else rewards
+    wanted = requests.TellAndAsk(rewards, _asking(body, body.ask)) if body.ask else rewards
     by = who.signs(body.worker)
-    study, told = await service.change(name, lambda _, turn: turn.tell(wanted, by, body.key))
+    study, told = await service.change(name, lambda _, turn: turn.handle(wanted, by, body.key))
     listed = await _tickets(service, name, told.asked.tickets, body.items)
-    return answer(Told(**vars(told.receipt), tickets=listed, stopped=study.is_stopped))
+    return answer(Told(**vars(told.receipt), tickets=listed, stopped=study.memory.state.is_stopped))
 
 
 @router.post("/table", responses=sent(Receipt, "The rewards are on disk."))
@@ -103,8 +111,8 @@ async def table(service: ServiceOf, who: Owner, name: str, body: PastRewards) ->
 @router.post("/fail", responses=sent(Done))
 async def fail(service: ServiceOf, who: Measurer, name: str, body: Fail) -> Response:
     """Give a ticket back without a reward; its pull is handed out again."""
-    by = who.signs(body.worker)
-    await service.change(name, lambda _, turn: turn.fail(body.ticket, body.reason, worker=by))
+    given, by = requests.Fail(body.ticket, body.reason), who.signs(body.worker)
+    await service.change(name, lambda _, turn: turn.handle(given, by))
     return answer({"done": True})
 
 

@@ -10,12 +10,12 @@ from starlette.responses import Response
 
 from standout.core.problem import Problem
 from standout.results import Identification, Status, StudyList
-from standout.service.answers import answer, sent
+from standout.service.answers import sent
 from standout.service.errors import ApiError
 from standout.service.open_studies import PATIENCE, OpenStudies
 from standout.service.schemas import NewStudy, PageBody, proper
 from standout.service.security.auth import Looker, Owner, Reader
-from standout.service.service import ServiceOf
+from standout.service.service import ServiceOf, answer
 from standout.study import Study
 from standout.study.transaction import behind_commit
 

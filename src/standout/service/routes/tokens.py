@@ -7,12 +7,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from standout.errors import StudyError
-from standout.service.answers import answer, sent
+from standout.service.answers import sent
 from standout.service.errors import ApiError
 from standout.service.schemas import NewToken
 from standout.service.security.auth import Identity, Owner
 from standout.service.security.login import sign_in
-from standout.service.service import ServiceOf
+from standout.service.service import ServiceOf, answer
 from standout.study.storage.tokens import NewTokenMade, Role, Token, TokenList
 from standout.study.token_links import code_of, link_of
 

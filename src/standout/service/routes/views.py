@@ -29,14 +29,14 @@ from standout.results import (
     Trace,
     VerdictName,
 )
-from standout.service.answers import answer, model_of, sent, to_json
-from standout.service.cache import kept_or_new
+from standout.service.answers import model_of, sent
 from standout.service.errors import ApiError
+from standout.service.open_studies import kept_or_new
 from standout.service.routes.files import TYPES, attachment
 from standout.service.routes.studies import Limit
 from standout.service.schemas import BIGGEST
 from standout.service.security.auth import LOOK, allow
-from standout.service.service import Service, ServiceOf
+from standout.service.service import Service, ServiceOf, answer, to_json
 from standout.study import Study
 from standout.study.csv_files import write_chances
 from standout.study.storage.items import count_items, read_items
@@ -261,7 +261,7 @@ def list_items(study: Study, positions: Sequence[int], largest: int = LARGEST) -
     """
     arms = study.arms
     wanted = [place for place in dict.fromkeys(positions) if place < len(arms)]
-    with study._reading() as session:
+    with study.memory.reading() as session:
         total = count_items(session, study._key)
         kept = read_items(session, study._key, wanted) if total else {}
     found: list[Item] = []

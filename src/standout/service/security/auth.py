@@ -15,7 +15,7 @@ import secrets
 import time
 from dataclasses import dataclass, replace
 from http.cookies import CookieError, SimpleCookie
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends
 from starlette.requests import Request
@@ -24,11 +24,13 @@ from starlette.types import Scope
 from standout.errors import AccessError
 from standout.service.errors import ApiError
 from standout.service.open_studies import OpenStudies
-from standout.service.queues import Queues
 from standout.service.security.limits import Buckets, check_rate
 from standout.service.settings import Settings
 from standout.study.storage.logins import Login, login_id
-from standout.study.storage.tokens import Kept, Role, split
+from standout.study.storage.tokens import KeptToken, Role, split
+
+if TYPE_CHECKING:
+    from standout.service.service import Queues
 
 LOGIN_COOKIE = "standout_session"
 SAFE_LOGIN_COOKIE = f"__Host-{LOGIN_COOKIE}"
@@ -107,7 +109,7 @@ class Gate:
     def __init__(self, settings: Settings, studies: OpenStudies, queues: Queues) -> None:
         self._studies, self._queues = studies, queues
         self._may_be_open = settings.may_be_open
-        self._kept: dict[str, Kept] = {}
+        self._kept: dict[str, KeptToken] = {}
         self._logins: dict[str, Login] = {}
         self._behind = 0.0
         self._is_closed = False
@@ -172,7 +174,7 @@ class Gate:
         kept = self._kept.get(login.token)
         return None if kept is None else self._open(kept)
 
-    def _open(self, kept: Kept) -> Identity | None:
+    def _open(self, kept: KeptToken) -> Identity | None:
         token = kept.token
         return Identity(token.role, token.study, token.id) if token.is_usable(self._now) else None
 

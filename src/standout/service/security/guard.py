@@ -6,6 +6,8 @@ import asyncio
 import logging
 import time
 from contextlib import suppress
+from functools import lru_cache
+from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -13,10 +15,107 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from standout.errors import StandoutError, UncertainError
 from standout.service.errors import ApiError, internal, of_http, translate
-from standout.service.security import headers as rules
 from standout.service.security.auth import Gate, Identity, headers_of, token_needed
 from standout.service.settings import Settings
 from standout.study.storage.tokens import Role
+
+POLICY = (
+    "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+    "object-src 'none'"
+)
+"""Content only from here; nobody may frame it. A page may set its own, narrower or wider."""
+
+_ALWAYS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    # What a study says now is old in a second; files that stay say so themselves.
+    "Cache-Control": "no-store",
+}
+_ALWAYS_RAW = [(name.lower().encode(), value.encode()) for name, value in _ALWAYS.items()]
+_LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "TRACE")
+FOR_ANYBODY = ("/login", "/logout")
+"""What may be sent something without a token."""
+_JSON_LIKE = ("application/json",)
+_FORM = "application/x-www-form-urlencoded"
+
+
+def add_security(headers: list[tuple[bytes, bytes]]) -> None:
+    """Add what is missing to an answer's headers, as ASGI has them."""
+    given = {name for name, _ in headers}
+    headers.extend([pair for pair in _ALWAYS_RAW if pair[0] not in given])
+
+
+@lru_cache(64)
+def _host_of(text: str) -> tuple[str, str]:
+    """Name and port of `name:port`, in small letters; the port may be empty."""
+    parts = urlsplit(f"//{text.strip()}")
+    try:
+        port = parts.port
+    except ValueError:
+        return "", ""
+    return (parts.hostname or "").rstrip("."), "" if port is None else str(port)
+
+
+def check_host(settings: Settings, headers: dict[str, str]) -> None:
+    """Refuse a foreign name for this machine.
+
+    A page from elsewhere whose name has been made to point here could otherwise
+    talk to a server that trusts whatever is local (DNS rebinding).
+    """
+    allowed = {name.lower() for name in settings.allow_hosts}
+    if not settings.is_loopback and not allowed:
+        return
+    if settings.is_loopback:
+        allowed.update(_LOOPBACK_NAMES)
+    name, _ = _host_of(headers.get("host", ""))
+    if name not in allowed:
+        raise ApiError(
+            421, "this server does not answer to that name; `standout serve --allow-host` adds one"
+        )
+
+
+def check_origin(settings: Settings, method: str, headers: dict[str, str]) -> None:
+    """Refuse to change anything for a page of another site."""
+    if method in SAFE_METHODS:
+        return
+    if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        raise _foreign()
+    origin = headers.get("origin")
+    if origin is None:
+        return
+    parts = urlsplit(origin)
+    theirs = _host_of(parts.netloc)
+    ours = _host_of(headers.get("host", ""))
+    usual = {"http": "80", "https": "443"}.get(parts.scheme)
+    if usual is None or not theirs[0]:
+        raise _foreign()
+    is_same = theirs[0] == ours[0] and (theirs[1] or usual) == (ours[1] or usual)
+    # A proxy may call us by another name than its own.
+    if not is_same and theirs[0] not in {name.lower() for name in settings.allow_hosts}:
+        raise _foreign()
+
+
+def _foreign() -> ApiError:
+    return ApiError(403, "requests from pages of other sites change nothing here")
+
+
+def check_content(path: str, method: str, headers: dict[str, str]) -> None:
+    """Take JSON only: a form of another site cannot send it. Logging in takes a form too."""
+    if method in SAFE_METHODS or headers.get("content-length", "") == "0":
+        return
+    if "content-length" not in headers and "transfer-encoding" not in headers:
+        return
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    taken = (*_JSON_LIKE, _FORM) if path in FOR_ANYBODY else _JSON_LIKE
+    if kind not in taken:
+        raise ApiError(415, f"send {' or '.join(taken)}, not {kind or 'an unnamed type'}")
+
 
 log = logging.getLogger("standout.service")
 access = logging.getLogger("standout.access")
@@ -69,15 +168,15 @@ class Guard:
     async def _admit(self, scope: Scope, receive: Receive) -> Receive:
         found = headers_of(scope)
         method, path = scope["method"], scope["path"]
-        rules.check_host(self.settings, found)
-        rules.check_origin(self.settings, method, found)
-        rules.check_content(path, method, found)
-        if method in rules.SAFE_METHODS:
+        check_host(self.settings, found)
+        check_origin(self.settings, method, found)
+        check_content(path, method, found)
+        if method in SAFE_METHODS:
             return receive
         # Who asks is found out before anything long is read.
         identity: Identity | None = await self.gate.identify(found)
         scope.setdefault("state", {})["identity"] = identity
-        if identity is None and path not in rules.FOR_ANYBODY:
+        if identity is None and path not in FOR_ANYBODY:
             # Before a body is read, let alone judged: nobody waits for a stranger's.
             raise token_needed(_CLOSE)
         is_small = identity is None or identity.role is Role.RATER
@@ -151,7 +250,7 @@ class _Answer:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._status = message["status"]
-            rules.add_security(message["headers"])
+            add_security(message["headers"])
         await self._send(message)
 
     def write_log(self) -> None:

@@ -6,8 +6,8 @@ import math
 import time
 from collections.abc import Callable
 
-from standout.service.cache import Recent
 from standout.service.errors import ApiError
+from standout.service.open_studies import Recent
 
 MOST_CALLERS = 10_000
 """Callers remembered; the one not seen for longest is forgotten."""

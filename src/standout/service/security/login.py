@@ -9,11 +9,10 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from standout.service.answers import answer
 from standout.service.errors import ApiError
 from standout.service.security.auth import LOGIN_COOKIE, SAFE_LOGIN_COOKIE, Identity, login_of
 from standout.service.security.limits import check_rate
-from standout.service.service import Service, ServiceOf
+from standout.service.service import Service, ServiceOf, answer
 
 router = APIRouter(include_in_schema=False)
 

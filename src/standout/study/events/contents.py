@@ -155,7 +155,7 @@ def read_request(state: StudyState, request: Request) -> tuple[Kind, Content]:
     """The event that a request makes, unless it asks; raises what is wrong with it."""
     kind, read = _READ[type(request)]
     content = read(state, request)
-    reason = clean(getattr(request, "reason", ""))
+    reason = arguments.clean(getattr(request, "reason", ""))
     return kind, {**content, "reason": reason} if reason else content
 
 
@@ -174,12 +174,6 @@ def is_idle(state: StudyState, kind: Kind, content: Content) -> bool:
     if kind is Kind.LOOKED:
         return state.look is None or state.look.number != content["number"]
     return False
-
-
-def clean(text: object) -> str:
-    """Free text as both databases can store it."""
-    found = arguments.text("a reason or a worker", text)
-    return found.encode("utf-8", "replace").decode().replace("\x00", "\ufffd")
 
 
 def read_ask(state: StudyState, request: requests.Ask) -> Content:
@@ -256,7 +250,7 @@ def _add(_: StudyState, request: requests.Add) -> Content:
 
 
 def _note(_: StudyState, request: requests.Note) -> Content:
-    text = clean(request.text)
+    text = arguments.clean(request.text)
     if not text.strip():
         raise StudyError("a note must not be empty")
     return {"text": text}

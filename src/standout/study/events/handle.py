@@ -12,13 +12,13 @@ from typing import Any
 
 from standout.errors import KeyUsedError
 from standout.results import Receipt, Ticket
+from standout.study.arguments import clean
 from standout.study.events import requests
 from standout.study.events.contents import (
     Content,
     Reward,
     check_in_time,
     check_tickets,
-    clean,
     is_idle,
     read_ask,
     read_request,

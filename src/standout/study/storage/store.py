@@ -110,7 +110,9 @@ class Store(ABC):
 
     def _transaction(self, *, writes: bool, is_long: bool) -> Iterator[Session]:
         # A signal's exception between taking a turn and the block would leave nobody a turn.
-        with nullcontext() if is_long else put_off(), self._in_turn():
+        # It is raised in the main thread alone.
+        is_hit = threading.current_thread() is threading.main_thread()
+        with put_off() if is_hit and not is_long else nullcontext(), self._in_turn():
             yield from self._carry_out(writes=writes, is_long=is_long)
 
     def _carry_out(self, *, writes: bool, is_long: bool) -> Iterator[Session]:

@@ -83,7 +83,7 @@ class NewTokenMade(Result):
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptToken:
     """A token as the database keeps it."""
 
     token: Token
@@ -144,10 +144,10 @@ def _check_study(session: Session, study: str) -> None:
         raise StudyError(f"there is no study {study!r} here; there are {known}")
 
 
-def read_all(session: Session) -> list[Kept]:
+def read_all(session: Session) -> list[KeptToken]:
     """Every token, also the revoked and expired ones, oldest first."""
     return [
-        Kept(Token(number, Role(role), *rest), salt, digest)
+        KeptToken(Token(number, Role(role), *rest), salt, digest)
         for number, role, *rest, salt, digest in session.run(_READ)
     ]
 
