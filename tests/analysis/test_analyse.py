@@ -242,7 +242,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
 
 
 def _arms_of(path: Path) -> list[str]:
-    from standout.study.csv_files import read_arms
+    from standout.csv_files import read_arms
 
     return read_arms(path.read_text(), "log.csv")
 

@@ -10,8 +10,8 @@ import pytest
 
 from standout.cli.study_inspect import overview
 from standout.core.problem import Problem
+from standout.csv_files import unguarded
 from standout.study import Study
-from standout.study.csv_files import unguarded
 from tests.study.cli import standout
 
 NASTY = [

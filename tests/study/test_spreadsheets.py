@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from standout import Problem, Study
-from standout.study.csv_files import guarded, read_arms, read_items, read_results, unguarded
+from standout.csv_files import guarded, read_arms, read_items, read_results, unguarded
 from tests.study.cli import standout
 
 EVIL = [

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from standout.csv_files import fingerprint, read_results
 from standout.errors import (
     BatchError,
     KeyUsedError,
@@ -19,7 +20,6 @@ from standout.errors import (
     UncertainError,
 )
 from standout.study import Receipt, Study
-from standout.study.csv_files import fingerprint, read_results
 from standout.study.storage.store import Store
 from tests.study.cli import standout
 from tests.study.conftest import Clock

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from standout.csv_files import ARM_NAMES, REWARD_NAMES, decode
 from standout.errors import ProblemError
 from standout.extras import require
 from standout.files import csv_records
-from standout.study.csv_files import ARM_NAMES, REWARD_NAMES, decode
 
 COUNT_NAMES = ("count", "n", "pulls")
 _PARQUET = (".parquet", ".pq")

@@ -15,9 +15,9 @@ from typing import Any
 from standout.analysis.columns import named_column
 from standout.analysis.tables import ARM_COLUMNS, VALUE_COLUMNS
 from standout.core.noise import Bernoulli, GaussianUnknown, Noise
+from standout.csv_files import COUNTED, is_export
 from standout.errors import ProblemError
 from standout.extras import require
-from standout.study.csv_files import COUNTED, is_export
 
 FORMS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv"}
 SHARE_ROWS = 2**24

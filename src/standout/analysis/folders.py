@@ -21,10 +21,10 @@ from standout.analysis.folder_shares import Share, add_up, as_texts, cut, read
 from standout.analysis.tables import Sums
 from standout.core.noise import Noise
 from standout.core.typing import Floats, Ints
+from standout.csv_files import unguarded
 from standout.driver.campaign import threads
 from standout.errors import ProblemError, RewardError
 from standout.extras import require
-from standout.study.csv_files import unguarded
 from standout.text import agree, plural
 
 MOST_THREADS = 4

@@ -28,8 +28,7 @@ from standout.analysis.columns import (
 )
 from standout.core.arms import label_of, warn_trimmed
 from standout.core.typing import Floats, Ints
-from standout.errors import ProblemError
-from standout.study.csv_files import (
+from standout.csv_files import (
     ARM_NAMES,
     COUNTED,
     REWARD_NAMES,
@@ -37,6 +36,7 @@ from standout.study.csv_files import (
     left_out_words,
     unguarded,
 )
+from standout.errors import ProblemError
 from standout.text import count, plural
 
 ARM_COLUMNS, VALUE_COLUMNS = ARM_NAMES, REWARD_NAMES

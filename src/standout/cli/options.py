@@ -331,7 +331,7 @@ def lease_of(text: str) -> float | None:
 
 def read_text(path: str) -> tuple[str, str]:
     """The text of a file, or of standard input for `-`, and its name for messages."""
-    from standout.study.csv_files import decode
+    from standout.csv_files import decode
 
     if path == "-":
         return decode(sys.stdin.buffer.read(), "standard input"), "standard input"

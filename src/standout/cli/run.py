@@ -120,11 +120,11 @@ def run(
     """
     from standout.cli.run_noise import noise_of
     from standout.core.methods import DEFAULT_METHOD
+    from standout.csv_files import read_arms
     from standout.driver.campaign import default_place, make_or_find
     from standout.driver.worker import PATIENCE, Worker
     from standout.retries import Patience
     from standout.study import Study
-    from standout.study.csv_files import read_arms
 
     function = _measure_of(measure, measure_python, timeout, is_remote=dask is not None)
     study: Study | RemoteStudy

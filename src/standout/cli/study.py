@@ -89,8 +89,8 @@ def create(
 ) -> None:
     """Create a study."""
     from standout.core.methods import DEFAULT_METHOD
+    from standout.csv_files import read_arms, read_items, read_page
     from standout.study import Study
-    from standout.study.csv_files import read_arms, read_items, read_page
 
     listed = read_text(arms)
     with Study.create(
@@ -126,8 +126,8 @@ def ask(
     name: Name = None,
 ) -> None:
     """Ask for pulls to measure."""
+    from standout.csv_files import guarded, quoted
     from standout.results import Tickets
-    from standout.study.csv_files import guarded, quoted
 
     with open_study(place, name) as study:
         seconds = None if lease is None else seconds_of(lease)
@@ -223,7 +223,7 @@ def tell(
 def _tell_file(
     study: Study, path: str, skip_blank: bool, worker: str | None, key: str | None, again: bool
 ) -> Receipt:
-    from standout.study.csv_files import (
+    from standout.csv_files import (
         export_statuses,
         fingerprint,
         left_out_words,

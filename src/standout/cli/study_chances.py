@@ -43,7 +43,7 @@ def chances(
         if as_json:
             print_json(found.to_dict())
         elif as_csv:
-            from standout.study.csv_files import write_chances
+            from standout.csv_files import write_chances
 
             # Not typer.echo, which takes control characters out of names.
             sys.stdout.writelines(write_chances(found, study.identification()))

@@ -184,7 +184,7 @@ def add_arms(
     hold come again. The guarantee holds, however the new arms were chosen.
     """
     from standout.cli.options import read_text
-    from standout.study.csv_files import read_arms
+    from standout.csv_files import read_arms
 
     names = read_arms(*read_text(arms))
     how.make(place, lambda study, **who: study.add_arms(names, reason, **who))

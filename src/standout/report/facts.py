@@ -14,6 +14,7 @@ from standout import __version__
 from standout.analysis.checks.findings import WARNING, Finding, statistical_findings
 from standout.analysis.checks.ranks import sums_by
 from standout.analysis.checks.record_keeping import bookkeeping_findings
+from standout.analysis.report_data import ReportData, RewardTable, read_report_data
 from standout.analysis.uniform_sampling import Uniform, uniform_pulls
 from standout.core.kinds import Verdict
 from standout.core.typing import Floats, Ints
@@ -23,7 +24,6 @@ from standout.report.words import answer
 from standout.results import Chances, Forecast, Interval, StudyView
 from standout.results.interval import by_side
 from standout.study import Study
-from standout.study.report_data import ReportData, RewardTable, read_report_data
 from standout.text import iso
 
 PAPER = (

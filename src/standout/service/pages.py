@@ -20,6 +20,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pydantic import Field
 from starlette.responses import Response
 
+from standout.csv_files import read_arms, read_items
 from standout.pictures import marks
 from standout.service.errors import ApiError
 from standout.service.past import read_past
@@ -29,7 +30,6 @@ from standout.service.rating.routes import router as rating
 from standout.service.schemas import Body, PastRewards
 from standout.service.security.auth import Owner, identify
 from standout.service.service import ServiceOf, answer
-from standout.study.csv_files import read_arms, read_items
 
 router = APIRouter(include_in_schema=False)
 LOAD = ["GET", "HEAD"]

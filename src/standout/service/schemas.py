@@ -10,9 +10,10 @@ from pydantic import (
     Field,
 )
 
+from standout.csv_files import PARTS
 from standout.errors import ProblemError
 from standout.study.arguments import TEN_YEARS
-from standout.study.rating import PAGE_KEYS, PARTS
+from standout.study.rating import PAGE_KEYS
 from standout.study.storage.tokens import Role
 from standout.study.token_links import HERE
 

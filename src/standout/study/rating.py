@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from standout.core.noise import Noise
+from standout.csv_files import PARTS
 from standout.errors import ProblemError, RewardError, shown
 from standout.study.arguments import encodable, real
 
@@ -85,8 +86,6 @@ def value_at(low: float, high: float, steps: int, number: int) -> float:
     return high if number == steps else low + (high - low) * number / steps
 
 
-PARTS = ("text", "image", "html")
-"""What an item may consist of: plain text, the address of a picture, markup shown as such."""
 LONGEST = 100_000
 """Characters of one part of an item, and of one text of the page."""
 MOST_ANSWERS = 100_000

@@ -13,7 +13,6 @@ would spend delta again.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -58,22 +57,6 @@ class Settings:
         """The values that differ from those of `other`."""
         mine, theirs = vars(self), vars(other)
         return {name: value for name, value in mine.items() if value != theirs[name]}
-
-
-def write_changed(begun: Settings, now: Settings, voided: set[int]) -> str | None:
-    """What differs from the beginning, as it is kept; None if nothing does."""
-    changed = now.unlike(begun)
-    if not changed and not voided:
-        return None
-    return json.dumps({"set": changed, "void": sorted(voided)})
-
-
-def read_changed(text: str | None, begun: Settings, n_arms: int) -> tuple[Settings, set[int]]:
-    """The reverse of `write_changed`: the settings, and the places in the log that are void."""
-    if text is None:
-        return begun, set()
-    found = json.loads(text)
-    return begun.with_values(found["set"], n_arms), set(map(int, found["void"]))
 
 
 def change_words(before: Settings, after: Settings) -> str:

@@ -15,11 +15,11 @@ from standout.analysis.checks import workers as worker_checks
 from standout.analysis.checks.noise import Spread
 from standout.analysis.checks.ranks import ALPHA, Arms, sort_rewards
 from standout.analysis.checks.sources import BUSIEST, QUICK, STRETCH, agreement_of, look_at_sources
+from standout.analysis.report_data import RewardTable
 from standout.core.noise import Bernoulli, Bounded, Gaussian, GaussianUnknown, HeavyTailed, Noise
 from standout.core.typing import Ints
 from standout.results import Result
 from standout.study.names import link_of
-from standout.study.report_data import RewardTable
 from standout.text import agree, count, listed, moment, plural, signed, span
 
 FINE, WARNING, NOTE, SKIPPED = "fine", "warning", "note", "skipped"

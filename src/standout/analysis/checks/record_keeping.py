@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from standout.analysis.checks.findings import FINE, NOTE, WARNING, Finding
+from standout.analysis.report_data import RewardTable
 from standout.results import StudyView, Verification
 from standout.study.names import link_of
-from standout.study.report_data import RewardTable
 from standout.text import agree, count, listed, plural, span
 
 MANY_FAILURES = 0.05

@@ -12,6 +12,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from standout.core.kinds import Verdict
+from standout.csv_files import write_chances
 from standout.estimation.lists import FALSE_SHARE
 from standout.pictures.arms import picture_of_view
 from standout.pictures.scale import path_range, scale, trace_range
@@ -38,7 +39,6 @@ from standout.service.schemas import BIGGEST
 from standout.service.security.auth import LOOK, allow
 from standout.service.service import Service, ServiceOf, answer, to_json
 from standout.study import Study
-from standout.study.csv_files import write_chances
 from standout.study.storage.items import count_items, read_items
 from standout.study.view import view as look_at
 

@@ -10,8 +10,8 @@ from typing import IO, Any
 
 import numpy as np
 
+from standout.csv_files import guarded, quoted
 from standout.extras import require
-from standout.study.csv_files import guarded, quoted
 from standout.study.events.state import StudyState
 from standout.study.events.tables import Open, RewardStatus
 

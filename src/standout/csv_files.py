@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 from standout.errors import StudyError
 from standout.files import csv_records
 from standout.results import Chances, Identification, Ticket
-from standout.study.rating import PARTS
 
+PARTS = ("text", "image", "html")
+"""What an item may consist of: plain text, the address of a picture, markup shown as such."""
 ARM_NAMES = ("arm", "name")
 REWARD_NAMES = ("reward", "value")
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")

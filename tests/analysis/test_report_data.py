@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from standout.analysis import report_data as module
+from standout.analysis.report_data import read_report_data
 from standout.study import Study
-from standout.study import report_data as module
-from standout.study.report_data import read_report_data
 from standout.study.storage.store import Store
 from tests.study.test_conformance import ARMS, make
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from standout.analysis.report_data import read_reward_table
 from standout.study import Study
-from standout.study.report_data import read_reward_table
 from tests.study.conftest import Clock
 from tests.study.test_conformance import ARMS, make
 
