@@ -186,7 +186,7 @@ class Method:
         """Its name and options, as `parse_method` reads them.
 
         Returns:
-            Such as `focus:goal=anytime`.
+            The name, and after a colon the options that differ from the method's own.
         """
         plain = self.plain
         options = []
