@@ -17,7 +17,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-
 unexport PYTHONDONTWRITEBYTECODE
 SOURCES := src tests $(wildcard benchmarks tools docs)
 # What is held to the list of words we do not use (tools/words.txt).
-PROSE := tools benchmarks $(wildcard src/standout/*.py) $(addprefix src/standout/,analysis cli client driver pictures plot report results simulation) docs $(wildcard *.md)
+PROSE := src tools benchmarks docs $(wildcard *.md)
 
 say = @printf '\n== %s\n' '$(1)'
 

@@ -48,9 +48,9 @@ def unguarded(text: str) -> str:
 
 
 def fingerprint(rows: Sequence[Result]) -> str:
-    """A key for a file of results: the same rows, in whatever order and form, have the same.
+    """A key for a file of results; the same rows in any order and format have the same key.
 
-    Columns, quotes, blank lines and how a number is written make no difference.
+    Columns, quotes, blank lines and the format of numbers make no difference.
     """
     parts = []
     for key, reward, _ in rows:

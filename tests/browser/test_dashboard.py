@@ -69,7 +69,7 @@ def test_create_a_study_and_watch_it_finish(site: Site, page: Page) -> None:
     page.get_by_label("One measurement is").select_option("gaussian")
     page.get_by_label("Standard deviation").fill("0.05")
     page.get_by_label("k", exact=True).fill("2")
-    page.get_by_role("button", name="Begin the study").click()
+    page.get_by_role("button", name="Create the study").click()
     page.wait_for_url("**/study/from%20the%20page")
     expect(page.locator("#answer")).to_have_text("Nothing has been measured yet.")
     expect(page.locator("#connection")).to_have_text("live")
@@ -266,7 +266,7 @@ def test_items_are_seen_wherever_an_arm_is(new_page: NewPage) -> None:
             arms = page.get_by_label("Arms", exact=True)
             expect(arms).to_have_value(re.compile(r'"tree 2","/files/tree%202\.png"'))
             page.get_by_label("Name").fill("trees")
-            page.get_by_role("button", name="Begin the study").click()
+            page.get_by_role("button", name="Create the study").click()
             page.wait_for_url("**/study/trees")
             expect(page.locator("#rows img.thumb")).to_have_count(3)
             page.close()  # Before its server: it would complain.
@@ -387,7 +387,7 @@ def test_hostile_names_do_nothing(site: Site, page: Page) -> None:
     page.get_by_label("Name").fill(name)
     quoted = ('"' + arm.replace('"', '""') + '"' for arm in HOSTILE)
     page.get_by_label("Arms", exact=True).fill("arm\n" + "\n".join(quoted))
-    page.get_by_role("button", name="Begin the study").click()
+    page.get_by_role("button", name="Create the study").click()
     page.wait_for_url("**/study/**")
     study = site.open(name)
     ticket = study.ask(1)[0]
@@ -415,11 +415,11 @@ def test_what_is_wrong_with_a_new_study_is_said(page: Page, watch: Watch) -> Non
     page.get_by_role("button", name="New study").click()
     page.get_by_label("Name").fill("wrong")
     page.get_by_label("Arms", exact=True).fill("arm\none\ntwo\none")
-    page.get_by_role("button", name="Begin the study").click()
+    page.get_by_role("button", name="Create the study").click()
     alert = page.locator("#create [role=alert]")
     expect(alert).to_contain_text("arms, line 4: arm 'one' is on line 2 already")
     page.get_by_label("Arms", exact=True).fill("one\ntwo")
-    page.get_by_role("button", name="Begin the study").click()
+    page.get_by_role("button", name="Create the study").click()
     expect(alert).to_contain_text("at least 3")
 
 
@@ -436,7 +436,7 @@ def test_the_order_of_counting_is_chosen(site: Site, page: Page, ordered: bool) 
     # What is given up is said where it is given up.
     expect(page.locator("label[for=new-ordered]")).to_contain_text("only right if how long")
     choice.set_checked(ordered)
-    page.get_by_role("button", name="Begin the study").click()
+    page.get_by_role("button", name="Create the study").click()
     page.wait_for_url(f"**/study/{quote(name)}")
     study = site.open(name)
     assert study.ordered is ordered

@@ -406,7 +406,7 @@ def test_a_campaign_on_phones(new_page: NewPage, watch: Watch) -> None:
         owner.get_by_label("Question").fill("Is it a tree?")
         owner.get_by_label("Complete after this many answers").fill("2")
         owner.get_by_label("or a completion code").fill("C7")
-        owner.get_by_role("button", name="Begin the study").click()
+        owner.get_by_role("button", name="Create the study").click()
         owner.wait_for_url("**/study/drawings")
         links = []
         for _ in range(2):

@@ -76,7 +76,7 @@ def test_begin_with_a_table(page: Page, tmp_path: Path) -> None:
     page.get_by_label("Decimal sign").select_option(",")
     page.get_by_label("Column of the arms").fill("Well")
     page.get_by_label("Column of the rewards").fill("Reading")
-    page.get_by_role("button", name="Begin the study").click()
+    page.get_by_role("button", name="Create the study").click()
     expect(page.locator("#name")).to_have_text("from a table")
     expect(page.locator("#figures")).to_contain_text("Pulls4")
 

@@ -13,7 +13,7 @@ from standout.core.threshold.rounding import bounds_rounding
 from standout.core.typing import Flags, Floats
 
 _FIGURES = 2
-"""Significant figures of a tolerance that is proposed: nobody wants 0.0170381."""
+"""Significant digits of a proposed tolerance, to avoid 0.0170381."""
 
 
 def least_tolerance(state: State) -> float:

@@ -78,9 +78,9 @@ _FEW = 12
 def begin_round(spec: Spec, state: State, room: int, rng: np.random.Generator) -> int:
     """Fill `state.chosen[:count]` and `state.amount[:count]`; at most `room` pulls in all.
 
-    The first round brings every arm to the initial number of pulls, whatever the rule.
-    No arms at all means that there is room for none, or that none is left that can be
-    pulled: all that is undecided hangs on means that were given as known.
+    For every rule, the first round brings each arm to the initial number of pulls. An empty
+    round means that there is no room for a pull, or that no arm can be pulled: all undecided
+    arms depend on known means.
     """
     count = 0
     if state.counters[ROUNDS] == 0:
@@ -149,7 +149,7 @@ def refresh(spec: Spec, state: State) -> None:
 
 @inlined()
 def judge(spec: Spec, state: State) -> None:
-    """Certify arms against the threshold's interval as it stands."""
+    """Certify arms against the current interval of the threshold."""
     _update_verdicts(spec, state)
 
 

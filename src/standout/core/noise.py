@@ -47,7 +47,7 @@ class Noise:
         if abs(reward) > largest:
             raise RewardError(
                 f"reward {reward:g} is too large: with {self.spec()} noise at most {largest:g} "
-                "can be told apart from its neighbours; subtract a constant, or choose another unit"
+                "can be represented precisely; subtract a constant, or choose another unit"
             )
         low, high = self.support
         if not low <= reward <= high:

@@ -155,7 +155,7 @@ def _merge_runs(source: Floats, target: Floats, count: int, width: int) -> None:
 
 @part()
 def sort_ends(state: State, side: int) -> None:
-    """Sort the ends of the intervals of the arms that make the threshold anew."""
+    """Sort the ends of the intervals of the arms that make the threshold."""
     count = state.sampled[SIZE]
     lower = state.sorted_lower[side][:count]
     upper = state.sorted_upper[side][:count]

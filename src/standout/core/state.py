@@ -29,7 +29,7 @@ RULED, GUESSED = 0, 1
 PULLS, ROUNDS, TOUCHED, UNDECIDED, CURSOR = 0, 1, 2, 3, 4
 
 # Columns of State.alternatives: the median and the MAD of the cheapest alternative that was found
-# for a side and a way, the pulls at which to search anew, its cost, the multipliers of its
+# for a side and a way, the pulls at which to search again, its cost, the multipliers of its
 # bound (where a box has them, see `standout.core.joint`), the arm that it flips, the pulls at which
 # to look around it, to try a proof and to narrow the threshold again, and the threshold's
 # end that the joint region leaves (the upper one for the first way, the lower one for the other);

@@ -1,4 +1,4 @@
-"""The look of all figures: one colour, marker and line per name, also told apart without colour."""
+"""The look of all figures: one colour, marker and line per name, distinct without colour."""
 
 from __future__ import annotations
 

@@ -101,5 +101,5 @@ class Crowd:
                 if not tickets and study.status().stopped:
                     return
             except StandoutError:
-                # The server is gone, or going: nobody else is to be bothered with that.
+                # The server is ending; its error is not worth reporting.
                 time.sleep(0.5)

@@ -74,7 +74,7 @@ class ApiError(Exception):
         )
 
 
-# Where the studies are kept, and what is wrong there, is nobody's business: the log says it.
+# The place of the studies and its problems go to the log, not to clients.
 _SAID: dict[type[errors.StandoutError], str] = {
     errors.NoStudyError: "there is no such study",
     errors.StudyExistsError: "there is a study of that name already; choose another",

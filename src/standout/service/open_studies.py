@@ -73,7 +73,7 @@ class Recent(Generic[K, V]):
                 self._kept.popitem(last=False)
 
     def finding(self, key: K) -> threading.Lock:
-        """A lock for whoever works out what is to be kept under `key`: others wait for that."""
+        """A lock for the task that computes the value of `key`; others wait for it."""
         with self._lock:
             return self._finding.setdefault(key, threading.Lock())
 
@@ -201,7 +201,7 @@ class OpenStudies:
         with self._lock:
             pair = self._pairs.get(name)
             if pair is None:
-                # Whoever still uses one that makes room keeps it, and its connection.
+                # A task that still uses an evicted study keeps it, with its connection.
                 pair = self._pairs[name] = Pair(self.place, name)
         try:
             return pair.get(purpose)
@@ -220,11 +220,11 @@ class OpenStudies:
         return self._handle(name, "look")
 
     def own(self, name: str) -> Study:
-        """A handle for something that takes long; whoever takes it closes it."""
+        """A handle for a long task, which must close it."""
         return Study.open(self.place, name, patience=PATIENCE)
 
     def forget(self, name: str) -> None:
-        """Drop what is open of a study: the next request opens it anew."""
+        """Forget the open handles of a study; the next request opens it again."""
         self._pairs.pop(name)
 
     @contextmanager

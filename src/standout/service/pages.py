@@ -1,7 +1,7 @@
 """The pages for people: a dashboard and a rating page, with the files that they are made of.
 
-A page is the same for everybody; what it shows it asks the API for, with the
-cookie of whoever looks. So it holds no secret and needs no token by itself.
+A page is the same for all users. It reads its data from the API with the user's cookie, so the
+page itself contains no secret and needs no token.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ _TITLES = {
 
 
 def error_page(error: ApiError) -> Response:
-    """An error for somebody with a browser."""
+    """An error as a page for a browser."""
     title = _TITLES.get(error.status, "That did not work")
     words = error.message[:1].upper() + error.message[1:].rstrip(".") + "."
     found = _shown("error", title=title, words=words)

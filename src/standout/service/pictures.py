@@ -23,7 +23,7 @@ from standout.study.storage.tokens import Role
 router = APIRouter(include_in_schema=False)
 
 _PART = 500
-# A picture opened by itself is nothing but a picture, whatever its bytes pretend to be.
+# A picture opened directly is only a picture, even if its bytes look like a page.
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
     "Cache-Control": "private, max-age=3600",

@@ -152,8 +152,8 @@ class Asking(Body):
     known: list[TicketNumber] | None = Field(
         default=None,
         max_length=MOST_TICKETS,
-        description="Give this worker's other pending tickets again, before new ones: "
-        "for whoever lost an answer.",
+        description="Return this worker's other pending tickets before new ones, in case an "
+        "answer was lost.",
     )
 
 
@@ -206,7 +206,7 @@ class Release(Body):
 
 
 class Renew(Release):
-    """Tickets whose leases begin anew."""
+    """Tickets whose leases start again."""
 
     lease: Lease = None
 

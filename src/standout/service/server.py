@@ -1,6 +1,6 @@
 """The server process: uvicorn with our settings, on a socket that is open already.
 
-It ends in time, whatever hangs; on standard error it writes no secrets.
+It ends in time even if a request hangs, and writes no secrets to standard error.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ LAST = GRACE + 2
 """Seconds after which the process ends in any case: a database that does not answer
 would otherwise keep it for as long as that takes. Nothing acknowledged is lost by it."""
 RELEASE = 3.0
-"""Seconds that an address is waited for that somebody still has."""
+"""Seconds to wait for an address that another process still uses."""
 KEEP_ALIVE = 75
-"""Seconds that a silent connection is kept: a person may think about an answer."""
+"""Seconds to keep an idle connection, because a rater may think about an answer."""
 SWITCH = 0.001
 """Seconds that a thread computes before another's turn (Python's own is 0.005). A telling waits
 for a turn some twenty times, behind every view that is being drawn up."""

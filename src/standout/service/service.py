@@ -174,7 +174,7 @@ class Queues:
             self._lines.pop(name, None)
 
     async def quick(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Something short that whoever measures has to wait for: tokens, items."""
+        """Run a short task that measuring clients wait for: tokens, items."""
         return await self._run("quick", partial(function, *args, **kwargs))
 
     async def probe(self, call: Callable[[], object], seconds: float) -> bool:
@@ -199,15 +199,15 @@ class Queues:
         return await self._run("look", partial(function, *args, **kwargs))
 
     async def share(self, key: tuple[str, int | None], call: Callable[[], bytes]) -> bytes:
-        """As `look`, once for all who ask for the same while it has not begun.
+        """As `look`, once for all equal requests that arrive before it begins.
 
-        What has begun is not shared: whoever asks now is to see what is there now.
+        A running task is not shared, because a new request must see the current state.
         """
         task = self._shared.get(key)
         if task is None:
             task = asyncio.get_running_loop().create_task(self._look_once(key, call))
             self._shared[key] = task
-        # Whoever leaves does not take the others' answer along.
+        # A cancelled request must not cancel the answer of the others.
         return await asyncio.shield(task)
 
     async def _look_once(self, key: tuple[str, int | None], call: Callable[[], bytes]) -> bytes:
@@ -245,15 +245,15 @@ class Service:
     cache: Caches = field(default_factory=Caches)
 
     async def look(self, name: str, look: Callable[[Study], Result | dict[str, Any]]) -> Response:
-        """Look at a study, in a thread that is not waited for by whoever measures."""
+        """Read a study, in a thread that measuring clients do not wait for."""
         return await self.queues.look(lambda: answer(look(self.studies.reader(name))))
 
     async def change(
         self, name: str, request: Callable[[Study, Transaction], T]
     ) -> tuple[Study, T]:
-        """Carry out a request, in one transaction with whatever else waits to change the study.
+        """Carry out a request, in one transaction with all waiting changes of the study.
 
-        Gives the study, and what came of it.
+        Returns the study and the request's result.
         """
         return await self.queues.change(name, partial(self.studies.writer, name), request)
 

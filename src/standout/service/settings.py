@@ -23,7 +23,7 @@ class Settings:
     largest_request: int = 10_000_000
     """Bytes of a request's body."""
     largest_rater_request: int = 20_000
-    """The same for raters, and for whoever has shown no token."""
+    """The same for raters, and for requests without a token."""
     most_connections: int = 1000
     """Connections at a time; with more, requests are answered 503."""
     body_seconds: float = 20.0

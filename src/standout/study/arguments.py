@@ -17,7 +17,7 @@ MOST_PULLS = 10**15
 """Of a budget; floating-point sums count no further."""
 MOST_FAILURES = 10**9
 MOST_TICKETS = 1_000_000
-"""Of one call of ask; whoever needs more asks again."""
+"""The largest number of tickets of one call of `ask`."""
 MOST_BATCH = 10**9
 LONGEST_KEY = 200
 TEN_YEARS = 10 * 366 * 86400.0

@@ -37,7 +37,7 @@ class StudyForecaster:
         self._forecaster = Forecaster(study.spec, state, pool_of(state, arms, values), room)
 
     def pulls_left(self) -> int | None:
-        """Pulls left, roughly; None when it cannot be told (yet)."""
+        """About how many pulls are left; None if it is not known (yet)."""
         if self.is_stopped:
             return 0
         return None if self._forecaster is None else self._forecaster.play(0, SECONDS)

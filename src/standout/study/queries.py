@@ -134,7 +134,7 @@ def planned_arms(state: StudyState, count: int) -> list[int]:
 
 
 def read_status(state: StudyState, name: str, created: float, now: float) -> Status:
-    """The status at a moment; costs O(arms), whatever the number of rewards."""
+    """The status at a moment; takes O(arms), for any number of rewards."""
     found = state.identification()
     return Status(
         name=name,

@@ -89,7 +89,7 @@ def value_at(low: float, high: float, steps: int, number: int) -> float:
 LONGEST = 100_000
 """Characters of one part of an item, and of one text of the page."""
 MOST_ANSWERS = 100_000
-"""After more answers than this nobody is asked to be done."""
+"""The largest number of answers after which a page may be complete."""
 IMAGE_STARTS = ("https://", "http://", "data:image/", "/")
 
 PAGE_KEYS = ("question", "buttons", "scale", "consent", "end", "completion")

@@ -1,7 +1,7 @@
-"""What may change while a study runs: nothing of it can make wrong what is certain.
+"""The settings that may change while a study runs; none of them can make a verdict wrong.
 
-Every interval holds at all times at once, whatever is pulled and whenever one stops; so who may
-stop later or sooner, in larger or smaller steps, changes only how long it takes. A tolerance that
+All intervals hold at all times, for any choice of pulls and any stopping time. So a change of when
+to stop, or of the size of batches, changes only how long the study takes. A tolerance that
 is chosen after looking is as good as one chosen before: where all intervals hold, each verdict is
 right for the tolerance it was given at. One that becomes smaller withdraws the verdicts that
 rested on the larger one.

@@ -12,7 +12,7 @@ HERE = "http://127.0.0.1:8000"
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine, whoever asks.
+    """Whether a host is this machine, seen from anywhere.
 
     >>> [is_loopback(host) for host in ("127.0.0.1", "localhost", "::1", "lab.example")]
     [True, True, True, False]

@@ -208,7 +208,7 @@ class Memory:
                 if events:
                     self.write(session, events)
         except BaseException as error:
-            # A request that was refused has changed nothing; anything else leaves doubt.
+            # A refused request has changed nothing; after any other error the outcome is unknown.
             is_refused = isinstance(error, StandoutError) and not isinstance(error, StorageError)
             if not is_refused or events:
                 self.forget()

@@ -36,7 +36,7 @@ OVERDUE = "overdue"
 
 
 def view(study: Study, since: int | None = None) -> StudyView:
-    """Look at a study; costs O(arms), whatever the number of rewards."""
+    """Read a study; takes O(arms), for any number of rewards."""
     with study.memory.reading() as session:
         state, now = study._state, session.now
         expired = len(overdue_arms(state, now))

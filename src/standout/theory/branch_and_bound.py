@@ -59,9 +59,9 @@ class Found:
     is_refuted: bool = False
     """One of the alternatives costs less"""
     means: list[Floats] = field(default_factory=list)
-    """Alternatives, none much dearer than the target"""
+    """Alternatives, none much more expensive than the target"""
     starts: list[Starts] = field(default_factory=list)
-    """What led to them"""
+    """Their starting points"""
     seen: set[tuple[int, float]] = field(default_factory=set)
 
 

@@ -10,7 +10,7 @@ other chooses means to mistake the true ones for. Both sides are bounded here:
 
 - *below*: any finite set of means with another answer, mixed in any proportions p,
   gives 1 / T* <= max_a sum_j p_j KL_a of the j-th. So `Limit.lower` is a limit for every
-  method, whatever the search has missed. That the answers differ is checked for each.
+  method, even if the search missed a better set. Each is checked to have another answer.
 - *above*: for the shares found, branch and bound proves that no other answer costs less
   than a target (`boxes`), so T* is at most its inverse, and the limit at most `Limit.upper`.
 

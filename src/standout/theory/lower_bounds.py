@@ -2,7 +2,7 @@
 
 Both bounds are proved for Gaussian rewards. For another noise with the same
 sub-Gaussian scale they show the order of magnitude but are not a proof:
-Bernoulli arms with means far from 1/2, say, can be told apart with fewer pulls.
+Bernoulli arms with means far from 1/2, for example, can be distinguished with fewer pulls.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kernels by way of Numba's public API, for versions that nobody has tested.
+"""Kernels by way of Numba's public API, for untested versions.
 
 Every kernel and part is a function of `numba.njit`, compiled for the whole type of a struct
 and for each constant it is called with. The first start takes longer and calls from

@@ -234,7 +234,7 @@ def _read(context: Any, builder: Any, struct: StructType, value: Any, name: str)
     def word(number: int, of: Any = _INT) -> Any:
         pointer = builder.gep(words, [ir.Constant(ir.IntType(32), number)])
         found = builder.load(builder.bitcast(pointer, of.as_pointer()))
-        # What a field is never changes: read it once, whatever is written elsewhere.
+        # A field's address never changes: read it once, in spite of writes elsewhere.
         found.set_metadata("invariant.load", mark)
         return found
 
@@ -252,7 +252,7 @@ def _read(context: Any, builder: Any, struct: StructType, value: Any, name: str)
 
 
 def _array(context: Any, builder: Any, kind: Any, word: Callable[..., Any], place: int) -> Any:
-    """An array as kernels have it, from its address and shape; nobody counts references to it."""
+    """An array as kernels have it, from its address and shape, without reference counting."""
     item = context.get_data_type(kind.dtype)
     size = ir.Constant(_INT, context.get_abi_sizeof(item))
     shape = [word(place + 1 + axis) for axis in range(kind.ndim)]

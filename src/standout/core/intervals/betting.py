@@ -1,7 +1,7 @@
 """A mixture of bets: bounded rewards, adapting to their whole distribution.
 
-With rewards scaled to [0, 1], whoever bets on them against a mean of y holds after s of
-them, at a strength t >= 0,
+With rewards scaled to [0, 1], a gambler who bets on them against a mean of y has after
+s of them, at a strength t >= 0, the capital
 
     product of (1 + t X_i) / (1 + t y),
 

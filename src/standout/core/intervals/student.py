@@ -1,8 +1,8 @@
 """t mixture: Gaussian rewards whose variance is not known.
 
 The likelihood ratio of the scale-invariant statistics of the rewards under an
-effect size (y' - y)/sigma ~ N(0, 1/c) against y is a martingale whatever sigma
-is, starting at 1 (Lai 1976; Wang & Ramdas 2023, the scale-invariant mixture).
+effect size (y' - y)/sigma ~ N(0, 1/c) against y is a martingale for any sigma,
+starting at 1 (Lai 1976; Wang & Ramdas 2023, the scale-invariant mixture).
 With M2 = sum (X_t - mean)^2 and d = (mean - y)^2 it is
 
     sqrt(c/(s+c)) * ((s+c)(M2 + s d) / ((s+c) M2 + s c d))^(s/2),

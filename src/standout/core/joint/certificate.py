@@ -66,9 +66,9 @@ _AMPLE = 0.05
 """Nats beyond the limit with which a proof for all arms is tried: boxes at the limit are many."""
 _GRID = 8
 _RESTART = 1.1
-"""The search begins anew after so many times the pulls."""
+"""The search starts again when pulls have grown by this factor."""
 _STEPS = 16
-"""Places that a search looks at in a round."""
+"""The number of places that a search examines in a round."""
 _FIRST_STEP = 24.0
 """Its first steps are this part of the range."""
 _FINEST = 1e-3
@@ -127,7 +127,7 @@ def _certify_side(spec: Spec, state: State, side: int, root: Floats) -> None:
         least = min(least, row[COST])
     limit = joint_limit(spec, state)
     for way in (OUT, IN):
-        # What is dearer than the other way can wait, unless both may be certified.
+        # The more expensive way can wait, unless both may be certified.
         row = state.alternatives[2 * side + way]
         is_near_end = limit <= row[COST] < np.inf and not pulls < row[PROVE]
         if is_near_end or (row[COST] == least and not pulls < row[FOLLOW]):
@@ -145,7 +145,7 @@ def _certify_side(spec: Spec, state: State, side: int, root: Floats) -> None:
 
 @part("interval")
 def _choose_bet(spec: Spec, state: State) -> None:
-    """Go over to the bet at which the cheapest alternative is dearest."""
+    """Switch to the bet that makes the cheapest alternative most expensive."""
     row = 0
     for other in range(1, len(state.alternatives)):
         if state.alternatives[other, COST] < state.alternatives[row, COST]:

@@ -88,10 +88,10 @@ EVIDENCE = {
     IntervalKind.BERNOULLI: _bernoulli,
     IntervalKind.BETTING: _betting,
 }
-"""The intervals that come from a supermartingale which can be worked out at any mean.
+"""The intervals from a supermartingale that can be computed at any mean.
 
-Not student's: its process is a martingale only for whoever sees no more than ratios of rewards. An
-interval stands that; a product with other arms, chosen by who sees all of them, does not.
+Not student's: its process is a martingale only for an observer of ratios of rewards. This suffices
+for an interval, but not for a product with other arms that are chosen by all rewards.
 """
 _evidence = dispatch(lambda spec: EVIDENCE[spec.interval])
 """log M of (spec, state, arm, mean), or less; it grows away from where it is least."""
@@ -115,7 +115,7 @@ _centre = dispatch(lambda spec: _near_mean if spec.interval == IntervalKind.BERN
 
 @part()
 def _far_enough(spec: Spec) -> float:
-    """The cost that refutes a place alone, in nats: whatever the other arms' bets have lost."""
+    """The cost that refutes a place alone, in nats, even if the other arms' bets lost all."""
     return _ENOUGH + math.log(1.0 / spec.joint_delta) - spec.n_arms * math.log1p(-spec.share)
 
 

@@ -33,9 +33,9 @@ from standout.core.state import (
 from standout.core.typing import Floats
 
 ROUNDING = 1e-3
-"""What a sum of costs may be off by: likelihoods of up to 1e8 rewards each, of 300 arms."""
+"""The error of a sum of costs: likelihoods of up to 1e8 rewards each, of 300 arms."""
 _NARROW = 1.05
-"""The ends are found anew after so many times the pulls."""
+"""The ends are found again when pulls have grown by this factor."""
 _FINE = 0.003
 """Part of the threshold's interval up to which an end is found."""
 _MOST_BOXES = 400

@@ -1,4 +1,4 @@
-"""The bets r = f_P / f_P', and what they can be worth on average, whatever an arm's mean is.
+"""The bets r = f_P / f_P', and their largest expected value over all means of an arm.
 
 For a group of arms with the same law, r is a number per bin of readings, and g(x) = E_x[r] is
 bounded from above on the intervals between neighbouring places: with the natural parameter eta of

@@ -1,4 +1,4 @@
-"""How likely each bin of an arm's rewards is, whatever its mean: sums of 0/1, and normal means.
+"""The probability of each bin of an arm's rewards at any mean: sums of 0/1, and normal means.
 
 A *reading* is what is seen of an arm: how many of its N rewards are 1, or their mean. `edges` cut
 readings into bins, the first and the last without an end; a bin holds its upper edge. Where a

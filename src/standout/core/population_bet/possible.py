@@ -1,6 +1,6 @@
 """The narrowest interval of a threshold that any method could prove without an assumption.
 
-If rewards of means drawn from a population P cannot be told from rewards of means drawn from P', an
+If rewards under a population P of means cannot be distinguished from rewards under P', an
 interval that is valid for all means holds both thresholds. P is what the rewards suggest; looked
 for are the least and the largest threshold of a population P' with n KL(f_P || f_P') of at most
 so many nats. It is computed, not proved: P is an estimate, and log(1/delta) nats are what

@@ -1,4 +1,4 @@
-"""The least favourable populations: with a median and a MAD from a box, the hardest to tell apart.
+"""The least favourable populations, with a median and a MAD from a box: the hardest to refute.
 
 A *box* holds all means with a median from `low` to `high` and a MAD of at least `mad` (up) or at
 most `mad` (down). What means of a box look like in a histogram is a convex set, in which the
@@ -18,7 +18,7 @@ from standout.core.population_bet.solver import Class, divergences, hardest
 from standout.core.typing import Array, Flags, Floats
 
 UP, DOWN, ANY = 1, -1, 0
-"""Ways of a box: a MAD of at least so much, of at most so much, or whatever it is."""
+"""Kinds of boxes: a MAD of at least a value, of at most a value, or any MAD."""
 _CLASSES = 8
 _CLASS = 1.5
 """Standard errors that differ by less than this factor make one class."""

@@ -1,4 +1,4 @@
-"""joint: pull what makes the cheapest alternative dearer, most per pull.
+"""joint: pull the arm that raises the cost of the cheapest alternative most per pull.
 
 The cheapest alternative (`standout.core.joint.certificate`) puts every arm somewhere: most
 stay at their estimates, some move. A pull of an arm adds about
@@ -7,8 +7,8 @@ stay at their estimates, some move. A pull of an arm adds about
 
 to the alternative's cost, its information; the arm with the most per cost is pulled, which is
 the best response in the game that gives the information limit (Degenne & Koolen
-2019). Not what the pull adds to the bet as it stands: log(1 - q + q M) hardly grows before
-M is large, and whoever follows it pulls the arms that it has pulled.
+2019). It is not the gain of the current bet: log(1 - q + q M) grows slowly until M is large, so
+a rule that follows it repeats its own choices.
 
 An arm with an unlucky estimate may be in no alternative's way, so that it would never be looked
 at again. So the distance of each arm is taken at its most hopeful: it grows by

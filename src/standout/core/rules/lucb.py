@@ -46,7 +46,7 @@ def _add(state: State, count: int, arm: int) -> int:
 
 @rule()
 def released(spec: Spec, state: State, rng: np.random.Generator) -> int:
-    """One of the candidates, each as likely as often as it stands in the multiset."""
+    """A random candidate, with probability proportional to its count in the multiset."""
     candidates = state.candidates
     count = 0
     for side in range(len(state.signs)):

@@ -68,7 +68,7 @@ def _theta(mu: float, nu: float, k: float) -> float:
 
 @part()
 def drawn_interval(spec: Spec, state: State, side: int) -> None:
-    """Theta's interval from the pairs so far; whatever it was before there is one."""
+    """Theta's interval from the pairs so far; unchanged before the first pair."""
     notes = state.guesses[0]
     pairs = notes[DRAWN_PAIRS]
     if pairs == 0.0:

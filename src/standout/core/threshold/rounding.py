@@ -3,8 +3,8 @@
 Means that are known are mostly decimals, such as .1, that no binary number equals. So an arm
 that lies exactly on the threshold in decimals is computed to lie a little beyond it, or before
 it. Each of the numbers behind theta = m + F d, where d = |x - m| for some x, is off by at most
-u = 2^-53 of its size, and so is each step: in all less than u (7 |theta| + (6 + 2 F) |m|). Whatever
-lies within 8 u (|theta| + (1 + F) |m|) counts as on the threshold, and so as normal.
+u = 2^-53 of its size, and so is each step: in all less than u (7 |theta| + (6 + 2 F) |m|). Any mean
+within 8 u (|theta| + (1 + F) |m|) of it counts as on the threshold, and therefore as normal.
 """
 
 from __future__ import annotations

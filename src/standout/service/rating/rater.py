@@ -146,4 +146,4 @@ def _rater(request: Request, who: Answerer, name: str) -> Rater:
 
 
 RaterOf = Annotated[Rater, Depends(_rater)]
-"""Whoever sends a request to the study of its address, and may answer."""
+"""The rater who sends the request, allowed to answer in the study of its address."""

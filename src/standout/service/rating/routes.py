@@ -1,7 +1,7 @@
 """The rating page's own addresses: one item at a time, one answer per ticket.
 
-Each answers with what to show next, whatever happened: an answer sent twice, a
-page loaded again or a second window all come to the same item.
+Each returns what to show next in every case: an answer sent twice, a page loaded again and a second
+window all get the same item.
 """
 
 from __future__ import annotations
@@ -195,10 +195,10 @@ def _note(record: Record, body: Answer | Skip, arm: str, receipt: Receipt) -> No
 
 @router.post("/change")
 async def change(service: ServiceOf, rater: RaterOf, body: Answer) -> Response:
-    """Put another answer in the place of one just given, once; then as `next`.
+    """Replace an answer just given, once; then as `next`.
 
-    For a slip of the finger: only by whoever gave it, and only for a short while. The
-    first stays in the log, void; what was meant stands where it stood.
+    For typing errors: only the same rater may do it, and only for a short time. The first answer
+    stays in the log, void; the new one takes its place.
     """
 
     def check_it() -> None:
@@ -224,7 +224,7 @@ async def change(service: ServiceOf, rater: RaterOf, body: Answer) -> Response:
 
 @router.post("/pilot")
 async def pilot(service: ServiceOf, who: Answerer, name: str) -> Response:
-    """An item to try the page with: drawn at random, held by nobody; no answer is taken."""
+    """A random item to try the page with, without a ticket; answers are ignored."""
 
     def look() -> dict[str, Any]:
         study = service.studies.reader(name)

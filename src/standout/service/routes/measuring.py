@@ -124,7 +124,7 @@ async def pending(service: ServiceOf, who: Reader, name: str) -> Response:
 
 @router.post("/renew", responses=sent(Done))
 async def renew(service: ServiceOf, who: Measurer, name: str, body: Renew) -> Response:
-    """Begin the leases of pending tickets anew."""
+    """Start the leases of pending tickets again."""
     return await service.write(name, lambda study: study.renew(body.tickets, body.lease))
 
 

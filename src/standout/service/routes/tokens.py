@@ -46,8 +46,8 @@ async def create_token(
     is_whole = body.role is Role.OWNER and body.study is None and body.lasts is None
     if is_open and not is_whole:
         raise StudyError(
-            "from the first token on, one is asked for: make an owner's token for every study "
-            "first, or nobody could look after this service from a page"
+            "once a token exists, one is required: create an owner's token for every study "
+            "first, or no user could administer this service from a page"
         )
     token, text = await service.queues.slow(
         service.studies.make_token, str(body.role), body.study, body.label, who.name, body.lasts

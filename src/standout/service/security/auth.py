@@ -1,9 +1,9 @@
 """Who is asking, and whether they may.
 
-A token comes in the header `Authorization: Bearer ...`. A browser shows it once, to sign in, and
-has a login in its place: a cookie that scripts cannot read and that can be ended alone. On the
-loopback address, as long as no token was ever made and none is required, whoever asks is the
-owner. Once one was made, the store stays closed, also when all are revoked.
+A token comes in the header `Authorization: Bearer ...`. A browser sends it once, to sign in, and
+then has a login: a cookie that scripts cannot read and that can be ended separately. On the
+loopback address, every user is the owner until the first token is created, unless tokens are
+required. Afterwards the store stays closed, even if all tokens are revoked.
 """
 
 from __future__ import annotations
@@ -127,9 +127,9 @@ class Gate:
             return
         if self._reading is None:
             self._reading = asyncio.get_running_loop().create_task(self._read())
-            # An error that nobody waits for any more is nobody's business.
+            # Retrieve the error of a task that no request waits for, to silence asyncio.
             self._reading.add_done_callback(lambda task: task.cancelled() or task.exception())
-        # Whoever leaves does not take the others' tokens along.
+        # A cancelled request must not cancel the read for the others.
         await asyncio.shield(self._reading)
 
     async def _read(self) -> None:
@@ -140,12 +140,12 @@ class Gate:
             if self._reading is asyncio.current_task():
                 self._reading = None
         if begin < self._read_at:
-            return  # Somebody who asked later has been answered before.
+            return  # A later read has finished first.
         self._kept = {kept.token.id: kept for kept in keys.tokens}
         self._logins, self._behind = keys.logins, keys.now - begin
-        # Revoked tokens count, too: revoking the last one must let nobody in.
+        # Revoked tokens count, too: the store must stay closed after the last is revoked.
         self._is_closed = self._is_closed or bool(keys.tokens)
-        # As old as the question, not as the answer: a slow database makes nothing last longer.
+        # Use the time when the read started, so that a slow database cannot prolong the cache.
         self._read_at = begin
 
     def forget(self) -> None:
@@ -154,7 +154,7 @@ class Gate:
         self._reading = None
 
     async def find(self, text: str) -> Identity | None:
-        """Whose token this is; None if it is nobody's, or revoked."""
+        """The owner of a token; None if it is unknown or revoked."""
         parts = split(text)
         if parts is None:
             return None
@@ -163,7 +163,7 @@ class Gate:
         return self._open(kept) if kept is not None and kept.is_of(parts[1]) else None
 
     async def find_login(self, text: str) -> Identity | None:
-        """Whose login this is; None if it is nobody's, or has ended, or its token has."""
+        """The owner of a login; None if it is unknown, or the login or its token has ended."""
         number = login_id(text)
         if number is None:
             return None
@@ -262,7 +262,7 @@ async def identify(request: Request) -> Identity | None:
 
 
 def check(identity: Identity | None, roles: tuple[Role, ...], study: str | None) -> Identity:
-    """Refuse whoever may not: 401 without a token, 403 with the wrong one."""
+    """Refuse a request: 401 without a token, 403 with the wrong one."""
     if identity is None:
         raise token_needed()
     if identity.role not in roles:

@@ -23,7 +23,7 @@ POLICY = (
     "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
     "object-src 'none'"
 )
-"""Content only from here; nobody may frame it. A page may set its own, narrower or wider."""
+"""Content only from this server; no frames. A page may set a narrower or wider policy."""
 
 _ALWAYS = {
     "Content-Security-Policy": POLICY,
@@ -65,8 +65,8 @@ def _host_of(text: str) -> tuple[str, str]:
 def check_host(settings: Settings, headers: dict[str, str]) -> None:
     """Refuse a foreign name for this machine.
 
-    A page from elsewhere whose name has been made to point here could otherwise
-    talk to a server that trusts whatever is local (DNS rebinding).
+    Otherwise a foreign page whose host name resolves to this machine could talk to a server that
+    trusts local requests (DNS rebinding).
     """
     allowed = {name.lower() for name in settings.allow_hosts}
     if not settings.is_loopback and not allowed:
@@ -121,8 +121,8 @@ log = logging.getLogger("standout.service")
 access = logging.getLogger("standout.access")
 
 READ_ON, DRAIN_SECONDS = 4, 10.0
-"""How far beyond the limit a body is read before it is refused (times the largest request that
-anybody may send), and for how long."""
+"""How far beyond the limit a body is read before it is refused (as a multiple of the largest
+allowed request), and for how many seconds."""
 _CLOSE = {"Connection": "close"}
 
 
@@ -146,14 +146,14 @@ class Guard:
         except HTTPException as error:  # Of a body that is too long or too slow.
             await of_http(error).response()(scope, receive, answer.send)
         except asyncio.CancelledError:
-            # The server ends. What was asked for may be under way in a thread; uvicorn would
-            # answer 500, after which nobody tries again.
+            # The server ends. A thread may still carry out the request; uvicorn would answer
+            # 500, after which clients do not retry.
             if answer.has_begun:
                 raise
             ended = UncertainError("the server ended before it was known")
             await translate(ended).response()(scope, receive, answer.send)
         except ClientDisconnect:
-            pass  # Nobody is left to be told.
+            pass  # The client is gone.
         except StandoutError as error:  # Of the tokens' database, say.
             if answer.has_begun:
                 raise
@@ -177,7 +177,7 @@ class Guard:
         identity: Identity | None = await self.gate.identify(found)
         scope.setdefault("state", {})["identity"] = identity
         if identity is None and path not in FOR_ANYBODY:
-            # Before a body is read, let alone judged: nobody waits for a stranger's.
+            # Before the body is read: a stranger must not occupy the server.
             raise token_needed(_CLOSE)
         is_small = identity is None or identity.role is Role.RATER
         most = self.settings.largest_rater_request if is_small else self.settings.largest_request
@@ -192,7 +192,7 @@ class Guard:
 
 
 async def _drain(receive: Receive, most: int) -> None:
-    """Read on and forget: whoever is still sending does not hear an answer."""
+    """Read and discard the rest, because a client that is still sending reads no answer."""
     seen = 0
     with suppress(TimeoutError):
         async with asyncio.timeout(DRAIN_SECONDS):
@@ -209,7 +209,7 @@ def _too_large(most: int) -> ApiError:
 
 
 def _limited(receive: Receive, most: int, seconds: float) -> Receive:
-    """Stop reading a body that is longer or slower than it may be, whatever its header says."""
+    """Stop reading a body that is too long or too slow, even if its header denies it."""
     seen = 0
     is_read = False
     deadline = asyncio.get_running_loop().time() + seconds

@@ -62,7 +62,7 @@ function decimalsOf({ min, max, steps }) {
 }
 
 function slider(asked, answer) {
-  // The slider counts steps, so that both ends can be reached whatever a step is.
+  // The slider counts steps, so that both ends can be reached with any step.
   const input = make("input", labelled({ type: "range", min: 0, max: asked.steps, step: 1, value: Math.round(asked.steps / 2) }));
   const chosen = () => valueAt(asked, input.valueAsNumber);
   const decimals = decimalsOf(asked);

@@ -70,7 +70,7 @@ export class Arms {
     say(find("overlaps"), `${plural(places.length, "decided arm")} ${places.length === 1 ? "touches" : "touch"} the band. ${rest}`);
   }
 
-  /** What items say has come: draw what shows them anew. */
+  /** Items have arrived: draw them. */
   showItems() {
     this.rows.render();
     this.table.render();
@@ -112,7 +112,7 @@ export class Arms {
     const isTable = find("picture").hidden;
     document.body.classList.toggle("with-sheet", isBeside && sheet.isOpen);
     sheet.root.classList.toggle("beside", isBeside);
-    // Next after the arms for whoever comes by keyboard, wherever it is seen.
+    // Next after the arms in the order of the keyboard, in any layout.
     if (isBeside && sheet.root.previousElementSibling !== find("arms-card")) find("arms-card").after(sheet.root);
     if (!isBeside && !isTable && sheet.root.parentElement !== find("frame")) find("frame").append(sheet.root);
     const inset = isBeside || !sheet.isOpen ? null : sheet.root;

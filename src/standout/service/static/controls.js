@@ -43,10 +43,10 @@ export function ask({ title, text, fields = [], button, act }) {
 
 const MOST_CHANGES = 100;
 const DAY = 86400;
-export const REASON = { key: "reason", label: "Why?", required: true, maxlength: 2000, hint: "It is kept with the change, for whoever reads the history." };
+export const REASON = { key: "reason", label: "Why?", required: true, maxlength: 2000, hint: "It is kept with the change and shown in the history." };
 
 export class Controls {
-  /** `changed` is called after a change, to show it; `retell` shows the history anew. */
+  /** `changed` is called after a change, to show it; `retell` shows the new history. */
   constructor(study, data, session, changed, retell) {
     Object.assign(this, { study, data, session, changed, retell, tokens: [] });
     find("controls-card").hidden = false;
@@ -72,8 +72,8 @@ export class Controls {
   #stop() {
     const isStopped = this.data.head.stopped;
     ask({
-      title: isStopped ? "Go on with this study?" : "Stop this study?",
-      text: isStopped ? "It asks for pulls again, from where it stood." : "No more pulls are handed out. What is certain stays certain, what is undecided stays open; you can go on later.",
+      title: isStopped ? "Restart this study?" : "Stop this study?",
+      text: isStopped ? "It hands out pulls again." : "No more pulls are handed out. Verdicts stay certain, undecided arms stay undecided; you can restart the study later.",
       fields: [REASON],
       button: isStopped ? "Go on" : "Stop it",
       act: ({ reason }) => this.#set({ stopped: !isStopped }, reason),
@@ -83,7 +83,7 @@ export class Controls {
   #note() {
     ask({
       title: "Add a note",
-      text: "For whoever reads the history or the report. It stays.",
+      text: "It is shown in the history and in the report, and cannot be removed.",
       fields: [{ key: "reason", label: "Note", required: true, maxlength: 2000 }],
       button: "Add it",
       act: ({ reason }) => this.#set({ key: crypto.randomUUID?.() ?? String(Math.random()) }, reason),
@@ -94,8 +94,8 @@ export class Controls {
     const { budget, counts } = this.data.head;
     ask({
       title: "Change the budget",
-      text: `Now: ${budget === null ? "none" : `${count(budget)} pulls`}; ${count(counts.pulls)} are used. To stop sooner or later harms no verdict.`,
-      fields: [{ key: "budget", label: "Pulls in all", type: "number", min: 1, step: 1, value: budget, hint: "Leave it empty for no end." }, REASON],
+      text: `Now: ${budget === null ? "none" : `${count(budget)} pulls`}; ${count(counts.pulls)} are used. Stopping earlier or later harms no verdict.`,
+      fields: [{ key: "budget", label: "Pulls in all", type: "number", min: 1, step: 1, value: budget, hint: "Leave it empty for no limit." }, REASON],
       button: "Change it",
       act: (given) => this.#set({ budget: given.budget === "" ? null : Number(given.budget) }, given.reason),
     });
@@ -106,7 +106,7 @@ export class Controls {
     const { tolerance } = this.data.head.problem;
     ask({
       title: "Change the tolerance",
-      text: `Now: ${Number(tolerance.toPrecision(4))}. Arms so near the threshold may go either way. Each verdict is right for the tolerance it was given at; a smaller one takes back what rested on a larger one.`,
+      text: `Now: ${Number(tolerance.toPrecision(4))}. Within this distance of the threshold, either verdict counts as right. Each verdict is right for its tolerance; a smaller tolerance withdraws the verdicts that rested on a larger one.`,
       fields: [{ key: "tolerance", label: "Tolerance, in the unit of the rewards", type: "number", min: 0, step: "any", required: true, value: wanted ?? tolerance }, REASON],
       button: "Change it",
       act: (given) => this.#set({ tolerance: Number(given.tolerance) }, given.reason),
@@ -118,7 +118,7 @@ export class Controls {
     const isPaused = this.data.paused.has(arm);
     ask({
       title: isPaused ? "Resume this arm?" : "Pause this arm?",
-      text: isPaused ? "It is handed out again." : "It is handed out no more until it is resumed. It stays undecided if it is; no other verdict is harmed.",
+      text: isPaused ? "It is handed out again." : "Its pulls are not handed out until it is resumed. An undecided arm stays undecided; no verdict is harmed.",
       fields: [REASON],
       button: isPaused ? "Resume" : "Pause",
       act: async ({ reason }) => {
@@ -128,11 +128,11 @@ export class Controls {
     });
   }
 
-  /** End the lease of a ticket that is out: its pull goes to whoever asks next. */
+  /** End the lease of a ticket that is out: its pull goes to the next worker. */
   release({ ticket, arm, worker }) {
     ask({
       title: `Release ticket ${ticket}?`,
-      text: `${shown(arm, 80)} is out with ${shown(worker, 80)}. Its pull goes to the next who asks. Should an answer still come, it counts if that one's does not.`,
+      text: `${shown(arm, 80)} is out with ${shown(worker, 80)}. Its pull goes to the next worker. A late answer counts if it comes first.`,
       button: "Release it",
       act: async () => {
         await post(studyPath(this.study, "/release"), { tickets: [ticket] });
@@ -145,7 +145,7 @@ export class Controls {
   void(reward) {
     ask({
       title: "Take this reward back?",
-      text: `${value(reward.reward)}, told by ${reward.worker} on ${time(reward.time)}. It stays in the log, marked as void. This is right if what was told is not what was measured; to take out rewards because they look odd would make any answer possible.`,
+      text: `${value(reward.reward)}, told by ${reward.worker} on ${time(reward.time)}. It stays in the log, marked as void. Void a reward only if the recorded value is not what was measured: without rewards that look odd, the guarantee does not hold.`,
       fields: [{ key: "value", label: "What was really measured", type: "number", step: "any", hint: "Leave it empty if that is not known." }, REASON],
       button: "Take it back",
       act: async (given) => {
@@ -182,10 +182,10 @@ export class Controls {
     const roles = [["rater", "rater: answers on the rating page"], ["worker", "worker: asks and tells"], ["viewer", "viewer: looks only"], ["owner", "owner: everything"]];
     ask({
       title: "New token",
-      text: this.session.token ? "It is shown once: only a hash of it is kept." : "From the first token on, one is asked for. The first is an owner’s token for every study; this browser signs in with it.",
+      text: this.session.token ? "It is shown once: only a hash of it is kept." : "Once a token exists, one is required. The first is an owner’s token for every study; this browser signs in with it.",
       fields: [
         ...(this.session.token ? [{ key: "role", label: "For", options: roles }] : []),
-        { key: "label", label: "Label", maxlength: 200, hint: "For whom or what it is." },
+        { key: "label", label: "Label", maxlength: 200, hint: "The user or purpose of the token." },
         ...(this.session.token ? [{ key: "lasts", label: "Valid", options: [["", "until it is revoked"], [DAY, "for a day"], [7 * DAY, "for a week"], [30 * DAY, "for 30 days"], [365 * DAY, "for a year"]] }] : []),
       ],
       button: "Make it",
@@ -204,7 +204,7 @@ export class Controls {
   #revoke(token) {
     ask({
       title: "Revoke this token?",
-      text: `The ${token.role}’s token ${token.label || token.id} is good for nothing any more. This cannot be undone.`,
+      text: `The ${token.role}’s token ${token.label || token.id} stops working. This cannot be undone.`,
       button: "Revoke it",
       act: async () => {
         await post(`/api/v1/tokens/${token.id}/revoke`);
@@ -226,7 +226,7 @@ function showMade(dialog, made) {
   const done = make("button", { type: "button", text: "Done", onclick: () => dialog.close() });
   const parts = [
     make("h2", { id: "ask-title", text: `${made.made.role === "owner" ? "An" : "A"} ${made.made.role}’s token` }),
-    make("p", { class: "muted", text: "Hand on this link. It is not shown again." }),
+    make("p", { class: "muted", text: "Pass on this link. It is not shown again." }),
     make("div", {}, make("label", { for: "made-link", text: "Link" }), field),
   ];
   if (made.code.length) parts.push(code(made.code));
@@ -255,7 +255,7 @@ export async function showChanges(study, tokensNow) {
   const found = await get(studyPath(study, "/changes")).catch(() => null);
   if (found === null) return;
   const tokens = tokensNow();
-  // Whoever came with a token goes by its label.
+  // A user with a token is shown by the token's label.
   const labels = new Map(tokens.map((one) => [one.id, one.label]));
   const who = (worker) => {
     const [, role, id] = /^(\w+):([0-9a-f]{12})/.exec(worker) ?? [];

@@ -97,7 +97,7 @@ function armsField(hasFiles) {
   const node = make(
     "div",
     { class: "whole" },
-    field("arms", "Arms", text, "One per line, or a CSV with a column arm; columns text, image and html are what raters are shown."),
+    field("arms", "Arms", text, "One per line, or a CSV with a column arm; raters see the columns text, image and html."),
     field("file", "or from a file", file),
     hasFiles ? picturesField(text) : null,
   );
@@ -216,7 +216,7 @@ export function createForm(close, hasFiles = false) {
   const page = pageFields();
   const more = moreFields();
   const error = make("div", { class: "message bad whole", role: "alert", hidden: true }, make("p"));
-  const submit = make("button", { type: "submit", class: "main", text: "Begin the study" });
+  const submit = make("button", { type: "submit", class: "main", text: "Create the study" });
   const status = make("span", { class: "muted", role: "status" });
   const form = make(
     "form",

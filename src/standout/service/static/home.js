@@ -57,14 +57,14 @@ function empty() {
     "li",
     { class: "card empty" },
     make("h2", { text: "No study yet" }),
-    make("p", { text: isOwner ? "Begin one here with New study, or in a terminal with standout study create." : "The owner has not begun one yet." }),
+    make("p", { text: isOwner ? "Create one here with New study, or in a terminal with standout study create." : "The owner has not created one yet." }),
   );
 }
 
 function show(rows, hasMore) {
   const list = find("studies");
   const text = JSON.stringify(rows);
-  // An unchanged list is left alone, and so is whoever is in it with the keyboard.
+  // An unchanged list is not redrawn, which keeps the keyboard focus.
   if (list.dataset.shown !== text) {
     const at = [...list.querySelectorAll("a")].indexOf(document.activeElement);
     list.replaceChildren(...(rows.length ? rows.map(entry) : [empty()]));

@@ -40,7 +40,7 @@ export class Items {
       const found = await get(studyPath(this.study, `/items?${some.map((place) => `positions=${place}`).join("&")}`));
       this.#take(some, found);
     } catch {
-      // Without them the page is still right; whoever looks again asks again.
+      // The page works without them; the next view requests them again.
       this.wanted.clear();
     }
     this.isBusy = false;

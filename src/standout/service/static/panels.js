@@ -17,10 +17,10 @@ const REASONS = {
   estimate: "an estimate",
 };
 const WHY = {
-  "first pulls": "First pulls: every arm gets some, to have an interval at all.",
+  "first pulls": "First pulls: every arm needs some before it has an interval.",
   undecided: "Undecided: the interval still touches the threshold’s.",
   "moves the threshold": "Moves the threshold: decided, but measuring it narrows the threshold’s interval.",
-  overdue: "Handed out before, and no answer came: it goes to the next who asks.",
+  overdue: "Handed out before without an answer: it goes to the next worker.",
 };
 
 /** Arms in a sentence with what they show, the first few of many. */
@@ -50,7 +50,7 @@ let spoken = "";
 /** For screen readers: not more often than one can listen. */
 const announce = seldom(8000, () => say(find("summary"), spoken));
 
-/** The answer as far as it is known, in a sentence. */
+/** The answer so far, in a sentence. */
 export function showAnswer(data, items) {
   const { head } = data;
   const { arms, outliers, undecided } = head.counts;
@@ -236,7 +236,7 @@ export function showFailures(data, rows) {
   const parts = [];
   if (data.paused.size) {
     const items = [...data.paused].slice(0, 50).map(([arm, why]) => make("li", {}, name(arm), make("span", { class: "muted", text: ` – ${shown(why)}` })));
-    parts.push(make("h3", { text: `${plural(data.paused.size, "paused arm")}: handed out no more` }), make("ul", { class: "plain-list" }, ...items));
+    parts.push(make("h3", { text: `${plural(data.paused.size, "paused arm")}: not handed out` }), make("ul", { class: "plain-list" }, ...items));
   }
   if (rows.length) {
     const total = [...data.failures.values()].reduce((a, b) => a + b, 0);
@@ -246,6 +246,6 @@ export function showFailures(data, rows) {
       wide("Failures", table(["When", "Arm", "Who", "Why"], body)),
     );
   }
-  if (!parts.length) parts.push(make("p", { class: "muted", text: "None: every ticket handed out has brought a reward or is still out." }));
+  if (!parts.length) parts.push(make("p", { class: "muted", text: "None: every ticket has a reward or is still out." }));
   root.replaceChildren(...parts);
 }

@@ -74,7 +74,7 @@ async function act(path, body) {
 async function handle(failure) {
   if (now.change !== null && ["too_late", "study", "not_yours"].includes(failure.code)) {
     now.change = null;
-    notice("That answer can be changed no more. Here you go on.");
+    notice("That answer can no longer be changed. Here is the next item.");
     show(await send("/next", {}));
     return;
   }
@@ -87,9 +87,9 @@ async function handle(failure) {
     find("loading").hidden = true;
     askForToken("A token is needed to rate: open the link that you were given, or enter it here.");
   } else if (failure.status === 404) {
-    message("There is nothing to rate here", "The address may be wrong, or the study has gone.");
+    message("There is nothing to rate here", "The address may be wrong, or the study was removed.");
   } else if (failure.status === 403) {
-    message("This token is not for this page", "Ask whoever gave it to you.");
+    message("This token is not for this page", "Ask the person who gave it to you.");
   } else {
     message("That did not work", failure.message, make("button", { type: "button", class: "main", text: "Go on", onclick: () => act("/next", {}) }));
   }
@@ -104,7 +104,7 @@ function answer(value, event) {
   else act("/answer", { ticket: now.ticket, value });
 }
 
-/** Show the item before again, to answer it anew. */
+/** Show the previous item again, to change its answer. */
 function changeLast() {
   const { last } = now;
   if (last === null || now.isBusy) return;
@@ -125,7 +125,7 @@ function skip() {
 // What is shown ------------------------------------------------------------------
 
 function show(found, sent = {}) {
-  // What was just answered may be answered anew, as long as its item is at hand.
+  // The last answer may be changed while its item is in memory.
   now.last = found.counted && now.item?.ticket === sent.ticket ? { ...now.item, given: sent.value } : null;
   now.ticket = now.held = now.change = null;
   now.keys = new Map();
@@ -200,7 +200,7 @@ function showItem({ ticket, item, asked, given, isChange = false }) {
   document.title = `${shown(asked.question, 60)} · rating`;
   const ways = isChange ? [keep] : isPilot ? [later] : [later, undo, stop].filter(Boolean);
   card(
-    isChange ? make("p", { class: "muted", text: `You answered ${answerWords(asked, given)}. What you choose now takes its place.` }) : null,
+    isChange ? make("p", { class: "muted", text: `You answered ${answerWords(asked, given)}. Your new choice replaces it.` }) : null,
     make("h1", { id: "asked", dir: "auto", text: asked.question }),
     item_node,
     answers.node,
@@ -223,17 +223,17 @@ function showConsent({ consent }) {
 
 function decline() {
   const back = make("button", { type: "button", text: "Read it again", onclick: () => act("/next", {}) });
-  message("Thank you all the same", "Nothing is asked of you, and nothing about you was kept.", back);
+  message("Thank you anyway", "You will not be asked anything, and nothing about you was kept.", back);
 }
 
 function showWait() {
-  message("Nothing to rate at the moment", "Others are answering what is left. This page looks again by itself; you may leave it open.");
+  message("Nothing to rate at the moment", "Other raters are answering the remaining items. This page updates automatically; you may leave it open.");
   lookLater();
 }
 
 /** One answer to an item is all that one person can give: more would not be independent. */
 function showDone({ completion }) {
-  message("Thank you", "You have answered all that is asked at the moment. This page looks again by itself; you may close it.", ...completionParts(completion));
+  message("Thank you", "You have answered everything for now. This page updates automatically; you may close it.", ...completionParts(completion));
   lookLater();
 }
 
@@ -245,7 +245,7 @@ function showSkipped() {
       act("/next", {});
     },
   });
-  message("Only items that you skipped are left", "There may be others in a while: this page looks again by itself.", again);
+  message("Only items that you skipped are left", "There may be more later: this page updates automatically.", again);
   lookLater();
 }
 

@@ -44,7 +44,7 @@ export class Rows {
     this.render();
   }
 
-  /** Make an arm the active one, as somebody wants it who is at the rows. */
+  /** Make an arm the active one, at the request of a user of the rows. */
   #choose(place) {
     this.active = place;
     this.chosen(place);

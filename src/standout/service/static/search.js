@@ -41,7 +41,7 @@ export function searchBox(input, list, data, go) {
       });
       return item;
     });
-    const none = make("li", { class: "muted", role: "option", "aria-disabled": "true", text: "No arm has this in its name" });
+    const none = make("li", { class: "muted", role: "option", "aria-disabled": "true", text: "No arm’s name contains this" });
     list.replaceChildren(...(items.length ? items : [none]));
     const isOpen = input.value.trim() !== "";
     list.hidden = !isOpen;

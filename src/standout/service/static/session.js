@@ -34,7 +34,7 @@ async function logIn(token) {
   history.replaceState(null, "", location.pathname + location.search);
 }
 
-/** Ask for a token until one is taken; then the page begins anew. */
+/** Ask for a token until one is accepted; then reload the page. */
 export function askForToken(words = "This page needs a token.") {
   if (find("sign-in")) return;
   const field = make("input", {
@@ -51,7 +51,7 @@ export function askForToken(words = "This page needs a token.") {
     make("div", {},
       make("label", { for: "token", text: "Token" }),
       field,
-      make("p", { id: "token-hint", class: "hint", text: "Whoever runs this service has given you one; it begins with standout_." }),
+      make("p", { id: "token-hint", class: "hint", text: "The owner of this service has given you one; it begins with standout_." }),
     ),
     error,
     submit,
@@ -78,7 +78,7 @@ export function askForToken(words = "This page needs a token.") {
   dialog.showModal();
 }
 
-// A link with a token, followed from a page that is open already, does not load it anew.
+// A link with a token, followed from a page that is open already, does not reload it.
 window.addEventListener("hashchange", () => {
   if (location.hash.startsWith("#token=")) location.reload();
 });

@@ -92,7 +92,7 @@ export class ArmTable {
     say(this.where, `Page ${this.page + 1} of ${count(pages)}`);
   }
 
-  /** Rows stay the elements that they are: nobody loses a place in them. */
+  /** Rows keep their elements, so that the reader keeps the place. */
   #arrange(shown) {
     const wanted = shown.map((place) => this.rows.get(place).root);
     const at = this.inset === null ? -1 : shown.indexOf(this.active);

@@ -38,7 +38,7 @@ export function setUp(study, data, changed) {
   }));
   act("rename", () => ({
     title: "Rename this study",
-    text: "Links to the old name end; tokens for this study alone stay good.",
+    text: "Links to the old name end; tokens for this study alone stay valid.",
     fields: [{ key: "name", label: "New name", required: true, maxlength: 200, pattern: "[^\\/]+", value: study }, { ...REASON, required: false }],
     button: "Rename it",
     act: async ({ name, reason }) => {

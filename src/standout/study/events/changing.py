@@ -117,7 +117,7 @@ def add(state: StudyState, at: At, content: Mapping[str, Any]) -> Outcome:
 
     Why the guarantee holds: let N be the room, declared when the study was created. The arm in the
     j-th place has an interval that fails to hold its mean, at any time, with a probability of
-    at most delta / N, whatever happened before the arm joined: the interval rests on rewards that
+    at most delta / N, given all events before the arm joined: the interval rests on rewards that
     were measured after that. So with probability 1 - delta no interval of the N places ever
     fails, also if which arms join, how many and when depends on all rewards before. Then at each
     moment the threshold of the arms that are there lies in its interval, and each verdict on the
@@ -157,7 +157,7 @@ _OF_INTERVALS = ("lower", "upper", "estimate", "deviation_lower", "deviation_upp
 
 
 def recount(state: StudyState, arm: int) -> None:
-    """Count the rewards of `arm` anew, as the ledger has them now.
+    """Count the rewards of `arm` again, from the current ledger.
 
     Its intervals are worked out as of now only: what was known of them before rested on rewards
     that are void. So did all verdicts, through the threshold.

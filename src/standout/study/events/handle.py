@@ -1,7 +1,7 @@
 """Requests to a study: each is checked, then happens, and gives the events to be kept.
 
 What is wrong with a request shows before it has changed anything. The state is changed in place:
-if the events cannot be kept, it has to be made anew from those that were.
+if the events cannot be stored, it must be rebuilt from the stored ones.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def _tell_and_ask(hand: _Hand, request: requests.TellAndAsk) -> tuple[list[Event
 
 
 def _given_or_asked(hand: _Hand, told: int, content: dict[str, Any]) -> Asked:
-    """What was given with the rewards of event `told`, as far as it is out, or else new tickets."""
+    """The tickets of event `told` that are still out, or else new tickets."""
     found = given(hand.state, told + 1, hand.worker)[: content["n"]]
     return Asked(tuple(found)) if found else _asked(hand, content)
 

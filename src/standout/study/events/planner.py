@@ -6,9 +6,9 @@ is planned on a copy of the state in which each pending pull has brought its arm
 mean: intervals shrink as if it were in, and other arms come up. In the first round, when nothing
 is known, the arms that are owed least come in turn.
 
-Every plan is part of the event that asked for it. Whoever works the study out anew adopts
-it; only a round that begins with nothing pending is begun anew as well, since a rule may
-remember its choices. Random choices depend on the seed and the number of the round alone.
+Every plan is part of the event that asked for it, and a replay adopts it. Only a round that begins
+with no pending pulls is planned again, because a rule may remember its choices. Random choices
+depend on the seed and the number of the round alone.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _is_useful(state: StudyState) -> Flags:
 
 
 class RecordedPlans:
-    """The plans of an event, for whoever works the study out anew."""
+    """The plans of an event, for a replay."""
 
     def __init__(self, state: StudyState, content: Mapping[str, Any]) -> None:
         self.state, self.plans = state, iter(content.get("plans", ()))

@@ -6,9 +6,9 @@ study a reward therefore waits for the earlier pulls of its arm: what is counted
 first so many of the arm's own sequence, and that is all the intervals ask for.
 
 A pull keeps its place until it is told or given back. The end of its lease does not free the
-place: who is slow would otherwise be left out, and slowness may go with the value. It only lets
-the next to ask measure the same pull, too; the first answer of the two, however late, is the
-pull's reward. So nothing waits for longer than somebody asks and answers.
+place. Otherwise slow workers would be left out, and slowness may depend on the value. The next
+worker who asks may measure the same pull, too; the first of the two answers, even if late, is the
+pull's reward. So no reward waits longer than it takes another worker to ask and answer.
 
 What is told beyond the pulls handed out (without asking, or of a ticket whose pull has its reward
 already) takes its place behind the pulls of its arm that are out at that moment: were it counted
@@ -48,7 +48,7 @@ class RoundChance:
         self._rng = np.random.Generator(self._bits)
 
     def of_round(self, number: int) -> np.random.Generator:
-        """The generator as it stands at the beginning of a round."""
+        """The generator in its state at the beginning of a round."""
         self._begin["state"]["counter"][_COUNTER] = number
         self._bits.state = self._begin
         return self._rng
@@ -58,7 +58,7 @@ class LiveRound:
     """A round of the method from its plan until all its rewards are in.
 
     `queue` are the entries that are not handed out in full, `left[j]` how many pulls of
-    `arms[j]`; `out` pulls are owed a reward now, those in `returned` wait to be handed out anew.
+    `arms[j]`; `out` pulls are owed a reward now, those in `returned` wait to be handed out again.
     """
 
     def __init__(self, number: int) -> None:

@@ -60,7 +60,7 @@ class Fail:
 
 @dataclass(frozen=True)
 class Lease:
-    """The leases of pending tickets begin anew: `seconds` (None: the study's; 0: they end now)."""
+    """Start the leases of pending tickets again: `seconds` (None: the study's; 0: end now)."""
 
     tickets: Iterable[Ticket | int]
     seconds: float | None = None

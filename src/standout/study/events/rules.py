@@ -63,7 +63,7 @@ def _check_leased(state: StudyState, content: Content) -> None:
     if content.get("lease", 0) != 0:
         arguments.seconds("a lease", content["lease"])
     if not all(number in state.tickets.open for number in content["tickets"]):
-        raise TicketError("only the lease of a ticket that is out can begin anew")
+        raise TicketError("only a pending ticket has a lease to renew")
 
 
 def _check_arm(state: StudyState, content: Content) -> None:
@@ -205,7 +205,7 @@ def _pause_if_often(state: StudyState, outcome: Outcome, arm: int, reason: str) 
 
 
 def lease(state: StudyState, at: At, content: Content) -> Outcome:
-    """Let leases begin anew, or end."""
+    """Start leases again, or end them."""
     expires = at.time + content.get("lease", state.lease)
     for number in content["tickets"]:
         state.tickets.renew(number, expires)

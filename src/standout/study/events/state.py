@@ -25,7 +25,7 @@ from standout.study.events.tables import Ledger, TicketTable
 from standout.study.settings import Settings
 
 LOOK_PATIENCE = 60.0
-"""Seconds after which a look that was due, and that nobody has made, is due again."""
+"""Seconds after which a due look that no process has made is due again."""
 
 
 @dataclass(frozen=True, eq=False)

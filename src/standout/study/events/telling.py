@@ -3,8 +3,8 @@
 The rules for a reward that comes with a ticket:
 
 1. The ticket was told before: the same value is harmless (another was refused).
-2. The pull has no reward yet (the ticket is out, or expired and whoever got the pull
-   after it has not told): this is the pull's reward. If the pull was handed out again,
+2. The pull has no reward yet (the ticket is out, or expired and the next worker has not
+   answered): this is the pull's reward. If the pull was handed out again,
    that other ticket is cancelled.
 3. Otherwise (the pull got its reward through another ticket, or the ticket was given back)
    the reward is one more pull, as if told without asking. From a rater, whose late answers
@@ -116,10 +116,10 @@ def end_pull(state: StudyState, outcome: Outcome, arm: int, slot: int, number: i
 
 
 def settle(state: StudyState, at: At, outcome: Outcome) -> None:
-    """After an event: bring verdicts up to date, end the study if it is decided.
+    """After an event: update the verdicts, and end the study if it is decided.
 
-    Or if the chances promise what was asked of them, the budget is used up, or somebody
-    has stopped it.
+    It also ends if the chances keep their promise, the budget is used up, or a user has stopped
+    it.
     """
     if state.is_stopped:
         return

@@ -138,14 +138,14 @@ def _head_of(session: Session, study: int) -> tuple[int, bytes] | None:
 
 
 def _copy_to_new_file(old: Session, target: Path, mode: int, progress: Progress | None) -> None:
-    """Make the copy, readable by whoever may read the source; it appears when it is whole."""
+    """Make the copy, with the source's permissions; it appears when it is complete."""
     try:
         with _part(target) as part:
             with closing(open_store(part, create=True)) as store, store.write(is_long=True) as new:
                 _copy_rows(old, new, progress)
             part.chmod(mode)
             _sync(part)
-            os.link(part, target)  # Fails if somebody was quicker.
+            os.link(part, target)  # Fails if another process was faster.
         _sync(target.parent)
     except OSError as error:
         raise StorageError(f"{target} cannot be written: {error.strerror}") from None

@@ -1,8 +1,8 @@
 """Studies in a PostgreSQL database.
 
-Whatever falls silent is given up in time: the server ends transactions of clients that are
-frozen or gone (`idle_in_transaction_session_timeout`), locks and statements that take too
-long, and a client gives up a server from which no answer comes.
+Every wait has a limit: the server ends transactions of clients that are frozen or gone
+(`idle_in_transaction_session_timeout`), and locks and statements that take too long; a client gives
+up a server that does not answer.
 """
 
 from __future__ import annotations

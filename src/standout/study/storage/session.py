@@ -91,7 +91,7 @@ class Session(ABC):
 
     @abstractmethod
     def lock(self, study: int) -> None:
-        """Wait until nobody else writes to the study, and keep others out until the end."""
+        """Wait for other writers of the study, and keep them out until the end."""
 
     @abstractmethod
     def lock_names(self) -> None:

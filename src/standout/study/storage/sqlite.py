@@ -147,7 +147,7 @@ class SqliteStore(Store):
         )
         try:
             self._check_length(raw)
-            # A commit is on disk before anybody sees it.
+            # A commit is on disk before another process sees it.
             raw.execute("PRAGMA synchronous=FULL")
             raw.execute(f"PRAGMA wal_autocheckpoint={_LOG_PAGES}")
             if not self.is_read_only:
@@ -168,8 +168,8 @@ class SqliteStore(Store):
     def _address(self) -> str:
         mode = "rwc" if self._may_create else "rw"
         if self.is_read_only:
-            # Without its shared memory a file in WAL mode can only be read as one that nobody
-            # changes: true as long as there is no log; `_commit` looks again.
+            # Without its shared memory, a file in WAL mode can only be read as unchanging, which
+            # is true as long as there is no log; `_commit` checks again.
             is_frozen = self._asks_for_log() and not self._has_log()
             self._frozen = self._stamp() if is_frozen else None
             mode = "ro&immutable=1" if is_frozen else "ro"

@@ -109,7 +109,7 @@ class Store(ABC):
         yield from self._transaction(writes=False, is_long=is_long)
 
     def _transaction(self, *, writes: bool, is_long: bool) -> Iterator[Session]:
-        # A signal's exception between taking a turn and the block would leave nobody a turn.
+        # A signal's exception between the lock and the block would block all other threads.
         # It is raised in the main thread alone.
         is_hit = threading.current_thread() is threading.main_thread()
         with put_off() if is_hit and not is_long else nullcontext(), self._in_turn():
@@ -131,7 +131,7 @@ class Store(ABC):
         except Exception:
             raise
         except BaseException:
-            self._drop()  # Interrupted, maybe amid BEGIN: the next use begins with a new one.
+            self._drop()  # Interrupted, maybe during BEGIN: the next use opens a new connection.
             raise
         finally:
             self._is_committing = False

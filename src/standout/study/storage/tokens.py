@@ -1,8 +1,7 @@
 """Tokens: who may do what with the studies of a database, over HTTP.
 
-A token is shown once, when it is made. The database keeps a salted hash of it:
-whoever reads the database cannot use what is in there. The secret is 256 random
-bits, so that one round of SHA-256 is as good as many.
+A token is shown once, when it is created. The database keeps a salted hash of it, which is useless
+to a reader of the database. The secret has 256 random bits, so one round of SHA-256 is enough.
 
 A revoked token stays in its table: that there was one is what keeps a store closed.
 """
