@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 
 from standout import Problem
-from standout.errors import BatchError, StandoutError, StudyError, ToldError
+from standout.errors import BatchError, StandoutError, StudyError
 from standout.study import Study, Ticket
 from standout.study.events.requests import Ask, Tell, TellAndAsk
 from standout.study.transaction import Transaction
-from tests.study.conftest import Clock
 from tests.study.test_conformance import ARMS, MEANS, SIGMA, finish, make
 
 
@@ -39,45 +38,6 @@ def test_tell_and_ask_is_tell_then_ask(place: str) -> None:
     assert one.status().to_dict() | names == two.status().to_dict()
     assert one.status().stopped
     assert one.verify().problems == two.verify().problems == ()
-
-
-def test_telling_again_gives_the_same_tickets(place: str, clock: Clock) -> None:
-    study = make(place, clock=clock)
-    (first,) = study.ask(1, worker="w")
-    clock.now += 1
-    _, given = study.tell_and_ask([(first, 0.0)], 2, worker="w")
-    clock.now += 1
-    receipt, again = study.tell_and_ask([(first.id, 0.0)], 2, worker="w")
-    assert (receipt.repeated, again) == (1, given)
-    with pytest.raises(ToldError):
-        study.tell(first, 1.0)
-    # One of them was told: whoever repeats the old answer gets the other one.
-    study.tell(given[0], MEANS[given[0].arm], worker="w")
-    assert study.tell_and_ask([(first.id, 0.0)], 2, worker="w")[1] == given[1:]
-    clock.now += 1
-    study.tell(given[1], MEANS[given[1].arm], worker="w")
-    fresh = study.tell_and_ask([(first.id, 0.0)], 1, worker="w")[1]
-    assert [t.id for t in fresh] == [given[1].id + 1]
-    # Somebody else's repetition is no repetition.
-    other = study.tell_and_ask([(first.id, 0.0)], 1, worker="other")[1]
-    assert other[0].id not in {t.id for t in (*given, *fresh)}
-    assert study.verify().problems == ()
-
-
-def test_asking_again_for_what_was_lost(place: str, clock: Clock) -> None:
-    study = make(place, clock=clock, lease=100)
-    held = study.ask(2, worker="w")
-    lost = study.ask(1, worker="w")
-    numbers = [t.id for t in held]
-    assert study.ask(1, worker="w", known=numbers) == lost
-    more = study.ask(3, worker="w", known=numbers)
-    assert more[0] == lost[0]
-    assert len({t.id for t in (*held, *more)}) == 5
-    assert study.ask(1, worker="v", known=[])[0].id > more[-1].id
-    # What is overdue is for everybody.
-    clock.now += 101
-    again = study.ask(1, worker="w", known=[])
-    assert (again[0].arm, again[0].id in numbers) == (held[0].arm, False)
 
 
 def test_together_is_one_after_the_other(place: str) -> None:

@@ -12,7 +12,6 @@ import pytest
 
 from standout.csv_files import fingerprint, read_results
 from standout.errors import (
-    BatchError,
     KeyUsedError,
     StorageError,
     StudyError,
@@ -45,38 +44,6 @@ def test_the_same_key_counts_once(place: str, clock: Clock) -> None:
     assert study.tell_many(pairs, key="plate 2") == Receipt(counted=3)
     assert study.status().pulls == 9
     assert study.verify().problems == ()
-
-
-def test_keys_of_tickets_and_of_repetitions(place: str) -> None:
-    study = make(place)
-    one, two, three = study.ask(3)
-    study.tell(one, 0.5, key="k")
-    assert study.tell(one.id, 0.5, key="k") == Receipt(
-        counted=1, again=True, time=study.history()["time"][0]
-    )
-    with pytest.raises(KeyUsedError):
-        study.tell(two, 0.5, key="k")
-    # Told before with another key: nothing is new, and the key remembers that.
-    assert study.tell_many([(one, 0.5), (two, 0.25)], key="both") == Receipt(counted=1, repeated=1)
-    assert study.tell_many([(one, 0.5), (two, 0.25)], key="both").repeated == 1
-    assert study.tell(two, 0.25, key="alone") == Receipt(repeated=1)
-    with pytest.raises(KeyUsedError):
-        study.tell(three, 1.0, key="alone")
-    # A bad batch uses no key up.
-    with pytest.raises(BatchError):
-        study.tell_many([(three, 1.0), ("palm", 1.0)], key="later")
-    assert study.tell(three, 1.0, key="later") == Receipt(counted=1)
-    assert study.verify().problems == ()
-
-
-def test_a_key_gives_the_same_tickets_again(place: str, clock: Clock) -> None:
-    study = make(place, clock=clock)
-    receipt, given = study.tell_and_ask([("ash", 0.0)], 2, worker="w", key="k")
-    assert (receipt.counted, len(given)) == (1, 2)
-    clock.now += 1
-    receipt, again = study.tell_and_ask([("ash", 0.0)], 2, worker="w", key="k")
-    assert (receipt.again, again) == (True, given)
-    assert study.status().pending == 2
 
 
 @pytest.mark.parametrize("key", ["", "x" * 201, "two\nlines", "nul \x00", 7, b"bytes"])
