@@ -152,6 +152,14 @@ def test_the_tests_lie_where_their_source_does() -> None:
     assert packages - {path.parts[0] for path in folders if path.parts} == set()
 
 
+def test_every_test_that_shows_a_capability_is_there() -> None:
+    page = (ROOT / "docs" / "developers" / "capabilities.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[a-z_/]+\.py)::(test_\w+)`", page)
+    assert len(named) > 60
+    lost = [name for file, name in named if f"def {name}(" not in (ROOT / file).read_text("utf-8")]
+    assert lost == []
+
+
 def test_no_folder_is_crowded() -> None:
     folders = [path.parent for path in SOURCE.rglob("*.py")]
     assert {path.name for path in folders if folders.count(path) > 26} == set()

@@ -178,6 +178,18 @@ def test_give_back_pause_resume(made: str) -> None:
     assert standout("study", "fail", made, 77).code == 2
 
 
+def test_a_ticket_is_released(made: str) -> None:
+    """The next to ask gets its pull, however long the lease still is."""
+    first = standout("study", "ask", made, "--lease", "86400").out.splitlines()[-1]
+    with Study.open(made) as study:
+        (out,) = study.pending()
+        assert out.arm in first
+        assert standout("study", "release", made, str(out.ticket)).code == 0
+        again = study.ask()
+        assert again is not None
+        assert (again.arm, again.id > out.ticket) == (out.arm, True)
+
+
 def test_any_name_survives(place: str, folder: Path) -> None:
     arms = write_arms(folder, NASTY)
     outcome = standout("study", "create", place, "--arms", arms, "--noise", "bernoulli")

@@ -287,6 +287,17 @@ def test_ids_for_one_address_run_out(connect: Connect, file: str, study: Study) 
     assert Crowd(client, tokens[1]).next(0)["state"] == "item"
 
 
+def test_raters_choose_no_leases(connect: Connect, file: str, study: Study) -> None:
+    """A lease of a moment made each answer late, and let the same pull be answered again."""
+    client = connect(file, rater_lease=30.0)
+    crowd = Crowd(client, new_token(file, "rater"))
+    for lease in (1e-6, 1e6):
+        assert crowd.post(0, "next", {"lease": lease}).status_code == 422
+    crowd.next(0)
+    (out,) = study.pending()
+    assert out.expires - out.asked == pytest.approx(30.0)
+
+
 def test_one_answer_per_arm_and_browser(connect: Connect, file: str, study: Study) -> None:
     """However it is asked for: again, by a late ticket, or in two requests at once."""
     client = connect(file)
