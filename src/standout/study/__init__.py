@@ -1,4 +1,4 @@
-"""Live studies: ask and tell, kept safe in SQLite or PostgreSQL."""
+"""Live studies: ask for pulls and tell rewards, stored in SQLite or PostgreSQL."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Numbers and texts as users give them: within what the databases and the core can carry.
+"""Checks of numbers and texts from users: within the range of the databases and the core.
 
-Each gives the value back in its plain type, or raises a `StudyError` of one line.
+Each function returns the value in its plain type, or raises a `StudyError` of one line.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from standout.core.method import Method
 from standout.errors import MethodError, ProblemError, StudyError, shown
 
 MOST_PULLS = 10**15
-"""Of a budget; floating-point sums count no further."""
+"""The largest budget; floating-point sums cannot count further."""
 MOST_FAILURES = 10**9
 MOST_TICKETS = 1_000_000
 """The largest number of tickets of one call of `ask`."""
@@ -53,7 +53,7 @@ def seconds(what: str, value: object) -> float:
 
 
 def real(value: object) -> float | None:
-    """A finite number as a float, None for anything else."""
+    """A finite number as a float; None for anything else."""
     if isinstance(value, bool | np.bool_ | str | bytes | np.ndarray):
         return None
     try:
@@ -64,14 +64,14 @@ def real(value: object) -> float | None:
 
 
 def text(what: str, value: object) -> str:
-    """`value` if it is a text; raises `StudyError`, which calls it `what`, otherwise."""
+    """`value` if it is a text; otherwise raises `StudyError`, which names it `what`."""
     if not isinstance(value, str):
         raise StudyError(f"{what} must be a text, not {shown(value)}")
     return value
 
 
 def key_text(value: object) -> str:
-    """A key as given by a caller: a short text."""
+    """An idempotency key from a caller: a short text."""
     if not isinstance(value, str) or not 1 <= len(value) <= LONGEST_KEY or not value.isprintable():
         raise StudyError(
             f"a key must be a text of 1 to {LONGEST_KEY} printable characters, not {shown(value)}"
@@ -80,7 +80,7 @@ def key_text(value: object) -> str:
 
 
 def encodable(what: str, value: str) -> str:
-    """`value` if it can be written; raises `ProblemError`, which calls it `what`, otherwise."""
+    """`value` if it can be encoded; otherwise raises `ProblemError`, which names it `what`."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -96,7 +96,7 @@ def seed_of(value: object) -> np.random.Generator:
 
 
 def check_method(method: Method) -> None:
-    """Refuse options of a method that no study could follow."""
+    """Refuse options of a method that no study can use."""
     if method.batch > MOST_BATCH:
         raise MethodError(
             f"batch must be at most {MOST_BATCH:,} in a study, not {shown(method.batch)}"
@@ -108,6 +108,6 @@ def check_method(method: Method) -> None:
 
 
 def clean(given: object) -> str:
-    """Free text as both databases can store it."""
+    """Free text in the form that both databases can store."""
     found = text("a reason or a worker", given)
     return found.encode("utf-8", "replace").decode().replace("\x00", "\ufffd")

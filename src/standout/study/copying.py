@@ -39,10 +39,10 @@ def restore(
     force: bool = False,
     progress: Progress | None = None,
 ) -> Copy:
-    """Put the studies of a backup in place: in a new file, or in a PostgreSQL database.
+    """Put the studies of a backup in place, in a new file or in a PostgreSQL database.
 
-    The arguments and the errors are those of `backup`. Programs that use the place meanwhile
-    notice that it has another past, and read it again.
+    The arguments and the errors are those of `backup`. Programs that use the place at the same time
+    notice the new generation of the store, and read it again.
     """
     return copy_store(file, place, _verified, force=force, progress=progress)
 

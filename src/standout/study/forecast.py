@@ -1,4 +1,4 @@
-"""How many pulls are left: the method played on, with rewards like those told so far."""
+"""A forecast of the pulls left: simulation with rewards drawn from those recorded so far."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from standout.study.events.state import StudyState
 from standout.study.events.tables import RewardStatus
 
 RECENT = 20_000
-"""Rewards that stand for what is to come."""
+"""The number of latest rewards from which future rewards are drawn."""
 
 
 class StudyForecaster:
-    """A study at one moment, to be played on while others use it.
+    """A study at one moment, to be simulated while others use it.
 
-    Each arm's rewards are drawn from its recent ones, moved so that their mean is the
-    arm's. An arm that happens to lie on the threshold takes for ever: no forecast then.
+    Each arm's rewards are drawn from its recent ones, shifted to the arm's mean. An arm very near
+    the threshold would take forever: there is no forecast then.
     """
 
     def __init__(self, study: StudyState) -> None:
@@ -43,11 +43,11 @@ class StudyForecaster:
         return None if self._forecaster is None else self._forecaster.play(0, SECONDS)
 
     def forecast(self, seed: int = 0) -> Forecast | None:
-        """Pulls left, and between which numbers they probably are; None as in `pulls_left`."""
+        """Pulls left, with an interval; None as in `pulls_left`."""
         if self.is_stopped:
             return Forecast(0, 0, 0)
         return None if self._forecaster is None else self._forecaster.forecast(seed)
 
     def endings(self, seed: int = 0) -> tuple[Ending, ...]:
-        """Tolerances that would end the study; empty where nothing is undecided, or known."""
+        """Tolerances that would end the study; empty if all is decided or nothing is known."""
         return () if self._forecaster is None else self._forecaster.endings(seed)

@@ -1,4 +1,4 @@
-"""Names of workers, as they are kept and as people read them."""
+"""Names of workers, as stored and as shown."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def link_of(worker: str) -> str | None:
 
 
 def readable_names(workers: Sequence[str], labels: Mapping[str, str]) -> dict[str, str]:
-    """What people read for each rater among `workers`, which are in order of first answers.
+    """A readable name for each rater among `workers`, which are in order of first answers.
 
-    `labels` are those that the owner gave to rating links. A link with a label that only one rater
-    has used names that rater; others are numbered through the study.
+    `labels` are the owner's labels of rating links. A label that only one rater has used names that
+    rater; other raters are numbered through the study.
 
     >>> readable_names(["rater:a1:x", "bench 3", "rater:b2:y", "rater:b2:z"], {"a1": "Ada"})
     {'rater:a1:x': 'Ada', 'rater:b2:y': 'rater 2', 'rater:b2:z': 'rater 3'}

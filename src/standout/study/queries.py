@@ -1,4 +1,4 @@
-"""What can be read from a study's state: tickets, failures, the trace, the status."""
+"""Queries on a study's state: tickets, failures, the trace, the status."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def place_of(state: StudyState, ticket: Ticket | int) -> int:
 
 
 def holder(state: StudyState, ticket: Ticket | int) -> str | None:
-    """The worker that was given a ticket or reported it; None if it is not out and not reported."""
+    """The worker that holds a ticket, or that told its reward; None if there is no such ticket."""
     number = ticket_id(ticket)
     opened = state.tickets.open.get(number)
     if opened is not None:
@@ -63,7 +63,7 @@ def arm_of(state: StudyState, ticket: Ticket | int) -> str | None:
 
 
 def held_by(state: StudyState, worker: str, now: float) -> list[Ticket]:
-    """The tickets that a worker has, oldest first."""
+    """The tickets of a worker, oldest first."""
     return [] if state.is_stopped else lost(state, worker, (), now)
 
 
@@ -79,14 +79,14 @@ def _pending(state: StudyState, number: int, opened: Open) -> Pending:
 
 
 def overdue_arms(state: StudyState, now: float) -> list[int]:
-    """The arms of the tickets whose leases have run out, the longest overdue first."""
+    """The arms of the tickets whose leases have ended, the longest overdue first."""
     open_tickets = state.tickets.open.items()
     found = sorted((one.expires, number) for number, one in open_tickets if one.expires <= now)
     return [state.tickets.arm.item(number - 1) for _, number in found]
 
 
 def waiting(state: StudyState, now: float) -> tuple[Waiting, ...]:
-    """The rewards that wait, by arm, and the ticket that each arm waits for; most first."""
+    """The waiting rewards by arm, and the ticket that each arm waits for; most rewards first."""
     found = []
     for arm in np.flatnonzero(state.held).tolist():
         slot = state.lines.first_out(state.lines.line_of(arm))
@@ -122,7 +122,7 @@ def read_trace(state: StudyState) -> Trace:
 
 
 def planned_arms(state: StudyState, count: int) -> list[int]:
-    """The arms that the next `count` pulls would be of, if they were asked for now."""
+    """The arms of the next `count` pulls, if they were asked for now."""
     if count < 1:
         return []
     twin = copy.copy(state)
@@ -162,7 +162,7 @@ def read_status(state: StudyState, name: str, created: float, now: float) -> Sta
 
 
 def stated_alike(state: StudyState) -> dict[str, Any]:
-    """What a status and a view of a study say in the same words."""
+    """The fields that a status and a view of a study share."""
     return {
         "method": state.method.label(),
         "budget": state.budget,

@@ -1,6 +1,6 @@
-"""What a rating page shows: its question, its answers, and the item of each arm.
+"""The content of a rating page: its question, its answers, and the item of each arm.
 
-A scale is of evenly spaced answers, both ends among them.
+A scale has evenly spaced answers, including both ends.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from standout.study.arguments import encodable, real
 USUAL_STEPS = 10
 MOST_STEPS = 100_000
 _ROUNDING = 1e-9
-"""A step may miss `max` by this part of itself: what writing 0.1 in binary costs."""
+"""The relative error of a step by binary rounding of numbers such as 0.1."""
 
 
 def check_steps(where: str, low: float, high: float, given: Mapping[str, Any], noise: Noise) -> int:
-    """How many steps lead from `low` to `high`: `steps`, or from `step`, or `USUAL_STEPS`.
+    """The number of steps from `low` to `high`: `steps`, or from `step`, or `USUAL_STEPS`.
 
-    Raises ProblemError for a step that misses `high`, and for answers that are
-    no rewards of this noise.
+    Raises ProblemError for a step that misses `high`, and for answers that the noise does not
+    allow.
     """
     if given.get("steps") is not None and given.get("step") is not None:
         raise ProblemError(f"{where} has both steps and step; keep steps, the number of them")
@@ -81,7 +81,7 @@ def _from_step(where: str, low: float, high: float, given: Any) -> int:
 def value_at(low: float, high: float, steps: int, number: int) -> float:
     """The answer after `number` steps; exactly `low` and `high` at the ends.
 
-    The rating page works out the same, operation by operation.
+    The rating page computes the same, operation by operation.
     """
     return high if number == steps else low + (high - low) * number / steps
 
@@ -170,7 +170,7 @@ def _check_buttons(buttons: Any, noise: Noise) -> list[dict[str, Any]]:
 
 
 def _check_completion(given: Any) -> dict[str, Any]:
-    """After how many answers a rater is done, and how a panel hears of it."""
+    """The number of answers after which a rater is done, and the link or code for a panel."""
     where = "the page's completion"
     _check_keys(where, given, _COMPLETION_KEYS)
     after = _number(where, "after", given.get("after"))

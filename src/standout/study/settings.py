@@ -29,7 +29,7 @@ DAY = 86400.0
 class Settings:
     """The settings of a study that may change, as plain values.
 
-    A `lease` of None goes by how long the last answers took.
+    A `lease` of None adapts to the delays of the latest answers.
     """
 
     budget: int | None = None
@@ -41,7 +41,7 @@ class Settings:
     stopped: bool = False
 
     def with_values(self, values: Mapping[str, Any], n_arms: int) -> Settings:
-        """These with some others; raises `StudyError` for what cannot be set."""
+        """These settings with other values; raises `StudyError` for an invalid one."""
         unknown = sorted(set(values) - {one.name for one in fields(self)})
         if unknown:
             raise StudyError(
@@ -60,7 +60,7 @@ class Settings:
 
 
 def change_words(before: Settings, after: Settings) -> str:
-    """What is different, for people: `tolerance from 0 to 0.01; budget from none to 500`."""
+    """The differences in words: `tolerance from 0 to 0.01; budget from none to 500`."""
     changed = after.unlike(before)
     parts = []
     if "stopped" in changed:

@@ -1,1 +1,1 @@
-"""What happens in a study, as events, and what follows from them: no database, no clock."""
+"""The events of a study, and the state that follows from them: no database, no clock."""

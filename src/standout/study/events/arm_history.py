@@ -1,4 +1,4 @@
-"""How one arm came to where it stands: its interval over its pulls, and who measured it."""
+"""The history of one arm: its interval over its pulls, and its workers."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from standout.study.events.state import StudyState
 from standout.study.events.tables import RewardStatus
 
 MOMENTS_KEPT = 60
-"""Entries of an arm's history, evenly spread over the magnitudes of its pulls."""
+"""Entries of an arm's history, evenly spaced in the logarithm of its pulls."""
 MOST_WORKERS = 50
 MOST_REWARDS = 20
 
 
 def arm_history(state: StudyState, position: int) -> ArmHistory:
-    """What the ledger has of one arm; some milliseconds per million rewards.
+    """The history of one arm from the ledger; takes milliseconds per million rewards.
 
-    The interval follows the rewards in the order in which they were counted. Those that wait
-    for others are among the latest, and not in the interval yet; what was made void is in none.
-    Raises `IndexError` for a position that no arm has.
+    The interval follows the rewards in the order of counting. Rewards that wait for others are
+    among the latest, but not in the interval yet; void rewards never are. Raises `IndexError` for
+    an invalid position.
     """
     name, ledger = state.arms[position], state.ledger
     counted = ledger.sequence(position) - 1
@@ -48,7 +48,7 @@ def arm_history(state: StudyState, position: int) -> ArmHistory:
 
 
 def moments_of(pulls: int, first: int = 1, most: int = MOMENTS_KEPT) -> Ints:
-    """Up to `most` numbers of pulls from `first` to `pulls`, both among them.
+    """At most `most` numbers of pulls from `first` to `pulls`, including both.
 
     >>> moments_of(5).tolist(), moments_of(1000, most=4).tolist(), moments_of(0).tolist()
     ([1, 2, 3, 4, 5], [1, 10, 100, 1000], [])
@@ -71,7 +71,7 @@ def _intervals(state: StudyState, rewards: Floats, at: Ints) -> tuple[Floats, Fl
 
 
 def _one_arm(state: StudyState) -> State:
-    """A state of one arm without rewards, as this study's arms began."""
+    """A state with one arm and no rewards, with this study's settings."""
     problem, method = state.problem, state.method
     return new_state(
         1,
@@ -83,7 +83,7 @@ def _one_arm(state: StudyState) -> State:
 
 
 def _workers(state: StudyState, rows: Ints) -> list[ArmWorker]:
-    """Who told how much of what is counted, those with most first."""
+    """The workers of the counted rewards, those with most rewards first."""
     codes, rewards = state.ledger.worker[rows], state.ledger.value[rows]
     found = []
     for code in np.unique(codes).tolist():
@@ -95,7 +95,7 @@ def _workers(state: StudyState, rows: Ints) -> list[ArmWorker]:
 
 
 def _latest(state: StudyState, position: int) -> Sequence[ArmReward]:
-    """The last rewards told, newest first."""
+    """The last recorded rewards, newest first."""
     ledger = state.ledger
     rows = np.flatnonzero(ledger.arm[: ledger.size] == position)[: -MOST_REWARDS - 1 : -1]
     return [

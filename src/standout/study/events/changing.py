@@ -1,11 +1,11 @@
-"""Changes by hand: pauses, other settings, a stop, a reward that was a mistake, a note.
+"""Changes by hand: pauses, settings, a stop, a voided reward, a note.
 
-Why settings may change is said in `standout.study.settings`. To make a reward void is another
-matter: it is right if what was told is not what was measured (a slip of the pen, the wrong arm),
-found out by other means than by how far off it looks. The reward stays in the ledger, the event
-says who took it out and why, and what was really measured can be told in its place: then the arm
-has the very sequence of rewards that it should have had, and the guarantee is whole. Who takes out
-what does not please makes the arm's mean another one, and no interval covers that.
+`standout.study.settings` explains why settings may change. Voiding a reward is different. It is
+right if the recorded value is not what was measured (a typing error, the wrong arm), and if the
+mistake was not found by how far off the value looks. The reward stays in the ledger, and the event
+says who voided it and why. With the measured value in its place, the arm has exactly the sequence
+of rewards that it should have had, so the guarantee holds. A user who voids unwelcome rewards
+changes the arm's mean, and no interval covers that.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from standout.study.settings import Settings, change_words
 from standout.text import listed, printable
 
 NOTE = "note"
-"""What a change is called that changes nothing: it was made for its reason's sake."""
+"""The kind of a change that consists of its reason only."""
 
 
 def _keep(state: StudyState, at: At, kind: str, reason: str, words: str) -> None:
@@ -58,7 +58,7 @@ def resume(state: StudyState, at: At, content: Mapping[str, Any]) -> Outcome:
 
 
 def change_settings(state: StudyState, at: At, content: Mapping[str, Any]) -> Outcome:
-    """Go by other settings."""
+    """Use other settings."""
     outcome, before = Outcome(), state.settings
     settings = before.with_values(content["set"], len(state.arms))
     words = change_words(before, settings)
@@ -74,9 +74,9 @@ def change_settings(state: StudyState, at: At, content: Mapping[str, Any]) -> Ou
 
 
 def adopt(state: StudyState, settings: Settings) -> None:
-    """Change the settings; `settle` then says what follows.
+    """Change the settings; `settle` then draws the consequences.
 
-    Verdicts of a larger tolerance are withdrawn, and those that still hold come again.
+    Verdicts of a larger tolerance are withdrawn; those that still hold return.
     """
     before = state.settings.tolerance
     state.use(settings)
@@ -137,13 +137,13 @@ def add(state: StudyState, at: At, content: Mapping[str, Any]) -> Outcome:
 
 
 def note(state: StudyState, at: At, content: Mapping[str, Any]) -> Outcome:
-    """Keep a text."""
+    """Store a remark."""
     _keep(state, at, NOTE, content["text"], NOTE)
     return Outcome()
 
 
 def look(state: StudyState, at: At, content: Mapping[str, Any]) -> Outcome:
-    """The chances were looked at: if they promise what was asked for, the study ends."""
+    """The chances were computed: if they keep the promise, the study ends."""
     outcome = Outcome(is_promised=content["excess"] is not None and content["excess"] <= 1.0)
     state.look = None
     settle(state, at, outcome)
@@ -151,7 +151,7 @@ def look(state: StudyState, at: At, content: Mapping[str, Any]) -> Outcome:
 
 
 PER_ARM = {"certified": 0, "pending": 0, "held": 0, "failures": 0, "streak": 0, "touched_at": 0}
-"""What a study keeps per arm beside the core, as an arm begins."""
+"""The data of a study per arm, apart from the core, for a new arm."""
 _OF_REWARDS = ("pulls", "sums", "origin", "moments", "is_touched")
 _OF_INTERVALS = ("lower", "upper", "estimate", "deviation_lower", "deviation_upper")
 
@@ -159,8 +159,8 @@ _OF_INTERVALS = ("lower", "upper", "estimate", "deviation_lower", "deviation_upp
 def recount(state: StudyState, arm: int) -> None:
     """Count the rewards of `arm` again, from the current ledger.
 
-    Its intervals are worked out as of now only: what was known of them before rested on rewards
-    that are void. So did all verdicts, through the threshold.
+    Only its current intervals are computed: earlier knowledge of them rested on void rewards. So
+    did all verdicts, through the threshold.
     """
     core = state.state
     clean = start_state(
@@ -170,10 +170,10 @@ def recount(state: StudyState, arm: int) -> None:
         getattr(core, name)[arm] = 0
     for name in _OF_INTERVALS:
         getattr(core, name)[:, arm] = getattr(clean, name)[:, arm]
-    # A rule may have put arms aside for what is void.
+    # A rule may have dropped arms because of void rewards.
     core.active[...] = core.stage == 0
     forget_alternatives(state)
-    # The threshold of a sample is cut with those before it.
+    # The threshold of a sample is intersected with those before it.
     core.bounds[...] = clean.bounds
     _derive(state, core)
     core.counters[PULLS] = core.pulls.sum()
@@ -186,11 +186,11 @@ def recount(state: StudyState, arm: int) -> None:
 
 
 def grow(state: StudyState, names: Sequence[str]) -> None:
-    """Let arms join a study, with no reward yet.
+    """Let arms without rewards join a study.
 
-    What is known of the other arms stays: their rewards and their intervals, which are those of
-    single arms. Nothing else does: thresholds and verdicts were of another question, and what
-    a rule remembers was of other arms.
+    The rewards and the intervals of the other arms stay, because they belong to single arms.
+    Thresholds and verdicts are dropped, because they answer another question, and so is the memory
+    of the rule.
     """
     before, core = len(state.arms), state.state
     state.definition = replace(state.definition, arms=(*state.arms, *names))
@@ -205,7 +205,7 @@ def grow(state: StudyState, names: Sequence[str]) -> None:
         getattr(fresh, name)[:before] = getattr(core, name)
     for name in _OF_INTERVALS:
         getattr(fresh, name)[:, :before] = getattr(core, name)
-    # Until it is measured, a new arm is not to move the estimate of the threshold.
+    # Until it is measured, a new arm must not move the estimate of the threshold.
     fresh.estimate[:, before:] = np.median(core.estimate, axis=1, keepdims=True)
     fresh.counters[PULLS] = core.counters[PULLS]
     state.state = fresh
@@ -218,7 +218,7 @@ def grow(state: StudyState, names: Sequence[str]) -> None:
 
 
 def withdraw(state: StudyState) -> None:
-    """Nothing is certain until the intervals say so again."""
+    """Withdraw all verdicts until the intervals certify them again."""
     state.certified[:] = 0
     state.state.verdict[:] = 0
     state.state.counters[UNDECIDED] = len(state.arms)
@@ -226,12 +226,12 @@ def withdraw(state: StudyState) -> None:
 
 
 def forget_alternatives(state: StudyState) -> None:
-    """What the joint certificate remembers is of another tolerance, or of other rewards."""
+    """Clear the joint certificate's memory, which rests on another tolerance or other rewards."""
     forget_bets(state.state)
 
 
 def _derive(state: StudyState, core: State) -> None:
-    """Bring what follows from the intervals in line with them."""
+    """Update everything that follows from the intervals."""
     touched = np.flatnonzero(core.is_touched)
     core.touched[: len(touched)] = touched
     core.counters[TOUCHED] = len(touched)

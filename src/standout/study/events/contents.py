@@ -1,4 +1,4 @@
-"""What a request says, as its event keeps it: plain values, checked as far as they go.
+"""The content of a request as its event stores it: plain values, checked.
 
 Rewards are checked against the noise and the tickets; nothing is changed here.
 """
@@ -32,18 +32,18 @@ from standout.study.events.tables import TicketStatus
 Reward = tuple[int, float]
 """A ticket's number, or -1 less an arm's position (`of_arm`), and the reward."""
 MOST = 2**62
-"""No study gets so far; databases hold no larger numbers."""
+"""Larger than any study's numbers; databases store no larger ones."""
 MANY = 32
-"""Rewards from which on it is quicker to check them all at once."""
+"""From this number of rewards on, checking them all at once is faster."""
 
 
 def of_arm(arm: int) -> int:
-    """What stands for a ticket's number where there is no ticket; its own reverse."""
+    """The substitute for a ticket's number without a ticket; its own inverse."""
     return -1 - arm
 
 
 def ticket_id(ticket: Ticket | int) -> int:
-    """The number of a ticket; raises `TicketError` for what cannot be one."""
+    """The number of a ticket; raises `TicketError` for anything else."""
     number = ticket.id if isinstance(ticket, Ticket) else ticket
     if type(number) is int and 1 <= number <= MOST:
         return number
@@ -55,7 +55,7 @@ def ticket_id(ticket: Ticket | int) -> int:
 
 
 def known_ticket(state: StudyState, ticket: Ticket | int) -> int:
-    """The number of a ticket of this study; raises `TicketError` if it has none such."""
+    """The number of a ticket of this study; raises `TicketError` for others."""
     number = ticket_id(ticket)
     if number > state.tickets.size:
         raise TicketError(f"no ticket {number}")
@@ -63,14 +63,14 @@ def known_ticket(state: StudyState, ticket: Ticket | int) -> int:
 
 
 def read_rewards(state: StudyState, pairs: Sequence[tuple[Given, float]]) -> list[Reward]:
-    """The rewards as they are kept; raises `BatchError` that names the first bad one."""
+    """The rewards in their stored form; raises `BatchError` for the first bad one."""
     noise = state.problem.noise
     are_fine = len(pairs) > MANY and _are_plainly_fine([reward for _, reward in pairs], noise)
     found: list[Reward] = []
     for place, (given, reward) in enumerate(pairs):
         try:
             value = reward if are_fine else noise.check_reward(reward)
-            # A negative zero would be another number to some.
+            # Some programs take a negative zero for another number.
             found.append((_number_of(state, given), value + 0.0))
         except (RewardError, TicketError) as error:
             raise BatchError(str(error), place) from error
@@ -96,7 +96,7 @@ def _position(state: StudyState, arm: str) -> int:
 
 
 def check_tickets(state: StudyState, rewards: Sequence[Reward]) -> None:
-    """Raise a `BatchError` for the first ticket that is none, or was told otherwise before."""
+    """Raise a `BatchError` for the first ticket that does not exist or has another reward."""
     seen: dict[int, float] = {}
     for place, (number, value) in enumerate(rewards):
         try:
@@ -121,17 +121,17 @@ def _check_ticket(state: StudyState, number: int, value: float, seen: dict[int, 
 
 
 def check_in_time(state: StudyState, rewards: Sequence[Reward]) -> None:
-    """Raise `TooLateError` for a ticket that is no longer out and was not told."""
+    """Raise `TooLateError` for a ticket that is no longer out and has no reward."""
     for number, _ in rewards:
         if number > 0 and state.tickets.status.item(number - 1) > TicketStatus.TOLD:
             raise TooLateError(f"ticket {number} is no longer out: its pull was handed out again")
 
 
 def _are_plainly_fine(rewards: list[float], noise: Noise) -> bool:
-    """Whether many plain numbers can be passed without looking at each.
+    """Whether many plain numbers pass without a check of each.
 
-    Only for families whose rewards are all numbers of a range: the smallest and
-    the largest speak for the others.
+    Only for families that allow every number of a range, where the smallest and the largest
+    suffice.
     """
     if type(noise).check_reward is not Noise.check_reward:
         return False
@@ -152,7 +152,7 @@ Content = dict[str, Any]
 
 
 def read_request(state: StudyState, request: Request) -> tuple[Kind, Content]:
-    """The event that a request makes, unless it asks; raises what is wrong with it."""
+    """The event that a request other than `ask` makes; raises if the request is not valid."""
     kind, read = _READ[type(request)]
     content = read(state, request)
     reason = arguments.clean(getattr(request, "reason", ""))
@@ -160,7 +160,7 @@ def read_request(state: StudyState, request: Request) -> tuple[Kind, Content]:
 
 
 def is_idle(state: StudyState, kind: Kind, content: Content) -> bool:
-    """Whether an event would change nothing: it has happened before, or is of no use any more."""
+    """Whether an event would change nothing: it has happened before, or has no effect any more."""
     if kind is Kind.FAILED:
         return bool(state.tickets.status.item(content["ticket"] - 1) == TicketStatus.FAILED)
     if kind is Kind.LEASED:
@@ -177,7 +177,7 @@ def is_idle(state: StudyState, kind: Kind, content: Content) -> bool:
 
 
 def read_ask(state: StudyState, request: requests.Ask) -> Content:
-    """What is asked, with `known` and `avoid` as sets."""
+    """The content of an `ask`, with `known` and `avoid` as sets."""
     n = arguments.whole("the number of tickets", request.n, 1, arguments.MOST_TICKETS)
     content: Content = {"n": n, "known": _as_set(request.known)}
     if request.lease is not None:
@@ -205,7 +205,7 @@ def _fail(state: StudyState, request: requests.Fail) -> Content:
 
 
 def _lease(state: StudyState, request: requests.Lease) -> Content:
-    """Tickets that are not out are passed over."""
+    """The leases to renew; tickets that are not out are ignored."""
     numbers = dict.fromkeys(ticket_id(ticket) for ticket in request.tickets)
     content: Content = {"tickets": [each for each in numbers if each in state.tickets.open]}
     if request.seconds is None:

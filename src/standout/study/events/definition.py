@@ -1,4 +1,4 @@
-"""What a study begins with, and keeps for good: its arms, its question, its method."""
+"""The permanent definition of a study: its arms, its question, its method."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ _SCALES = "scales="
 
 @dataclass(frozen=True)
 class Definition:
-    """What a study begins with. `seed` drives its random choices; `costs` are by arm.
+    """The beginning of a study. `seed` drives its random choices; `costs` are by arm.
 
-    `settings` are those that may change, as they were; `page` says how a rating page asks;
-    `items_digest` covers what it shows, None where it shows nothing; `room` is the number of arms
-    that may be there at the end, over which delta is shared, None if none can be added. `axis`
-    says what a reward is, with its unit.
+    `settings` are the initial values of those that may change. `page` configures a rating page, and
+    `items_digest` covers its items (None without items). `room` is the largest number of arms, over
+    which delta is shared; None if no arm can be added. `axis` names a reward with its unit.
     """
 
     arms: tuple[str, ...]
@@ -50,7 +49,7 @@ class Definition:
     axis: str | None = None
 
     def cost_array(self) -> Floats | None:
-        """The costs of all arms, None where all are alike."""
+        """The costs of all arms; None if all are equal."""
         index = {arm: place for place, arm in enumerate(self.arms)}
         return PriorFacts(costs=self.costs or {}).cost_array(index)
 
@@ -74,7 +73,7 @@ class Definition:
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Definition:
-        """The reverse of `to_body`; raises `DamagedError` for what was made by another engine."""
+        """The inverse of `to_body`; raises `DamagedError` for a body of another engine."""
         if body.get("engine") != ENGINE:
             raise DamagedError(
                 f"this study was made by version {shown(body.get('engine'))} of the statistics, "
@@ -108,9 +107,9 @@ def checked(
     room: int | None = None,
     axis: str | None = None,
 ) -> Definition:
-    """A definition, if a study can begin so; `page` has been checked before.
+    """A valid definition of a study; `page` must have been checked before.
 
-    Raises `ProblemError`, `MethodError` or `StudyError` for what cannot be.
+    Raises `ProblemError`, `MethodError` or `StudyError` for invalid arguments.
     """
     chosen = _check_method(method)
     for arm in arms:
@@ -144,7 +143,7 @@ def _check_method(method: object) -> Method:
 
 
 def written_method(method: Method) -> str:
-    """A method as it is kept: with the number of scales also where it is the usual one."""
+    """A method as text for storage, with an explicit number of scales."""
     label = method.label()
     if _SCALES in label:
         return label
@@ -152,14 +151,14 @@ def written_method(method: Method) -> str:
 
 
 def seed_of(value: object) -> int:
-    """A seed as it is kept: a number, or one that a given generator draws."""
+    """A seed as a number for storage; a generator draws one."""
     if isinstance(value, np.random.Generator):
         return int(value.integers(2**63))
     return arguments.whole("seed", value, 0, 2**63 - 1)
 
 
 def check_name(name: str, what: str) -> None:
-    """Refuse what a database or a command line cannot carry."""
+    """Refuse a name that a database or a command line cannot carry."""
     named = "the name of arm" if what == "arm" else f"the name of the {what}"
     arguments.text(named, name)
     if not name:
@@ -170,7 +169,7 @@ def check_name(name: str, what: str) -> None:
 
 
 def digest_of_items(items: Mapping[int, Mapping[str, str]]) -> str | None:
-    """Covers what a rating page shows, by the arms' positions."""
+    """A digest of the items of a rating page, by the arms' positions."""
     if not items:
         return None
     text = json.dumps(
@@ -180,13 +179,13 @@ def digest_of_items(items: Mapping[int, Mapping[str, str]]) -> str | None:
 
 
 def _settings(problem: Problem, method: Method, given: Mapping[str, Any], n_arms: int) -> Settings:
-    """The settings that a study begins with, checked."""
+    """The initial settings of a study, checked."""
     asked = {"tolerance": problem.tolerance, "batch": method.batch}
     return Settings().with_values({**given, **asked}, n_arms)
 
 
 def _check_costs(costs: object) -> dict[str, float] | None:
-    """Costs of a pull, by arm: positive and finite, none so far from the others as to vanish."""
+    """Costs of a pull, by arm: positive, finite, and of comparable size."""
     if costs is None:
         return None
     if not isinstance(costs, Mapping):

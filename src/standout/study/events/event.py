@@ -1,4 +1,4 @@
-"""An event: one thing that happened in a study, with a digest that covers all before it."""
+"""An event: one change of a study, with a digest that covers all events so far."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 ENGINE = 5
-"""Goes up with every change that gives other verdicts, or another end, for the same events."""
+"""Increased by every change of the code that changes the verdicts or the end of a replay."""
 NO_DIGEST = b"\0" * 32
-"""What stands before the first event."""
+"""The digest before the first event."""
 
 
 class Kind(StrEnum):
-    """What an event is."""
+    """The kind of an event."""
 
     CREATED = "created"
     ASKED = "asked"
@@ -31,12 +31,11 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened.
+    """One change of a study.
 
-    `number` counts from 0 without a gap; `time` is in seconds since 1970; `key` stands for the
-    call that made the event; `body` is JSON text, exactly as it is stored and digested, with
-    the request and what came of it; `digest` is SHA-256 over the digest before it and
-    all fields here.
+    `number` counts from 0 without gaps. `time` is in seconds since 1970. `key` is the idempotency
+    key of the call. `body` is JSON text, exactly as it is stored and digested, with the request and
+    its outcome. `digest` is SHA-256 over the previous digest and all fields here.
     """
 
     number: int
@@ -52,7 +51,7 @@ def digest_of(
     before: bytes, number: int, time: float, kind: str, worker: str, key: str | None, body: str
 ) -> bytes:
     """The digest of an event with these fields, after the digest `before`."""
-    # Lengths keep apart what could run into one another.
+    # Lengths separate the fields, so that no two events share a digest.
     head = f"{ENGINE} {number} {time!r} {kind} {len(worker)} {-1 if key is None else len(key)}\n"
     return hashlib.sha256(before + f"{head}{worker}{key or ''}{body}".encode()).digest()
 

@@ -1,8 +1,8 @@
 """From events to the state of a study: the same events always give the same state.
 
-Each event says what came of it. That is worked out again here, and has to be the same: so an event
-that was edited, left out, put in or moved is found, and so is one whose verdicts do not follow.
-`verify` folds a whole study so, and makes every look at the chances again.
+Each event contains its outcome. The fold computes it again and compares. So it detects events that
+were edited, left out, inserted or moved, and events whose verdicts do not follow. `verify` folds a
+whole study in this way, and repeats every look at the chances.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from standout.study.events.state import DueLook, StudyState
 from standout.study.events.telling import At
 
 OUTCOME = "came"
-"""Where the content of an event has what came of it."""
+"""The key of the outcome in an event's content."""
 _decode = json.JSONDecoder().decode
 _WRONG = (StandoutError, ValueError, TypeError, LookupError, AttributeError, OverflowError)
 
 
 def begin(event: Event) -> StudyState:
-    """The state of a study after its first event; raises `DamagedError` if that is none."""
+    """The state of a study after its first event; raises `DamagedError` for another event."""
     _check_digest(event, 0, NO_DIGEST)
     if event.kind != Kind.CREATED:
         raise DamagedError(f"a study begins with an event that creates it, not {_named(event)}")
@@ -44,10 +44,9 @@ def begin(event: Event) -> StudyState:
 
 
 def fold(state: StudyState, event: Event) -> None:
-    """Let the next event happen to a state.
+    """Apply the next event to a state.
 
-    Raises `DamagedError` for one that does not follow from those before it; the state is
-    of no use then.
+    Raises `DamagedError` for an event that does not follow; the state is unusable then.
     """
     _check_digest(event, state.number + 1, state.head)
     try:
@@ -66,7 +65,7 @@ def fold(state: StudyState, event: Event) -> None:
 
 
 def content_of(event: Event) -> dict[str, Any]:
-    """What an event says; raises `ValueError` for one that says nothing."""
+    """The content of an event; raises `ValueError` if it cannot be read."""
     content = _decode(event.body)
     if not isinstance(content, dict):
         raise ValueError("an event has no content")
@@ -86,21 +85,20 @@ def _named(event: Event) -> str:
 
 
 NEARLY = 1e-6
-"""Estimates may differ by so much from machine to machine, relative to their size."""
+"""The largest relative difference of estimates between machines."""
 _NEAR = 1e-9
-"""Machines may differ in the last digits of the same sum."""
+"""The largest relative difference of the same sum between machines."""
 MOST_PROBLEMS = 20
 
 
 def verify(
     events: Iterable[Event], head: str | None = None, current: StudyState | None = None
 ) -> Verification:
-    """Fold all events, make every look at the chances again, and compare with what is stored.
+    """Fold all events, repeat every look at the chances, and compare with the stored state.
 
-    `head` is a digest that was noted earlier, in hex: one of the events must have it. `current` is
-    the state that is in use or in a snapshot: it must be as of the last event. Without a noted
-    head the events are shown to fit together, and what came of them to follow from
-    them; who can write to the store could have written other events that do so too.
+    `head` is an earlier digest, in hexadecimal; one of the events must have it. `current` is the
+    state in use or in a snapshot, as of the last event. Without `head`, the events are only shown
+    to be consistent: a person with write access could have written other consistent events.
     """
     checks = _Checks()
     try:
@@ -133,7 +131,7 @@ class _Checks:
         self.heads: set[str] = set()
 
     def fold_all(self, events: Iterable[Event]) -> None:
-        """Go through all events; raises `DamagedError` at the first that does not fit."""
+        """Fold all events; raises `DamagedError` at the first that does not follow."""
         for event in events:
             if self.state is None:
                 self.state = begin(event)
@@ -147,7 +145,7 @@ class _Checks:
             raise DamagedError("the study has no events")
 
     def _look_again(self, look: DueLook, event: Event) -> None:
-        """Whether the chances were what the event says."""
+        """Whether the chances were as the event says."""
         said, found = content_of(event)["excess"], look.excess()
         is_same = not math.isfinite(found) if said is None else _is_near(said, found)
         if not is_same:
@@ -162,7 +160,7 @@ def _is_near(said: object, found: float) -> bool:
 
 
 def differences(kept: StudyState, found: StudyState) -> list[str]:
-    """What is not the same in two states of a study: `found` is what the events give."""
+    """The differences of two states of a study; `found` follows from the events."""
     return [*_different_arrays(kept, found), *_different_plain(kept, found)]
 
 

@@ -1,7 +1,7 @@
-"""Requests to a study: each is checked, then happens, and gives the events to be kept.
+"""Requests to a study: each is checked, then applied, and returns the events to store.
 
-What is wrong with a request shows before it has changed anything. The state is changed in place:
-if the events cannot be stored, it must be rebuilt from the stored ones.
+An invalid request is refused before any change. The state is changed in place, so if the events
+cannot be stored, it must be rebuilt from the stored ones.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 def create(definition: Definition, now: float, *, worker: str, key: str | None = None) -> Event:
-    """The event that a study begins with (`begin` gives its state)."""
+    """The first event of a study (`begin` makes its state)."""
     body = _encode(definition.to_body())
     return make_event(NO_DIGEST, 0, now, Kind.CREATED, worker, key, body)
 
@@ -46,11 +46,10 @@ def create(definition: Definition, now: float, *, worker: str, key: str | None =
 def repeat(
     state: StudyState, before: Event, request: Request, now: float, *, worker: str
 ) -> tuple[list[Event], Answer]:
-    """Answer a request whose key stands for the event `before`: it happens no second time.
+    """Answer a request whose key belongs to the event `before`, without repeating it.
 
-    What was told is answered as it was then, and the tickets that were given with it
-    come again (or others, if none is out any more). Raises `KeyUsedError` if the key
-    was used for another request.
+    The answer has the receipt of the first call, and its tickets that are still out (or new ones if
+    there are none). Raises `KeyUsedError` if the key was used for another request.
     """
     hand = _Hand(state, now, worker, None)
     told = request.tell if isinstance(request, requests.TellAndAsk) else request
@@ -62,7 +61,7 @@ def repeat(
 
 
 def _receipt_of(before: Event, kind: Kind, content: Content) -> Receipt:
-    """What was answered then, if the same was asked; else raises `KeyUsedError`."""
+    """The first receipt of the same request; raises `KeyUsedError` for another one."""
     kept = json.loads(before.body)
     came, count = kept.pop(OUTCOME, {}), len(kept.get("rewards", ()))
     for each in (kept, content):
@@ -82,10 +81,10 @@ def _receipt_of(before: Event, kind: Kind, content: Content) -> Receipt:
 def handle(
     state: StudyState, request: Request, now: float, *, worker: str, key: str | None = None
 ) -> tuple[list[Event], Answer]:
-    """Let a request happen at the moment `now`; the events to keep, none if nothing happened.
+    """Apply a request at the moment `now`; return the events to store, if any.
 
-    Raises a `StandoutError`, with the state as it was, for what cannot be asked or told. After
-    anything else that is raised the state is of no use.
+    Raises a `StandoutError`, with an unchanged state, for an invalid request. After any other
+    exception the state is unusable.
     """
     hand = _Hand(state, now, worker, key)
     if isinstance(request, requests.TellAndAsk):
@@ -103,7 +102,7 @@ def handle(
 
 
 class _Hand:
-    """A request under way."""
+    """A request in progress."""
 
     def __init__(self, state: StudyState, now: float, worker: str, key: str | None) -> None:
         self.state, self.now = state, now
@@ -111,7 +110,7 @@ class _Hand:
         self.events: list[Event] = []
 
     def happens(self, kind: Kind, content: dict[str, Any]) -> Outcome:
-        """Let an event happen, and note it. What it says was checked before."""
+        """Apply an event that was checked before, and keep it."""
         state = self.state
         number, plans = state.number + 1, LivePlans(state)
         outcome = apply(state, kind, At(number, self.now, self.worker), content, plans)
@@ -119,7 +118,7 @@ class _Hand:
         if kind is Kind.ASKED:
             content.pop("avoid", None)
             if not came and not plans.plans:
-                return outcome  # There was nothing to hand out, and nothing has changed.
+                return outcome  # There was nothing to hand out, so nothing has changed.
             if outcome.met:
                 content["avoid"] = sorted(outcome.met)
         plans.record(content)
@@ -130,11 +129,11 @@ class _Hand:
         )
         state.number, state.head = number, event.digest
         self.events.append(event)
-        self.key = None  # It stands for the first event of a request.
+        self.key = None  # The key belongs to the first event of a request.
         return outcome
 
     def answer(self, **found: Any) -> tuple[list[Event], Answer]:
-        """What is given back for the request."""
+        """The answer to the request."""
         look = self.state.look
         is_due = look is not None and bool(self.events) and look.number >= self.events[0].number
         return self.events, Answer(look_due=is_due, **found)
@@ -181,7 +180,7 @@ def _tell_and_ask(hand: _Hand, request: requests.TellAndAsk) -> tuple[list[Event
     receipt = _told(hand, request.tell)
     rewards = list(request.tell.rewards)
     if rewards and receipt.repeated == len(rewards):
-        # What was told again brings no more than it brought the first time.
+        # A repeated telling returns no more tickets than the first time.
         number = ticket_id(rewards[0][0])  # type: ignore[arg-type]
         place = hand.state.tickets.place.item(number - 1)
         told = hand.state.ledger.event.item(place - 1)
@@ -202,7 +201,7 @@ def ticket_of(state: StudyState, number: int) -> Ticket:
 
 
 def lost(state: StudyState, worker: str, known: Collection[int], now: float) -> list[Ticket]:
-    """The tickets that a worker holds, with leases beyond `now`, and does not know of."""
+    """The tickets of a worker, with leases beyond `now`, that it does not know of."""
     mine = state.tickets.of_worker(worker)
     return [ticket_of(state, n) for n, one in mine if one.expires > now and n not in known]
 

@@ -18,22 +18,21 @@ from standout.study.events.tables import Open, RewardStatus
 COLUMNS = ("seq", "time", "arm", "reward", "ticket", "asked", "worker", "status", "turn")
 STATUSES = tuple(status.name.lower() for status in RewardStatus)
 OUT = "out"
-"""The status of a pull that is handed out and has no reward yet."""
+"""The status of a pending pull."""
 PART = 20_000
-"""Rewards that are written at a time."""
+"""Rewards per batch of output."""
 
 
 @dataclass(frozen=True)
 class History:
-    """Every reward ever told, in the order of telling; one array per column.
+    """Every recorded reward, in the order of recording; one array per column.
 
-    `time` and `asked` are seconds since 1970. `ticket` is 0 and `asked` NaN for a reward told
-    without asking. `status` is `counted`, `waiting` (for an earlier pull of its arm; it is in the
-    totals when that is in), `void` (by hand; `Study.changes` says by whom and why) or
-    `surplus` (in no total). `turn` numbers the counted rewards in the order in which they
-    were counted; it is 0 for the others. `out` has the same columns for the pulls that are handed
-    out and have no reward yet, with a `seq` of 0, no reward (NaN) and the status `out`; an export
-    ends with them.
+    `time` and `asked` are in seconds since 1970. `ticket` is 0 and `asked` is NaN for a reward
+    without a ticket. `status` is `counted`, `waiting` (for an earlier pull of its arm), `void` (by
+    hand; `Study.changes` says by whom and why) or `surplus` (in no total). `turn` numbers the
+    counted rewards in the order of counting; it is 0 for the others. `out` has the same columns for
+    pending pulls, with a `seq` of 0, no reward (NaN) and the status `out`; an export ends with
+    them.
     """
 
     columns: dict[str, Any]
@@ -46,7 +45,7 @@ class History:
         return self.columns[column]
 
     def with_out(self) -> dict[str, Any]:
-        """The columns with the pulls that are out at their ends."""
+        """The columns, followed by the pending pulls."""
         return {name: np.concatenate([each, self.out[name]]) for name, each in self.columns.items()}
 
     def to_pandas(self) -> Any:
@@ -75,7 +74,7 @@ class History:
 
 
 def codes_of(state: StudyState, first: int = 1, last: int | None = None) -> dict[str, Any]:
-    """The rewards from one place to another as plain numbers; arms and workers by position."""
+    """The rewards in a range of places as plain numbers; arms and workers by position."""
     ledger = state.ledger
     last = ledger.size if last is None else min(last, ledger.size)
     part = ledger.part(first, last)
@@ -96,7 +95,7 @@ def codes_of(state: StudyState, first: int = 1, last: int | None = None) -> dict
 
 
 def history(state: StudyState) -> History:
-    """The whole ledger with names in place of numbers, and the pulls that are out."""
+    """The whole ledger with names in place of numbers, and the pending pulls."""
     found = codes_of(state)
     names = {"arm": state.arms, "worker": state.ledger.workers, "status": STATUSES}
     for name, texts in names.items():
@@ -118,7 +117,7 @@ def _out(state: StudyState, number: int, opened: Open) -> dict[str, Any]:
 
 
 def rows_of(found: History) -> Iterator[list[list[Any]]]:
-    """The history's rows in the order of `COLUMNS`, some at a time; what is not known is None."""
+    """The history's rows in the order of `COLUMNS`, in batches; unknown values are None."""
     columns = found.with_out()
     for first in range(0, len(columns["seq"]), PART):
         part = {name: columns[name][first : first + PART].tolist() for name in COLUMNS}
@@ -129,10 +128,10 @@ def rows_of(found: History) -> Iterator[list[list[Any]]]:
 
 
 def csv_text(found: History, raw: bool = False) -> Iterator[str]:
-    """A line per reward under a header, part after part.
+    """The history as CSV, in batches.
 
-    A CSV is opened in spreadsheets, which run a name that begins with `=`: such
-    names of arms and workers get a `'` in front, unless `raw`.
+    Spreadsheets run a name that begins with `=` as a formula. So such names of arms and workers get
+    a leading `'`, unless `raw`.
     """
     names: dict[str, str] = {}
     yield ",".join(COLUMNS) + "\n"
@@ -153,7 +152,7 @@ def _field(value: object) -> str:
 
 
 def json_text(found: History, raw: bool = False) -> Iterator[str]:
-    """One array with an object per reward, part after part; `raw` makes no difference."""
+    """The history as a JSON array of objects, in batches; `raw` has no effect."""
     yield "["
     before = "\n"
     for rows in rows_of(found):

@@ -1,10 +1,10 @@
-"""What to hand out next, with pulls pending.
+"""What to hand out next while pulls are pending.
 
-With nothing pending a round is begun as in the simulator, so that one worker who asks and tells
-one by one takes the same decisions. While rewards are pending and more is asked, the next round
-is planned on a copy of the state in which each pending pull has brought its arm's current
-mean: intervals shrink as if it were in, and other arms come up. In the first round, when nothing
-is known, the arms that are owed least come in turn.
+Without pending pulls, a round begins as in the simulator. So a single worker who asks and tells one
+by one gets the same decisions. While rewards are pending and more pulls are asked for, the next
+round is planned on a copy of the state, in which each pending pull has returned its arm's current
+mean: intervals shrink as if it were measured, and other arms come up. In the first round, when
+nothing is known, the arms with the fewest pulls come in turn.
 
 Every plan is part of the event that asked for it, and a replay adopts it. Only a round that begins
 with no pending pulls is planned again, because a rule may remember its choices. Random choices
@@ -27,17 +27,17 @@ from standout.study.events.state import StudyState
 from standout.study.events.tables import NO_ARMS, Avoided
 
 WAITING = 64
-"""Rewards of an arm that may wait for a slower one before the arm is left alone."""
+"""The number of an arm's waiting rewards above which it is not handed out."""
 CARRIED_FIELDS = ("quota",)
-"""Where a rule stands in its schedule: planning ahead moves it on for good."""
+"""The fields of a rule's schedule, which planning ahead advances permanently."""
 STEPS = 64
-"""A large batch is planned in about so many steps, each of a round's arms many times over."""
+"""The approximate number of steps in which a large batch is planned."""
 MOST_AVOIDED = 50
-"""With so many planned pulls that the one who asks has to avoid, no more are planned."""
+"""With this many planned pulls that the caller must avoid, no more are planned."""
 Plan = tuple[Ints, Ints]
-"""Arms, and how many pulls of each."""
+"""Arms, and the number of pulls of each."""
 Planner = Callable[[int], Plan | None]
-"""Gives the next plan when so many more pulls are wanted; None when there is nothing to measure."""
+"""Returns the next plan for a number of pulls; None if there is nothing to measure."""
 Pull = tuple[int, int]
 """An arm and its round."""
 
@@ -45,9 +45,9 @@ Pull = tuple[int, int]
 def take_pulls(
     state: StudyState, count: int, plan: Planner, avoid: Avoided = NO_ARMS
 ) -> list[Pull]:
-    """Up to `count` pulls to hand out, fewer when the budget ends or there is nothing to do.
+    """At most `count` pulls to hand out; fewer if the budget ends or there is nothing to do.
 
-    Arms to avoid stay planned, for others: where many are, no more are planned beside them.
+    Arms to avoid stay planned for other workers; with many of these, no more pulls are planned.
     """
     pulls: list[Pull] = []
     ahead: LiveRound | None = None
@@ -67,7 +67,7 @@ def take_pulls(
             live = _begin_round(state)
             ahead = live if is_ahead else None
         else:
-            live = ahead  # What is planned ahead for one batch is one round.
+            live = ahead  # All pulls planned ahead for one batch form one round.
         live.extend(*planned)
     return pulls
 
@@ -79,7 +79,7 @@ def _begin_round(state: StudyState) -> LiveRound:
 
 
 def _take_planned(state: StudyState, count: int, avoid: Avoided) -> list[Pull]:
-    """What the rounds under way have to hand out; pulls that were given back come last."""
+    """Pulls of the current rounds to hand out; those that were given back come last."""
     pulls: list[Pull] = []
     rounds = list(state.rounds.values())
     for live in rounds:
@@ -94,13 +94,13 @@ def _take_planned(state: StudyState, count: int, avoid: Avoided) -> list[Pull]:
 
 
 def begin(state: StudyState, core: State, rng: np.random.Generator) -> Plan:
-    """What the method wants, going by the core's state `core`; it may remember its choice."""
+    """The method's choice from the core's state `core`; the method may remember it."""
     count = engine.begin_round(state.spec, core, state.room, rng)
     return core.chosen[:count].copy(), core.amount[:count].copy()
 
 
 def _begin_now(state: StudyState) -> Plan:
-    """With nothing pending, as in the simulator."""
+    """A round without pending pulls, as in the simulator."""
     return begin(state, state.state, state.chance.of_round(state.totals.rounds + 1))
 
 
@@ -115,7 +115,7 @@ def _useful(state: StudyState, arms: Ints, amounts: Ints) -> Plan:
 def _is_useful(state: StudyState) -> Flags:
     """Per arm, whether one more pull may help: not paused, and few rewards wait for slower ones.
 
-    As many rewards as are counted may wait, `WAITING` at least.
+    At most as many rewards may wait as are counted, but at least `WAITING`.
     """
     held, pulls = state.held, state.state.pulls
     if state.is_one_line:
@@ -144,7 +144,7 @@ class RecordedPlans:
         return np.array(arms, dtype=np.int64), np.array(amounts, dtype=np.int64)
 
     def adopt_schedule(self) -> None:
-        """Move the rule on to where planning ahead has moved it."""
+        """Advance the rule's schedule as planning ahead did."""
         if self.schedule is None:
             return
         cursor, moved = self.schedule
@@ -154,7 +154,7 @@ class RecordedPlans:
 
 
 class LivePlans:
-    """Makes plans, and keeps them for the event."""
+    """Makes plans and keeps them for the event."""
 
     def __init__(self, state: StudyState) -> None:
         self.state = state
@@ -163,7 +163,7 @@ class LivePlans:
         self.ahead: _Ahead | None = None
 
     def __call__(self, wanted: int) -> Plan | None:
-        """Plan another round, or None when there is nothing sensible to measure."""
+        """Plan another round; None if there is nothing useful to measure."""
         state = self.state
         if state.rounds:
             if self.ahead is None:
@@ -185,16 +185,16 @@ class LivePlans:
         return arms, amounts
 
     def _is_any_use(self) -> bool:
-        """Whether the rule wants an arm that can be measured, though no undecided one can be.
+        """Whether the rule wants an arm that can be measured, although no undecided arm can be.
 
-        It is asked on a copy: what it remembers may change only with an event.
+        The rule is asked on a copy, because its memory may change only with an event.
         """
         rng = self.state.chance.of_round(self.state.totals.rounds + 1)
         plan = begin(self.state, copy_state(self.state.state), rng)
         return len(_useful(self.state, *plan)[0]) > 0
 
     def record(self, content: dict[str, Any]) -> None:
-        """Put the plans, and how planning ahead has moved the rule on, into an event's content."""
+        """Add the plans, and the advanced schedule of the rule, to an event's content."""
         if self.plans:
             content["plans"] = self.plans
         if self.ahead is not None and self.ahead.has_moved:
@@ -209,7 +209,7 @@ def least_owed(state: StudyState, wanted: Any) -> Ints:
 
 
 class _Ahead:
-    """The state as if all that is pending were in."""
+    """The state in which all pending pulls have returned."""
 
     def __init__(self, state: StudyState) -> None:
         self.study = state
@@ -219,10 +219,10 @@ class _Ahead:
         self.has_moved = False
 
     def plan(self) -> Plan:
-        """Plan a round on the copy; none when there all would be decided."""
+        """Plan a round on the copy; None if every arm would be decided."""
         study = self.study
         if study.state.counters[ROUNDS] == 0:
-            # Nothing is known yet: go round all arms once more.
+            # Nothing is known yet: pull all arms once more.
             arms = least_owed(study, np.ones(len(study.arms), dtype=np.bool_))
             return arms, np.ones(len(arms), dtype=np.int64)
         self._catch_up()
@@ -233,7 +233,7 @@ class _Ahead:
         return begin(study, self.state, self.rng)
 
     def carry_back(self) -> list[Any]:
-        """Move the rule's place in its schedule on, in the study's state too; what has changed."""
+        """Advance the rule's schedule in the study's state; return the changes."""
         kept, ahead = self.study.state, self.state
         moved = []
         for name in CARRIED_FIELDS:

@@ -1,22 +1,22 @@
-"""Pulls under way: the rounds that plan them, and the order in which their rewards count.
+"""Pulls in progress: the rounds that plan them, and the order in which their rewards count.
 
-Where slow measurements have other values than quick ones (timings, say), the mean of those that
-happen to be in is biased, and intervals around it are not what they claim. In an ordered
-study a reward therefore waits for the earlier pulls of its arm: what is counted is always the
-first so many of the arm's own sequence, and that is all the intervals ask for.
+If slow measurements have other values than quick ones (timings, for example), the mean of the
+rewards so far is biased, and intervals around it do not hold. In an ordered study a reward
+therefore waits for the earlier pulls of its arm. The counted rewards are always the beginning of
+the arm's own sequence, and the intervals need nothing more.
 
-A pull keeps its place until it is told or given back. The end of its lease does not free the
-place. Otherwise slow workers would be left out, and slowness may depend on the value. The next
-worker who asks may measure the same pull, too; the first of the two answers, even if late, is the
-pull's reward. So no reward waits longer than it takes another worker to ask and answer.
+A pull keeps its place until it is told or given back. The end of its lease does not free the place.
+Otherwise slow workers would be left out, and slowness may depend on the value. The next worker who
+asks may measure the same pull, too; the first of the two answers, even if late, is the pull's
+reward. So no reward waits longer than it takes another worker to ask and answer.
 
-What is told beyond the pulls handed out (without asking, or of a ticket whose pull has its reward
-already) takes its place behind the pulls of its arm that are out at that moment: were it counted
-at once, whether it comes before or after such a pull would depend on how slow that is.
+A reward beyond the pulls handed out (without a ticket, or with a ticket whose pull has its reward
+already) takes its place behind the pending pulls of its arm. If it counted at once, the slowness of
+a pending pull would decide which of the two comes first.
 
-A bet on all means together asks for more: what is counted must be the first so many of *all*
-pulls. If each arm stood just before a slow failure, each would be the first so many of its own
-sequence, and the product of all would be too large. There all arms stand in one line.
+A bet on all means together needs more: the counted rewards must be the beginning of the sequence of
+*all* pulls. If each arm stopped just before a slow failure, each would have the beginning of its
+own sequence, but the product of all would be too large. With such a bet, all arms share one line.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from standout.core.typing import Ints
 from standout.study.events.tables import NO_ARMS, Avoided
 
 TRIES = 8
-"""Entries of a plan that are looked at to find an arm with few pulls out."""
+"""Entries of a plan that are examined to find an arm with few pending pulls."""
 
 
 _COUNTER = 1
@@ -55,10 +55,10 @@ class RoundChance:
 
 
 class LiveRound:
-    """A round of the method from its plan until all its rewards are in.
+    """A round of the method, from its plan until all its rewards are in.
 
-    `queue` are the entries that are not handed out in full, `left[j]` how many pulls of
-    `arms[j]`; `out` pulls are owed a reward now, those in `returned` wait to be handed out again.
+    `queue` are the entries that are not handed out completely, `left[j]` the pulls left of
+    `arms[j]`. `out` pulls are pending; those in `returned` wait to be handed out again.
     """
 
     def __init__(self, number: int) -> None:
@@ -82,11 +82,11 @@ class LiveRound:
         return not (self.out or self.queue or self.returned)
 
     def take_planned(self, pending: Ints, count: int, avoid: Avoided = NO_ARMS) -> Iterator[int]:
-        """Hand out up to `count` planned pulls; the arm of each, to be noted in `pending`.
+        """Hand out up to `count` planned pulls; return the arm of each, to be noted in `pending`.
 
-        Each is the first whose arm has nothing pending, or of the next few the one with least:
-        one worker alone gets the plan's own order; workers side by side, and the tickets of
-        one batch, get different arms.
+        Each is the first entry whose arm has no pending pull or, of the next few, the one with the
+        fewest. So a single worker gets the plan's own order, and parallel workers and the tickets
+        of one batch get different arms.
         """
         queue = self.queue
         for _ in range(count):
@@ -102,7 +102,7 @@ class LiveRound:
             yield self.arms[entry]
 
     def _bring_forward(self, avoid: Avoided) -> bool:
-        """Bring the first entry that is not to be avoided to the front, if there is one."""
+        """Move the first entry that need not be avoided to the front, if there is one."""
         if not avoid.arms:
             return True
         for _ in range(len(self.queue)):
@@ -112,14 +112,14 @@ class LiveRound:
         return False
 
     def _turn(self, pending: Ints, avoid: Avoided) -> None:
-        """Bring the entry with the fewest pending pulls to the front, of the next few."""
+        """Move the entry with the fewest pending pulls, of the next few, to the front."""
         tries = min(TRIES, len(self.queue))
         arms = [self.arms[self.queue[place]] for place in range(tries)]
         fitting = [place for place in range(tries) if not avoid.has(arms[place])]
         self.queue.rotate(-min(fitting, key=lambda place: pending.item(arms[place])))
 
     def take_returned(self, count: int, avoid: Avoided = NO_ARMS) -> Iterator[int]:
-        """Hand out up to `count` pulls that were given back; the arm of each."""
+        """Hand out up to `count` pulls that were given back; return the arm of each."""
         for _ in range(len(self.returned)):
             if count < 1:
                 return
@@ -133,28 +133,28 @@ class LiveRound:
 
     @property
     def waiting(self) -> int:
-        """How many pulls are planned or given back, and not handed out."""
+        """The number of pulls that are planned or given back, and not handed out."""
         return len(self.queue) + len(self.returned)
 
     def give_up(self) -> None:
-        """Plan no more: the study has stopped."""
+        """Drop all plans: the study has stopped."""
         self.queue.clear()
         self.returned.clear()
 
     def drop_arm(self, arm: int) -> None:
-        """Plan no more pulls of `arm`."""
+        """Drop the planned pulls of `arm`."""
         self.queue = deque(entry for entry in self.queue if self.arms[entry] != arm)
         self.returned = deque(other for other in self.returned if other != arm)
 
     def pack(self) -> list[Any]:
-        """What is left of it, as plain values."""
+        """The rest of the round, as plain values."""
         arms = [self.arms[entry] for entry in self.queue]
         left = [self.left[entry] for entry in self.queue]
         return [self.number, arms, left, self.out, list(self.returned)]
 
 
 def unpack_round(packed: list[Any]) -> LiveRound:
-    """The reverse of `LiveRound.pack`; what was handed out in full is gone."""
+    """The inverse of `LiveRound.pack`, without completed entries."""
     live = LiveRound(packed[0])
     live.extend(np.array(packed[1], dtype=np.int64), np.array(packed[2], dtype=np.int64))
     live.out, live.returned = packed[3], deque(packed[4])
@@ -162,26 +162,26 @@ def unpack_round(packed: list[Any]) -> LiveRound:
 
 
 Order = tuple[int, int]
-"""Where a reward stands in its line, and its place in the ledger."""
+"""The position of a reward in its line, and its place in the ledger."""
 
 
 def order_of_pull(slot: int) -> int:
-    """Where the reward of a pull stands."""
+    """The position of the reward of a pull."""
     return 2 * slot
 
 
 def order_behind(tickets: int) -> int:
-    """Where a reward of no pull stands that is told when there are so many tickets."""
+    """The position of a reward without a pull that is told when there are this many tickets."""
     return 2 * tickets + 1
 
 
 def is_behind(order: int) -> bool:
-    """Whether the reward that stands there is of no pull."""
+    """Whether the position is that of a reward without a pull."""
     return order % 2 == 1
 
 
 class Lines:
-    """The pulls that are out and the rewards that wait, in a line per arm or in one for all."""
+    """Pending pulls and waiting rewards, in one line per arm or in one line for all."""
 
     def __init__(self, is_one: bool) -> None:
         self.is_one = is_one
@@ -193,11 +193,11 @@ class Lines:
         return 0 if self.is_one else arm
 
     def enter(self, arm: int, slot: int) -> None:
-        """A pull is handed out: it stands behind those before it."""
+        """Add a pull that is handed out, behind those before it."""
         self._out.setdefault(self.line_of(arm), OrderedDict())[slot] = None
 
     def leave(self, arm: int, slot: int) -> None:
-        """A pull was told or given up."""
+        """Remove a pull that was told or given up."""
         line = self.line_of(arm)
         out = self._out[line]
         del out[slot]
@@ -205,11 +205,11 @@ class Lines:
             del self._out[line]
 
     def wait(self, arm: int, order: int, place: int) -> None:
-        """A reward was told: it waits until `release` gives it."""
+        """Add a recorded reward, which waits until `release` returns it."""
         heappush(self._waiting.setdefault(self.line_of(arm), []), (order, place))
 
     def release(self, arm: int) -> list[Order]:
-        """The rewards in an arm's line before its first pull that is out, in their order."""
+        """The rewards in an arm's line before its first pending pull, in order."""
         line = self.line_of(arm)
         waiting = self._waiting.get(line)
         if waiting is None:
@@ -223,12 +223,12 @@ class Lines:
         return found
 
     def first_out(self, line: int) -> int | None:
-        """The first pull of a line that is out."""
+        """The first pending pull of a line."""
         out = self._out.get(line)
         return None if out is None else next(iter(out))
 
     def first_waiting(self) -> int | None:
-        """The first place of the ledger that waits."""
+        """The first place of the ledger whose reward waits."""
         return min((place for line in self._waiting.values() for _, place in line), default=None)
 
     def waiting(self) -> list[tuple[int, list[Order]]]:

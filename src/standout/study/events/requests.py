@@ -1,4 +1,4 @@
-"""What may be asked of a study, and what it answers: the words of `handle`."""
+"""The requests to a study and their answers: the vocabulary of `handle`."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any, Literal
 from standout.results import Receipt, Ticket
 
 Given = Ticket | int | str
-"""What a reward is of: a ticket, its number, or an arm by name."""
+"""What a reward belongs to: a ticket, its number, or an arm by name."""
 Late = Literal["count", "log", "refuse"]
-"""What becomes of the answer to a pull that was handed out again or given up."""
+"""How to treat the answer to a pull that was handed out again or given up."""
 
 
 @dataclass(frozen=True)
 class Tell:
-    """Rewards as they were given: all are counted or, with one bad one among them, none.
+    """Rewards: all of them count or, if one is bad, none.
 
-    `late` says what becomes of a reward whose ticket is no longer out: `count` takes it as any
-    other, `log` keeps it as surplus, in no total, `refuse` raises `TooLateError`.
+    `late` says how to treat a reward whose ticket is no longer out: `count` accepts it, `log` keeps
+    it as surplus in no total, `refuse` raises `TooLateError`.
     """
 
     rewards: Sequence[tuple[Given, float]]
@@ -28,11 +28,11 @@ class Tell:
 
 @dataclass(frozen=True)
 class Ask:
-    """Up to `n` tickets, for `lease` seconds (the study's unless given).
+    """At most `n` tickets, for `lease` seconds (by default the study's).
 
-    With `known`, the tickets that the worker holds and that are not among these numbers
-    come first. No ticket is given for an arm to `avoid` (one that a rater has answered already):
-    its pull stays for others.
+    With `known`, the tickets that the worker holds and that are not among these numbers come first.
+    No ticket is given for an arm to `avoid` (one that a rater has answered); its pull stays for
+    others.
     """
 
     n: int = 1
@@ -43,7 +43,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class TellAndAsk:
-    """Rewards, then tickets. What is told again word by word gives the same tickets again."""
+    """Rewards, then tickets. An identical repetition returns the same tickets."""
 
     tell: Tell
     ask: Ask
@@ -51,7 +51,7 @@ class TellAndAsk:
 
 @dataclass(frozen=True)
 class Fail:
-    """A ticket is given back without a reward; unless it `pauses`, no arm is paused for it."""
+    """A ticket is given back without a reward; if `pauses`, repeated failures pause the arm."""
 
     ticket: Ticket | int
     reason: str = ""
@@ -92,7 +92,7 @@ class Set:
 
 @dataclass(frozen=True)
 class Void:
-    """The reward at a place of the log, or of a ticket, is void; `value` stands in its place."""
+    """Voids the reward at a place of the log or of a ticket; `value` replaces it."""
 
     place: int | None = None
     ticket: Ticket | int | None = None
@@ -110,14 +110,14 @@ class Add:
 
 @dataclass(frozen=True)
 class Note:
-    """A text that is kept and changes nothing."""
+    """A remark that changes nothing."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Look:
-    """What a look at the chances found: `number` is that of the event after which it was due."""
+    """The result of a look at the chances that was due after event `number`."""
 
     number: int
     excess: float
@@ -128,9 +128,9 @@ Request = Tell | Ask | TellAndAsk | Fail | Lease | Pause | Resume | Set | Void |
 
 @dataclass(frozen=True)
 class Asked:
-    """The tickets; with none while the study runs, all there is to do is out (`is_all_out`).
+    """The tickets. Without any in a running study, every useful pull is out (`is_all_out`).
 
-    Then `free_at` is when the first lease ends, None if no ticket is out. `avoided` are the arms
+    Then `free_at` is the end of the first lease, None if no ticket is out. `avoided` are the arms
     that came up and were to be avoided.
     """
 
@@ -142,7 +142,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of a request; `look_due`: it made a look at the chances due (`StudyState.look`)."""
+    """The answer to a request; `look_due`: a look at the chances is due (`StudyState.look`)."""
 
     receipt: Receipt = field(default_factory=Receipt)
     asked: Asked = Asked()

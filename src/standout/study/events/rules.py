@@ -1,4 +1,4 @@
-"""Each kind of event: what has to hold before it, and what it does."""
+"""The precondition and the effect of each kind of event."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Content = Mapping[str, Any]
 
 
 def apply(state: StudyState, kind: Kind, at: At, content: Content, plan: Planner) -> Outcome:
-    """Let an event happen; `plan` gives the plans of one that asks."""
+    """Apply an event; `plan` provides the plans of an event that asks."""
     if kind is Kind.ASKED:
         return ask(state, at, content, plan)
     return _RULES[kind][1](state, at, content)
 
 
 def check(state: StudyState, kind: Kind, content: Content) -> None:
-    """Raise a `StandoutError` if an event with this content cannot happen now."""
+    """Raise a `StandoutError` if an event with this content is not possible now."""
     found = _check_asked if kind is Kind.ASKED else _RULES[kind][0]
     if found is not None:
         found(state, content)
@@ -82,7 +82,7 @@ def _check_set(state: StudyState, content: Content) -> None:
 
 
 def _check_void(state: StudyState, content: Content) -> None:
-    """Whether the reward at a place of the ledger can be made void."""
+    """Whether the reward at a place of the ledger can be voided."""
     place = content["place"]
     if not 1 <= place <= state.ledger.size:
         raise StudyError(f"there is no reward at place {place} of the log; `study export` has all")
@@ -121,9 +121,9 @@ def _check_look(state: StudyState, content: Content) -> None:
 
 
 def ask(state: StudyState, at: At, content: Content, plan: Planner) -> Outcome:
-    """Hand out expired pulls first, then what the method wants; given up are those of paused arms.
+    """Hand out expired pulls first, then the method's choice; drop expired pulls of paused arms.
 
-    Pulls that are handed out again are out all the while.
+    Pulls that are handed out again count as pending all the time.
     """
     outcome, count = Outcome(), content["n"]
     seconds = content.get("lease") or state.lease
@@ -146,7 +146,7 @@ def ask(state: StudyState, at: At, content: Content, plan: Planner) -> Outcome:
 def _take_back(
     state: StudyState, at: At, overdue: list[int], opened: Open, outcome: Outcome
 ) -> int:
-    """Hand out again the pulls of tickets whose leases have run out; how many."""
+    """Hand out again the pulls of tickets whose leases have ended; return their number."""
     arms = {number: state.tickets.arm.item(number - 1) for number in overdue}
     again = [number for number in overdue if arms[number] not in state.paused]
     over = [number for number in overdue if arms[number] in state.paused]

@@ -1,8 +1,8 @@
-"""A study's state as bytes, so that it need not be made from its first event each time.
+"""A study's state as bytes, so that opening a study need not fold all events.
 
-Nothing here names what a method remembers: every array of the core's state is kept but for scratch
-space. Rewards and tickets that change no more are kept in parts, each once; the rest of
-them goes with the state.
+The code does not depend on what a method remembers: it stores every array of the core's state
+except scratch space. Rewards and tickets that cannot change any more are stored in parts, each
+once; the others are stored with the state.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from standout.study.events.tables import Open, RewardStatus, TicketStatus
 from standout.study.settings import Settings
 
 FORM = 2
-"""Goes up with every other arrangement of a snapshot."""
+"""The version of the format of snapshots."""
 SCRATCH = frozenset(
     (
         "joint", "boxes", "bends", "fits", "centre", "scratch", "work",
@@ -37,7 +37,7 @@ SCRATCH = frozenset(
         *(name for name in Crossing.names() if name not in KEPT),
     )
 )  # fmt: skip
-"""Arrays of the core's state that kernels only work in, or that follow from others."""
+"""Arrays of the core's state that are scratch space, or that follow from others."""
 _REASONS = {str(reason): reason for reason in StopReason}
 _PER_ARM = tuple(name for name in PER_ARM if name != "touched_at")
 _OPEN = {"expires": "<f8", "round": "<i8", "event": "<i8"}
@@ -46,7 +46,7 @@ Arrays = dict[str, Any]
 
 @dataclass(frozen=True)
 class Packed:
-    """A snapshot: the state, and the part of the ledger that follows on those stored before.
+    """A snapshot: the state, and the part of the ledger that follows the stored parts.
 
     When both are stored, `ends` becomes the state's `packed`.
     """
@@ -57,7 +57,7 @@ class Packed:
 
 
 def pack(state: StudyState) -> Packed:
-    """A snapshot of a state, after the parts of its ledger that are stored already."""
+    """A snapshot of a state, after the stored parts of its ledger."""
     ends = _ends(state)
     part = _write({"after": state.packed}, _rows(state, state.packed, ends))
     return Packed(_write({"ends": ends, **plain_of(state)}, arrays_of(state, ends)), part, ends)

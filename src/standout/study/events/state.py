@@ -1,4 +1,4 @@
-"""A study in memory: all that follows from its events."""
+"""A study in memory: everything that follows from its events."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LOOK_PATIENCE = 60.0
 
 @dataclass(frozen=True, eq=False)
 class DueLook:
-    """What the chances are asked to promise, and what was known after event `number`, at `time`."""
+    """The promise of the chances, and the evidence after event `number`, at `time`."""
 
     number: int
     time: float
@@ -40,7 +40,7 @@ class DueLook:
     evidence: Evidence
 
     def excess(self) -> float:
-        """How far the chances are from the promise, which holds up to 1; takes a while."""
+        """The ratio of the chances to the promise, which holds up to 1; slow."""
         from standout.estimation.estimate import estimate
 
         share = self.until.flag_share
@@ -62,11 +62,11 @@ class Totals:
 
 
 class StudyState:
-    """Everything that the next request needs to know.
+    """The state that the next request needs.
 
-    `number` and `head` are the number and the digest of the last event. `held` counts each
-    arm's told rewards that wait for earlier pulls. `touched_at` has, per arm, the number of the
-    last event that changed it, `wide_at` that of the last that changed all.
+    `number` and `head` are the number and the digest of the last event. `held` counts each arm's
+    recorded rewards that wait for earlier pulls. `touched_at` has, per arm, the number of the last
+    event that changed it; `wide_at` that of the last event that changed all.
     """
 
     def __init__(self, definition: Definition, number: int, head: bytes) -> None:
@@ -99,16 +99,16 @@ class StudyState:
         self.reason = StopReason.RUNNING
         self.stopped_at: float | None = None
         self.packed = (0, 0)
-        """The rewards and the tickets that are in the parts of the ledger that were stored."""
+        """The numbers of rewards and tickets in the stored parts of the ledger."""
         self._single = (np.zeros(1, dtype=np.int64), np.zeros(1))
 
     def to_definition(self) -> Definition:
-        """What a study begins with that asks the same, with the settings and the arms of now."""
+        """The definition of a new study with the same question, settings and arms."""
         settings = replace(self.settings, stopped=False)
         return replace(self.definition, problem=self.problem, method=self.method, settings=settings)
 
     def use(self, settings: Settings) -> None:
-        """Go by these settings."""
+        """Use these settings."""
         definition = self.definition
         self.settings = settings
         self.until = None if settings.until is None else Until.parse(settings.until)
@@ -123,7 +123,7 @@ class StudyState:
 
     @property
     def budget(self) -> int | None:
-        """The most pulls, None for no end."""
+        """The largest number of pulls; None for no limit."""
         return self.settings.budget
 
     @property
@@ -148,7 +148,7 @@ class StudyState:
 
     @property
     def out(self) -> int:
-        """Pulls handed out and owed a reward."""
+        """The number of pending pulls."""
         return len(self.tickets.slots)
 
     @property
@@ -158,19 +158,19 @@ class StudyState:
 
     @property
     def room(self) -> int:
-        """How many more pulls the budget allows, counting those that are pending."""
+        """The number of pulls that the budget still allows, with pending ones deducted."""
         if self.budget is None:
             return NO_LIMIT
         return self.budget - self.totals.pulls - self.out
 
     @property
     def lease(self) -> float:
-        """For how many seconds tickets are handed out now, unless it is said."""
+        """The current default lease, in seconds."""
         given = self.settings.lease
         return self.tickets.usual_lease() if given is None else given
 
     def is_ready(self) -> bool:
-        """Whether every arm that can be measured has its first rewards: before, no verdicts."""
+        """Whether every arm that can be measured has its first rewards, so that verdicts exist."""
         if self.state.counters[ROUNDS] > 0:
             return True
         waiting = self.state.pulls < self.spec.initial
@@ -178,19 +178,19 @@ class StudyState:
         return not waiting.any()
 
     def has_all_begun(self) -> bool:
-        """Whether every arm has a reward: intervals and verdicts can be told from them."""
+        """Whether every arm has a reward, so that intervals and verdicts exist."""
         return bool(self.state.pulls.all())
 
     @property
     def rounds_known(self) -> int:
-        """How many rounds verdicts rest on; a table that begins a study counts as one."""
+        """The number of rounds behind the verdicts; an initial table counts as one."""
         return max(int(self.state.counters[ROUNDS]), len(self.trace[:1]))
 
     def observe(self, places: Sequence[int]) -> None:
-        """Count the rewards at these places of the ledger, in this order."""
+        """Count the rewards at these places of the ledger, in order."""
         ledger = self.ledger
         if len(places) == 1:
-            # To make two arrays would take longer than to count.
+            # Creating two arrays would take longer than counting.
             arms, values = self._single
             arms[0], values[0] = ledger.arm[places[0] - 1], ledger.value[places[0] - 1]
         else:
@@ -202,11 +202,11 @@ class StudyState:
         ledger.count(places)
 
     def touch(self, arm: int) -> None:
-        """An arm changes with the event that is under way."""
+        """Mark an arm as changed by the current event."""
         self.touched_at[arm] = self.number + 1
 
     def touch_all(self) -> None:
-        """All arms may change with the event that is under way."""
+        """Mark all arms as changed by the current event."""
         self.wide_at = self.number + 1
 
     def touched_since(self, number: int) -> Flags:
@@ -217,7 +217,7 @@ class StudyState:
         return found
 
     def pull_ends(self, arm: int, slot: int, number: int) -> bool:
-        """A pull of round `number` has its reward or gets none; whether the round is over."""
+        """Note that a pull of round `number` is finished; return whether the round is over."""
         del self.tickets.slots[slot]
         self.pending[arm] -= 1
         self.touch(arm)
@@ -230,7 +230,7 @@ class StudyState:
         return self.close_if_over(live)
 
     def pause(self, arm: int, why: str) -> bool:
-        """Hand out no more pulls of an arm; whether that has ended a round."""
+        """Hand out no more pulls of an arm; return whether this ended a round."""
         self.paused[arm] = why
         self.touch(arm)
         for live in self.rounds.values():
@@ -245,7 +245,7 @@ class StudyState:
         return live.is_over
 
     def release(self, arms: Iterable[int]) -> list[Order]:
-        """What waits in the lines of these arms for no pull any more, in order."""
+        """The rewards in the lines of these arms that no longer wait, in order."""
         lines = {self.lines.line_of(arm): arm for arm in arms}
         found = [one for arm in lines.values() for one in self.lines.release(arm)]
         for _, place in found:

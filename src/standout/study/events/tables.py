@@ -1,7 +1,7 @@
-"""Rewards and tickets: columns of numbers that grow together, close together in memory.
+"""Rewards and tickets: columns of numbers that grow together.
 
-A pull is known by its slot, the number of the ticket with which it was handed out first. When a
-lease has run out the pull is handed out again with another ticket, and keeps its slot.
+A pull is identified by its slot, the number of its first ticket. When a lease ends, the pull is
+handed out again with another ticket and keeps its slot.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Columns:
         self.reserve(FIRST_ROOM)
 
     def reserve(self, more: int) -> None:
-        """Make room for some more rows."""
+        """Make room for more rows."""
         if self.size + more <= self._room:
             return
         self._room = max(2 * self._room, self.size + more)
@@ -45,11 +45,11 @@ class Columns:
             setattr(self, name, grown)
 
     def part(self, first: int, last: int) -> dict[str, Any]:
-        """The rows with these numbers, from 1 on, both included."""
+        """The rows with these numbers, from 1, both included."""
         return {name: getattr(self, name)[first - 1 : last] for name in self.kinds}
 
     def put(self, first: int, part: Mapping[str, Any]) -> None:
-        """Put in rows that `part` gave, from number `first` on; raises `ValueError` for a gap."""
+        """Insert rows from `part`, from number `first` on; raises `ValueError` for a gap."""
         if first > self.size + 1 or set(part) != set(self.kinds):
             raise ValueError("columns do not fit together")
         count = len(next(iter(part.values())))
@@ -70,11 +70,11 @@ class RewardStatus(IntEnum):
 
 
 class Ledger(Columns):
-    """Rewards by their places, from 1 on.
+    """Rewards by their places, from 1.
 
-    `ticket` is 0 for a reward that was told without asking, `worker` a place in `workers`,
-    `event` the number of the event that told it. `turn` says when it was counted: a reward that
-    replaces a void one takes over its turn; 0 for one that is not counted.
+    `ticket` is 0 for a reward without a ticket, `worker` a position in `workers`, `event` the
+    number of its event. `turn` says when it was counted, 0 if it was not; a reward that replaces a
+    void one takes over its turn.
     """
 
     kinds: ClassVar[Mapping[str, str]] = {
@@ -97,7 +97,7 @@ class Ledger(Columns):
         self.turns = 0
 
     def code_of(self, worker: str) -> int:
-        """The number that stands for a worker."""
+        """The number of a worker."""
         code = self.codes.get(worker)
         if code is None:
             code = self.codes[worker] = len(self.workers)
@@ -107,7 +107,7 @@ class Ledger(Columns):
     def add(
         self, time: float, arm: int, value: float, ticket: int, worker: int, event: int, status: int
     ) -> int:
-        """Log a reward; its place."""
+        """Log a reward and return its place."""
         self.reserve(1)
         row = self.size
         self.time[row], self.arm[row], self.value[row] = time, arm, value
@@ -123,7 +123,7 @@ class Ledger(Columns):
             self.turn[place - 1], self.status[place - 1] = self.turns, 0
 
     def replace(self, place: int, new: int | None) -> None:
-        """Make a counted reward void; the one at the place `new` takes over its turn."""
+        """Void a counted reward; the reward at the place `new` takes over its turn."""
         row = place - 1
         if new is not None:
             self.turn[new - 1], self.status[new - 1] = self.turn[row], RewardStatus.COUNTED
@@ -138,17 +138,18 @@ class Ledger(Columns):
 
 
 FEWEST_ANSWERS, ANSWERS_KEPT = 5, 100
-"""Answers from which on a lease goes by how long they took, and how many of the last it goes by."""
+"""The fewest answers for an adaptive lease, and the number of latest answers that it uses."""
 SHARE, TIMES, SHORTEST = 0.9, 10.0, 60.0
-"""A lease is so many times the delay that this share of the answers kept to, in seconds."""
+"""A lease is `TIMES` times the quantile `SHARE` of the delays, at least `SHORTEST` seconds."""
 
 
 class TicketStatus(IntEnum):
-    """What became of a ticket.
+    """The state of a ticket.
 
-    `EXPIRED`: its pull was handed out again, or given up since its arm is paused. `CANCELLED`:
-    another ticket of the same pull was told first. `FAILED`: it was given back. A reward may
-    still come for these three.
+    `EXPIRED`: its pull was handed out again, or dropped because its arm is paused. `CANCELLED`:
+        another
+    ticket of the same pull was told first. `FAILED`: it was given back. A reward may still arrive
+    for these three.
     """
 
     PENDING = 0
@@ -169,7 +170,7 @@ class Open:
 
 
 class Avoided:
-    """Arms that are not to be handed out; `met` are those that would have been."""
+    """Arms that must not be handed out; `met` are those that would have been."""
 
     def __init__(self, arms: Collection[int] = ()) -> None:
         self.arms = frozenset(arms)
@@ -187,7 +188,7 @@ NO_ARMS = Avoided()
 
 
 class TicketTable(Columns):
-    """All tickets by their numbers, from 1 on; `place` is that of the reward, 0 for none."""
+    """All tickets by their numbers, from 1; `place` is that of the reward, 0 for none."""
 
     kinds: ClassVar[Mapping[str, str]] = {
         "arm": "<i4", "slot": "<i8", "asked": "<f8", "status": "|u1", "place": "<i8",
@@ -211,7 +212,7 @@ class TicketTable(Columns):
     # Handing out --------------------------------------------------------------------------
 
     def give(self, arm: int, slot: int, opened: Open, now: float) -> int:
-        """Hand out a ticket for a pull (`slot` 0: a new one); its number."""
+        """Hand out a ticket for a pull (`slot` 0: a new one); return its number."""
         self.reserve(1)
         row = self.size
         number = self.size = row + 1
@@ -221,13 +222,13 @@ class TicketTable(Columns):
         return number
 
     def take_in(self, number: int, opened: Open) -> None:
-        """A ticket of the table is out."""
+        """Add a ticket of the table to those that are out."""
         self.open[number], self.slots[self.slot.item(number - 1)] = opened, number
         self._of_worker.setdefault(opened.worker, {})[number] = None
         heappush(self._due, (opened.expires, number))
 
     def close(self, number: int, status: TicketStatus) -> Open:
-        """A ticket is out no more; what it was. Its pull keeps its place in `slots`."""
+        """Close a ticket and return it; its pull keeps its place in `slots`."""
         opened = self.open.pop(number)
         mine = self._of_worker[opened.worker]
         del mine[number]
@@ -239,7 +240,7 @@ class TicketTable(Columns):
     # Leases -------------------------------------------------------------------------------
 
     def renew(self, number: int, expires: float) -> None:
-        """Let the lease of a ticket that is out end at another moment."""
+        """Set another end of the lease of a ticket that is out."""
         self.open[number].expires = expires
         heappush(self._due, (expires, number))
         if len(self._due) > 2 * len(self.open) + 64:
@@ -247,7 +248,7 @@ class TicketTable(Columns):
             heapify(self._due)
 
     def take_overdue(self, now: float, count: int, avoid: Avoided = NO_ARMS) -> list[int]:
-        """Up to `count` tickets whose leases have run out, the longest first."""
+        """At most `count` tickets whose leases have ended, the longest overdue first."""
         found: list[int] = []
         left: list[tuple[float, int]] = []
         while self._due and len(found) < count and self._due[0][0] <= now:
@@ -264,7 +265,7 @@ class TicketTable(Columns):
         return found
 
     def first_end(self) -> float | None:
-        """When the first lease ends, None if no ticket is out."""
+        """The end of the first lease; None if no ticket is out."""
         while self._due:
             expires, number = self._due[0]
             opened = self.open.get(number)
@@ -274,7 +275,7 @@ class TicketTable(Columns):
         return None
 
     def note_delay(self, delay: float) -> None:
-        """A ticket was answered so long after it was given."""
+        """Note the delay between a ticket and its answer."""
         delay = max(0.0, delay)
         if len(self.delays) == ANSWERS_KEPT:
             del self._sorted[bisect_left(self._sorted, self.delays[0])]
@@ -282,7 +283,7 @@ class TicketTable(Columns):
         insort(self._sorted, delay)
 
     def usual_lease(self) -> float:
-        """Seconds that suffice for most answers by far, going by the last ones."""
+        """A lease in seconds that suffices for nearly all answers, judged by the latest."""
         count = len(self._sorted)
         if count < FEWEST_ANSWERS:
             return DAY
@@ -296,7 +297,7 @@ class TicketTable(Columns):
             yield number, self.open[number]
 
     def count_of_prefix(self, prefix: str, now: float) -> int:
-        """How many are out, with leases beyond `now`, with workers so named."""
+        """The number of such workers' tickets that are out, with leases beyond `now`."""
         return sum(
             self.open[number].expires > now
             for worker, mine in self._of_worker.items()

@@ -1,20 +1,20 @@
-"""What told rewards do, in the order in which they are told, and what follows from them.
+"""The effect of rewards, in the order of telling, and its consequences.
 
-The rules for a reward that comes with a ticket:
+The rules for a reward with a ticket:
 
-1. The ticket was told before: the same value is harmless (another was refused).
+1. The ticket has a reward: the same value is harmless (another was refused).
 2. The pull has no reward yet (the ticket is out, or expired and the next worker has not
-   answered): this is the pull's reward. If the pull was handed out again,
-   that other ticket is cancelled.
-3. Otherwise (the pull got its reward through another ticket, or the ticket was given back)
-   the reward is one more pull, as if told without asking. From a rater, whose late answers
-   are only logged, it is surplus; so is one by rule 2 whose ticket is no longer out.
+   answered): this is the pull's reward. If the pull was handed out again, the other ticket is
+   cancelled.
+3. Otherwise (the pull got its reward through another ticket, or the ticket was given back) the
+   reward is an additional pull, as if told without a ticket. From a rater, whose late answers are
+   only logged, it is surplus; so is one by rule 2 whose ticket is no longer out.
 
-A reward told without asking is counted while pulls counted + pulls pending are below the budget;
-beyond that it is logged as surplus and is in no total. So pulls counted + pulls pending never
-exceed the budget.
+A reward without a ticket counts while pulls counted + pulls pending are below the budget. Beyond
+this it is logged as surplus and is in no total. So pulls counted + pulls pending never exceed the
+budget.
 
-After each event come the verdicts, if a round has ended, and the study's end.
+After each event the verdicts are updated, if a round has ended, and the study may end.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from standout.study.events.state import LOOK_PATIENCE, DueLook, StudyState, Trac
 from standout.study.events.tables import RewardStatus, TicketStatus
 
 GROWTH = 1.02
-"""The pulls of a row of the trace over those of the row before, at least."""
+"""The smallest factor of pulls between two rows of the trace."""
 
 
 class At(NamedTuple):
-    """The event under way: its number, its time, and who made it."""
+    """The current event: its number, time and author."""
 
     number: int
     time: float
@@ -52,11 +52,11 @@ class At(NamedTuple):
 
 @dataclass
 class Outcome:
-    """What comes of an event.
+    """The outcome of an event.
 
-    `logged` are the places of its rewards that belong in the totals, `counted` those that
-    it counts, in order; `is_due`: verdicts are to be brought up to date; `is_by_hand`: it is
-    a moment to look at the chances; `is_promised`: a look has found them good enough.
+    `logged` are the places of its rewards that belong in the totals, `counted` those that it
+    counts, in order. `is_due`: verdicts must be updated. `is_by_hand`: a change by hand makes a
+    look at the chances due. `is_promised`: a look found that the chances keep the promise.
     """
 
     logged: list[int] = field(default_factory=list)
@@ -71,10 +71,10 @@ class Outcome:
     reason: str | None = None
     more: dict[str, Any] = field(default_factory=dict)
     met: set[int] = field(default_factory=set)
-    """Arms that came up and were to be avoided; they are part of what was asked."""
+    """Arms that came up and were to be avoided; a part of the request."""
 
     def to_body(self) -> dict[str, Any]:
-        """Plain values, ready for JSON, without what is as usual."""
+        """Plain values, ready for JSON, without defaults."""
         counted = write_places(self.counted) if self.counted != self.logged else None
         found = {
             "again": self.repeated, "surplus": self.surplus, "counted": counted,
@@ -100,7 +100,7 @@ def write_places(places: Iterable[int]) -> str:
 
 
 def count(state: StudyState, outcome: Outcome, ready: Sequence[Order]) -> None:
-    """Count these rewards; verdicts are brought up to date at once if one of no round is there."""
+    """Count these rewards; a reward of no round updates the verdicts at once."""
     if ready:
         places = [place for _, place in ready]
         state.observe(places)
@@ -109,7 +109,7 @@ def count(state: StudyState, outcome: Outcome, ready: Sequence[Order]) -> None:
 
 
 def end_pull(state: StudyState, outcome: Outcome, arm: int, slot: int, number: int) -> None:
-    """A pull of round `number` will bring no reward: what waited behind it is counted now."""
+    """A pull of round `number` will have no reward: rewards that waited for it are counted."""
     outcome.is_due |= state.pull_ends(arm, slot, number)
     if state.is_ordered:
         count(state, outcome, state.release([arm]))
@@ -128,7 +128,7 @@ def settle(state: StudyState, at: At, outcome: Outcome) -> None:
         if outcome.is_due or spent or outcome.is_promised:
             end_round(state, outcome)
     elif outcome.is_due and state.has_all_begun():
-        # A table of past rewards may have fewer of an arm than a first round brings.
+        # A table of past rewards may have fewer rewards of an arm than a first round.
         end_round(state, outcome, engine.refresh)
     reason = _reason_to_stop(state, outcome)
     if reason is not None:
@@ -143,7 +143,7 @@ def settle(state: StudyState, at: At, outcome: Outcome) -> None:
 def end_round(
     state: StudyState, outcome: Outcome, update: Callable[..., None] = engine.end_round
 ) -> None:
-    """Bring intervals, threshold and verdicts up to date; what is certain stays so."""
+    """Update intervals, threshold and verdicts; verdicts stay."""
     update(state.spec, state.state)
     fresh = (state.certified == 0) & (state.state.verdict != 0)
     outcome.decided = split_verdicts(fresh, state.state.verdict)
@@ -154,7 +154,7 @@ def end_round(
 
 
 def split_verdicts(fresh: Flags, verdict: Codes) -> list[list[int]] | None:
-    """The arms that became certain: the normal ones and the outliers; None if there are none."""
+    """The arms that became certain, normal ones and outliers; None if there are none."""
     if not fresh.any():
         return None
     return [
@@ -174,22 +174,22 @@ def _reason_to_stop(state: StudyState, outcome: Outcome) -> StopReason | None:
 
 
 def stop(state: StudyState, reason: StopReason, time: float) -> None:
-    """End the study; pulls that are pending may still come in."""
+    """End the study; pending pulls may still be told."""
     state.reason, state.stopped_at, state.look = reason, time, None
     give_up_plans(state)
 
 
 def give_up_plans(state: StudyState) -> None:
-    """Hand out no more of what is planned; pulls that are pending may still come in."""
+    """Drop all planned pulls; pending pulls may still be told."""
     for live in list(state.rounds.values()):
         live.give_up()
         state.close_if_over(live)
 
 
 def note_look(state: StudyState, at: At, outcome: Outcome) -> None:
-    """Remember what is known if it is time to look at the chances, unless a look is under way.
+    """Keep the evidence if a look at the chances is due, unless another look is in progress.
 
-    The rewards counted just now, or a change by hand, make a look due.
+    Newly counted rewards, or a change by hand, make a look due.
     """
     if state.until is None or not (outcome.counted or outcome.is_by_hand) or not state.is_ready():
         return
@@ -202,7 +202,7 @@ def note_look(state: StudyState, at: At, outcome: Outcome) -> None:
 
 
 def _add_to_trace(state: StudyState, time: float) -> None:
-    """Note how the threshold and the arms stand, if the pulls have grown enough."""
+    """Add the threshold and the numbers of arms to the trace, if pulls have grown enough."""
     last = state.trace[-1][0] if state.trace else 0
     pulls = state.totals.pulls
     if pulls > last and (state.is_stopped or pulls >= GROWTH * last):
@@ -210,7 +210,7 @@ def _add_to_trace(state: StudyState, time: float) -> None:
 
 
 def moment_of(state: StudyState, time: float) -> TraceRow:
-    """How the threshold and the arms stand, as a row of the trace."""
+    """The threshold and the numbers of arms, as a row of the trace."""
     high = side_interval(state.state, 0)
     low = side_interval(state.state, 1) if len(state.state.signs) > 1 else None
     ends = (None, None) if low is None else (low.lower, low.upper)
@@ -240,7 +240,7 @@ class _Telling:
         self.worker = state.ledger.code_of(at.worker)
         self.outcome = Outcome()
         self.fresh: list[tuple[int, Order]] = []
-        """Each arm's rewards that are to be counted, by where they stand."""
+        """Each arm's rewards that are to be counted, by their positions."""
 
     def take(self, number: int, value: float) -> None:
         """Log a reward."""
@@ -261,7 +261,7 @@ class _Telling:
             self._fill(arm, number, value, slot, out)
 
     def _fill(self, arm: int, number: int, value: float, slot: int, out: int) -> None:
-        """The reward of a pull that has none yet, and that is out with the ticket `out`."""
+        """Log the reward of a pull that has none yet, and that is out with the ticket `out`."""
         state, tickets = self.state, self.state.tickets
         opened = tickets.close(out, TicketStatus.CANCELLED)
         self.outcome.is_due |= state.pull_ends(arm, slot, opened.round)
@@ -270,7 +270,7 @@ class _Telling:
         self._wait(arm, order_of_pull(slot), place)
 
     def _take_extra(self, arm: int, number: int, value: float) -> None:
-        """One more pull, while the budget has room."""
+        """Log an additional pull, while the budget has room."""
         if self.state.room <= 0:
             self._log(arm, number, value, _SURPLUS)
             return
@@ -290,7 +290,7 @@ class _Telling:
         return place
 
     def _wait(self, arm: int, order: int, place: int) -> None:
-        """Every reward that is to be counted waits, if only until the end of this batch."""
+        """Add a reward to its line, at least until the end of this batch."""
         self.outcome.logged.append(place)
         self.state.totals.pulls += 1
         self.fresh.append((arm, (order, place)))

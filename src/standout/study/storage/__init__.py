@@ -1,5 +1,5 @@
-"""Everything that knows how studies are kept: all SQL, both databases, and the file itself.
+"""The storage of studies: all SQL, both databases, and the file itself.
 
-`store.py` has the contract. What an event means (whether a reward counts, which pull comes
-next) is decided outside of this folder, and no statement is written there.
+`store.py` has the contract. The meaning of an event (whether a reward counts, which pull comes
+next) is decided elsewhere; no SQL is written outside this folder.
 """

@@ -1,8 +1,8 @@
 """Copies of whole stores, between any two places of either database, while they are in use.
 
-All is read at one moment and written in one transaction. A new file gets its name only when it is
-whole; a store that is there already is emptied and filled in one step: those who use it see
-either what was or what is now, and its generation tells them that it has another past.
+Everything is read at one moment and written in one transaction. A new file gets its name only when
+it is complete. An existing store is emptied and filled in one step, so its users see either the old
+or the new content, and its generation tells them that the history has changed.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ except ImportError:  # Windows: there nothing says whether the maker of a part l
     fcntl = None  # type: ignore[assignment]
 
 Progress = Callable[[int, int], None]
-"""Told how many rows are done, and of how many."""
+"""Called with the number of copied rows, and of all rows."""
 Check = Callable[[Session], tuple[CopiedStudy, ...]]
-"""Verifies all studies of a store; raises if anything in one does not fit together."""
+"""Verifies all studies of a store; raises if one is inconsistent."""
 _COPIED = tuple(table for table in TABLES if table != "standout_store")
 _BESIDE = ("-wal", "-shm", "-journal", "")
 
@@ -43,8 +43,8 @@ def copy_store(
 ) -> Copy:
     """Copy all studies and tokens from one place to another, if they pass the `check`.
 
-    With `force` they take the place of those that are there. Raises `StorageError` if that is
-    not possible; then nothing has changed.
+    With `force` they replace existing ones. Raises `StorageError` if this is not possible; then
+    nothing has changed.
     """
     with closing(open_store(source)) as store, store.read(is_long=True) as old:
         _check_apart(source, target)
@@ -81,7 +81,7 @@ def _check_apart(source: str | os.PathLike[str], target: str | os.PathLike[str])
 
 
 def _check_empty(target: str | os.PathLike[str]) -> None:
-    """Refuse early what `_copy_into` would refuse."""
+    """Refuse early a target that `_copy_into` would refuse."""
     is_file = locate(target).file is not None
     with closing(open_store(target, create=not is_file)) as store, store.read() as session:
         _check_free(session, store.shown)
@@ -109,7 +109,7 @@ def _copy_into(
 
 
 def _copy_rows(old: Session, new: Session, progress: Progress | None) -> None:
-    """Copy all tables inside the transactions of both, and see that all arrives."""
+    """Copy all tables inside the transactions of both, and check that everything arrives."""
     counts = {table: old.count(table) for table in _COPIED}
     total, done = sum(counts.values()), 0
     for table in _COPIED:
@@ -126,7 +126,7 @@ def _copy_rows(old: Session, new: Session, progress: Progress | None) -> None:
 
 
 def _head_of(session: Session, study: int) -> tuple[int, bytes] | None:
-    """Number and digest of the newest event, all digests up to it computed again."""
+    """Number and digest of the newest event, with all digests recomputed."""
     number, digest = -1, NO_DIGEST
     for e in session.events(study):
         number = e.number
@@ -153,7 +153,7 @@ def _copy_to_new_file(old: Session, target: Path, mode: int, progress: Progress 
 
 @contextmanager
 def _part(target: Path) -> Iterator[Path]:
-    """A new file beside the target, locked while we live, and removed in the end."""
+    """A temporary file beside the target, locked while in use and removed at the end."""
     for left in target.parent.glob(f"{target.name}.*.part"):
         _remove_if_dead(left)
     part = target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
@@ -168,7 +168,7 @@ def _part(target: Path) -> Iterator[Path]:
 
 
 def _remove_if_dead(part: Path) -> None:
-    """Remove what a backup left behind that was killed."""
+    """Remove the temporary file of a backup that was killed."""
     with suppress(OSError):
         number = os.open(part, os.O_RDWR)
         try:

@@ -1,4 +1,4 @@
-"""What a rating page shows for an arm, kept as JSON beside the study."""
+"""The items of a rating page, stored as JSON beside the study."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from standout.study.storage.session import Session
 
 Parts = dict[str, str]
-"""What is shown, by its kind."""
+"""The parts of an item, by their kind."""
 _READ = "SELECT position, content FROM standout_items WHERE study = ?"
 
 

@@ -1,4 +1,4 @@
-"""Where a study lives: a file or a database address, checked before anything is opened."""
+"""The place of a study: a file or a database address, checked before anything is opened."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ _ADDRESS = re.compile(
 
 @dataclass(frozen=True)
 class Address:
-    """A file, or a PostgreSQL database: then what libpq is told to find it, by name."""
+    """A file, or a PostgreSQL database with its libpq options."""
 
     file: Path | None = None
     options: dict[str, str] = field(default_factory=dict, repr=False)
     is_in_query: frozenset[str] = frozenset()
-    """Which of the options stood behind a question mark."""
+    """The options that followed a question mark."""
 
     @property
     def passwords(self) -> list[str]:
-        """What must never be shown."""
+        """The texts that must never be shown."""
         return [value for name, value in self.options.items() if "password" in name.lower()]
 
     def __str__(self) -> str:
-        """How to name it in messages: a path, or an address without its password."""
+        """A path, or an address without its password, for messages."""
         if self.file is not None:
             return str(self.file)
         given = {name: quote(value, safe="") for name, value in self.options.items()}
@@ -100,7 +100,7 @@ def has_password(place: str) -> bool:
 
 
 def file_system(path: Path, mounts: str = "/proc/self/mounts") -> str:
-    """The type of file system that holds `path`; empty where it cannot be known."""
+    """The type of the file system that holds `path`; empty if unknown."""
     try:
         lines = Path(mounts).read_text(errors="replace").splitlines()
     except OSError:
@@ -119,10 +119,10 @@ def file_system(path: Path, mounts: str = "/proc/self/mounts") -> str:
 
 
 def check_file(path: Path, *, must_exist: bool) -> None:
-    """Refuse a file that is missing or where SQLite is not safe.
+    """Refuse a file that is missing, or a place where SQLite is not safe.
 
-    The file itself is left to SQLite: to open and close it here would let go of
-    every lock that this process holds on it.
+    Only SQLite opens the file: opening and closing it here would release every lock that this
+    process holds on it.
     """
     kind = file_system(path.parent)
     if kind.lower() in NETWORK_SYSTEMS:
@@ -145,7 +145,7 @@ def check_file(path: Path, *, must_exist: bool) -> None:
 
 
 def _refuse_left_log(path: Path) -> None:
-    """Refuse to make a file beside the log of one that is gone: SQLite would work it in."""
+    """Refuse to create a file beside a left log, because SQLite would apply the log."""
     for ending in ("-wal", "-journal"):
         log = Path(os.path.realpath(path) + ending)
         if log.exists() and log.stat().st_size > 0:

@@ -1,4 +1,4 @@
-"""Logins: what a browser's cookie holds in place of a token, so that it can be ended alone.
+"""Logins: a browser's cookie in place of a token, so that it can be ended separately.
 
 The cookie has 256 random bits, and the store their hash. A login ends with its token.
 """
@@ -29,14 +29,14 @@ class Login(NamedTuple):
 
 
 def login_id(text: str) -> str | None:
-    """Under which id a cookie's text would be kept; None if it cannot be a login."""
+    """The id of a cookie's text in the store; None if it cannot be a login."""
     return hashlib.sha256(text.encode()).hexdigest() if _FORM.fullmatch(text) else None
 
 
 def begin_login(store: Store, token: str, lasts: float) -> tuple[Login, str]:
-    """Begin a login for the token with this id, for so many seconds; the text for the cookie.
+    """Begin a login for the token with this id, for `lasts` seconds; return the text for the cookie.
 
-    Logins that have expired are forgotten.
+    Expired logins are deleted.
     """
     text = f"login_{secrets.token_urlsafe(32)}"
     with store.write() as session:
@@ -56,7 +56,7 @@ def read_logins(session: Session) -> dict[str, Login]:
 
 
 def end_login(store: Store, text: str) -> None:
-    """End a login; one that is not there is as good as ended."""
+    """End a login; a missing one is no error."""
     number = login_id(text)
     if number is not None:
         with store.write() as session:
