@@ -34,7 +34,7 @@ def login_id(text: str) -> str | None:
 
 
 def begin_login(store: Store, token: str, lasts: float) -> tuple[Login, str]:
-    """The id of the cookie text in the store; None if it cannot be a login."""
+    """Begin a login for the token with this id, for `lasts` seconds; return the cookie text.
 
     Expired logins are deleted.
     """
