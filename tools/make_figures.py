@@ -2,13 +2,14 @@
 
     python tools/make_figures.py [NAME ...]
 
-`focus`, `joint`, `intervals` and `chances` are figures of the pages of these names. Pictures of
-what a page itself runs come from `tools/run_pages.py --pictures`.
+Each is for the page of its name, `terms` for the glossary. Pictures of what a page itself runs
+come from `tools/run_pages.py --pictures`.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -29,6 +30,8 @@ from standout.theory import information_limit
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
 RED, BLUE, GREY = OUTLIER.colour.light, UNDECIDED.colour.light, NORMAL.colour.light
 BAND = THRESHOLD.line.light
+OFFSETS = {"A/B/n test": (6, -14), "MAD rule on averages of 250": (-70, 14)}
+"""Where words of the comparison do not stand to the upper right of their point, in points."""
 DELTAS = (0.2, 0.05, 0.01, 1e-3, 1e-5, 1e-10)
 
 
@@ -172,8 +175,91 @@ def chances() -> Any:
     return figure
 
 
+def terms() -> Any:
+    """The words of the glossary on one picture: means, median, MAD, threshold, intervals."""
+    means = np.array([1.2, 1.6, 1.9, 2.0, 2.2, 2.5, 2.7, 2.9, 3.1, 3.6, 6.6])
+    centre = float(np.median(means))
+    mad = float(np.median(abs(means - centre)))
+    edge = centre + 3 * 1.4826 * mad
+    figure, (ax,) = axes(1, 8.5, 3.6)
+    rows = np.arange(len(means))
+    half = np.array([0.5, 0.45, 0.5, 0.4, 0.3, 0.3, 0.3, 0.35, 0.4, 0.5, 0.7])
+    ax.axvspan(edge - 0.55, edge + 0.5, color=BAND, alpha=0.22, lw=0)
+    ax.axvline(edge, color=BAND, lw=1.5)
+    ax.axvline(centre, color=BAND, lw=1, ls=":")
+    for row, mean, width in zip(rows, means, half, strict=True):
+        colour = RED if mean > edge else GREY
+        ax.plot([mean - width, mean + width], [row, row], color=colour, lw=1.5)
+        ax.plot(mean, row, "^" if mean > edge else "o", color=colour, ms=6)
+    top = len(means) + 0.4
+    ax.annotate("", (centre + mad, top), (centre, top), arrowprops={"arrowstyle": "<->"})
+    ax.text(centre + mad / 2, top + 0.5, "MAD", ha="center")
+    ax.annotate("", (edge, top - 1.9), (centre, top - 1.9), arrowprops={"arrowstyle": "<->"})
+    ax.text((centre + edge) / 2, top - 1.5, "k × 1.4826 × MAD", ha="center")
+    for x, y, words, side in (
+        (centre - 0.06, top + 0.5, "median", "right"),
+        (edge + 0.6, top + 0.5, "threshold and its interval", "left"),
+        (6.6, 8.9, "outlier", "center"),
+        (2.6, -0.2, "an arm: its estimate and interval", "left"),
+    ):
+        ax.text(x, y, words, ha=side)
+    ax.set_ylim(-0.8, top + 1.4)
+    ax.set_yticks([])
+    ax.spines["left"].set_visible(False)
+    ax.set_xlabel("mean reward")
+    return figure
+
+
+def crossing() -> Any:
+    """An alternative as the crossing bet sees it: only one arm leaves its cell."""
+    figure, (ax,) = axes(1, 8.5, 2.3)
+    ends = {"M − d": 2.0, "M": 3.0, "M + d": 4.0, "M + F d": 6.2}
+    for number, (name, x) in enumerate(ends.items()):
+        ax.axvline(x, ymax=0.75, color=BAND, lw=1.5, ls="-" if number == 3 else ":")
+        ax.text(x, 1.45, name, ha="center")
+    moves = ((1.1, 1.4), (2.3, 2.6), (3.4, 3.2), (3.7, 3.85), (4.9, 5.1), (6.7, 5.6))
+    for seen, moved in moves:
+        crosses = any(min(seen, moved) < x < max(seen, moved) for x in ends.values())
+        colour = RED if crosses else GREY
+        ax.annotate("", (moved, 0.5), (seen, 0.5), arrowprops={"arrowstyle": "->", "color": colour})
+        ax.plot(seen, 0.5, "o", color=colour, ms=6)
+    ax.text(5.9, 0.8, "pays", color=RED, ha="center")
+    ax.text(2.45, 0.8, "free", color=GREY, ha="center")
+    ax.set_ylim(0, 1.8)
+    ax.set_yticks([])
+    ax.spines["left"].set_visible(False)
+    ax.set_xlabel("estimates (dots), and where an alternative puts them (arrows)")
+    return figure
+
+
+def comparison() -> Any:
+    """The table of docs/comparison.md: wrong answers against pulls."""
+    page = (FOLDER.parent / "comparison.md").read_text("utf-8")
+    rows = re.findall(r"^\| ([^|]+) \| ([\d.]+) % \| [\d.]+ \| ([\d,]+) \|", page, re.MULTILINE)
+    figure, (ax,) = axes(1, 8.5, 3.6)
+    for name, wrong, pulls in rows:
+        if float(wrong) == 100:
+            continue
+        x, y = float(pulls.replace(",", "")), float(wrong)
+        ours = name.startswith("standout")
+        ax.plot(x, y, "^" if ours else "o", color=RED if ours else GREY, ms=6)
+        short = re.split(r", (?:95|one|told|40)| \(", name.replace("`", ""))[0]
+        short = short.replace("…", "MAD rule on averages").replace(" pulls each", "")
+        goal = re.search(r"errors=[\d.]+", name)
+        words = f"{short}, {goal[0]}" if goal else short
+        place = OFFSETS.get(words, (6, 6))
+        ax.annotate(words, (x, y), place, textcoords="offset points", fontsize="small")
+    ax.axhline(5, color=BAND, lw=1, ls="--")
+    ax.set_xscale("log")
+    ax.set_xlim(150, 60_000)
+    ax.set_ylim(-1, 25)
+    ax.set_xlabel("mean pulls, log scale")
+    ax.set_ylabel("wrong answers, %")
+    return figure
+
+
 FIGURES: dict[str, Callable[[], Any]] = {
-    made.__name__: made for made in (focus, joint, intervals, chances)
+    made.__name__: made for made in (focus, joint, intervals, chances, terms, crossing, comparison)
 }
 
 
