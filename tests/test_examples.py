@@ -7,6 +7,7 @@ import re
 import runpy
 import subprocess
 import sys
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 
 import standout
 from standout.client import RemoteStudy
+from standout.results.serialisation import Result
 
 ROOT = Path(__file__).resolve().parents[1]
 # Case studies use packages of data, which have no types; they run as pages.
@@ -52,6 +54,22 @@ def public_names() -> list[tuple[str, Any]]:
 def test_every_public_name_has_an_example(name: str, value: Any) -> None:
     """Which runs: examples in docstrings are tests."""
     assert ">>>" in (inspect.getdoc(value) or ""), name
+
+
+@pytest.mark.parametrize(("name", "value"), public_names())
+def test_every_public_name_documents_its_arguments(name: str, value: Any) -> None:
+    """In Google's form: parameters under `Args` or `Attributes`, a result under `Returns`."""
+    said = inspect.getdoc(value) or ""
+    is_class = isinstance(value, type)
+    # Members and fields are documented as such; `create` and `open` make a study.
+    if is_class and issubclass(value, tuple | Enum | Result | standout.Study):
+        return
+    signature = inspect.signature(value)
+    wanted = {each for each in signature.parameters if each != "self" and each[0] != "_"}
+    missing = wanted - set(re.findall(r"^ *\*{0,2}(\w+): ", said, re.MULTILINE))
+    assert not missing, name
+    if not is_class and signature.return_annotation not in ("None", None):
+        assert re.search("^(Returns|Yields):", said, re.MULTILINE), name
 
 
 def test_examples_pass_strict_mypy(tmp_path: Path) -> None:

@@ -580,22 +580,25 @@ class StudyInterface(DisplayedArms, ABC):
         worker: str | None = None,
         key: str | None = None,
     ) -> Status:
-        """Let arms join a study that was created with `room` for them.
+        """Add arms to a study that was created with `room` for them.
 
-        From now on the question is about all arms: the threshold moves, every verdict is withdrawn
-        and those that still hold come again. The guarantee holds for the question of each
-        moment, also if the new arms were chosen by looking at the rewards of the others, because
-        delta was shared by `room` arms from the beginning (docs/studies.md has the proof).
+        From now on the question is about all arms: the threshold moves, all verdicts are withdrawn,
+        and those that still hold return. The guarantee holds for the question of each moment, even
+        if the new arms were chosen by looking at the rewards of the others, because delta was
+        shared by `room` arms from the beginning (docs/studies.md has the proof).
 
         Args:
             arms: The names of the new arms.
-            reason: Why; kept with the change.
+            reason: Why; kept in `changes`.
             worker: Who makes the change.
-            key: Stands for this change; the same again with the same key changes nothing.
+            key: An idempotency key: a second call with it changes nothing.
+
+        Returns:
+            The state of the study after the change.
 
         Raises:
-            StudyError: If there is no room for so many arms.
-            ProblemError: If a name is taken, or cannot be one.
+            StudyError: There is no room for this many arms.
+            ProblemError: A name is taken or not valid.
 
         Example:
             >>> peas = Study.create("peas.db", ["a", "b", "c"], Problem(noise="bernoulli"), room=9)
@@ -610,10 +613,15 @@ class StudyInterface(DisplayedArms, ABC):
 
     @abstractmethod
     def rename(self, name: str, reason: str = "", *, worker: str | None = None) -> None:
-        """Give the study another name; its history says so, and its own tokens go with it.
+        """Rename the study; its history records the change, and the tokens for it alone follow.
+
+        Args:
+            name: The new name.
+            reason: Why; kept in `changes`.
+            worker: Who renames it.
 
         Raises:
-            StudyExistsError: If another study has the name.
+            StudyExistsError: Another study has the name.
 
         Example:
             >>> study.rename("maples", "there are no ashes in it")
@@ -623,17 +631,17 @@ class StudyInterface(DisplayedArms, ABC):
 
     @abstractmethod
     def copy(self, name: str, *, rewards: bool = True, worker: str | None = None) -> None:
-        """Make a second study of this one in the same place, under the given name.
+        """Copy this study within the same place.
 
         Args:
             name: The name of the copy.
-            rewards: Copy the whole history. Otherwise the copy asks the same question with the
-                settings of now, and begins without a reward. Tickets that are out are out in
-                a copy of the history, too, until their leases end.
+            rewards: Whether to copy the whole history; true by default. Otherwise the copy asks the
+                same question with the current settings, and begins without rewards. Pending tickets
+                are also pending in a copy of the history, until their leases end.
             worker: Who makes the copy.
 
         Raises:
-            StudyExistsError: If another study has the name.
+            StudyExistsError: Another study has the name.
 
         Example:
             >>> study.copy("trees again", rewards=False)

@@ -434,7 +434,7 @@ def test_the_order_of_counting_is_chosen(site: Site, page: Page, ordered: bool) 
     choice = page.get_by_label("Count an arm’s rewards in the order of asking")
     expect(choice).to_be_checked()
     # What is given up is said where it is given up.
-    expect(page.locator("label[for=new-ordered]")).to_contain_text("only right if how long")
+    expect(page.locator("label[for=new-ordered]")).to_contain_text("right only if the duration")
     choice.set_checked(ordered)
     page.get_by_role("button", name="Create the study").click()
     page.wait_for_url(f"**/study/{quote(name)}")

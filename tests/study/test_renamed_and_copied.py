@@ -87,7 +87,7 @@ def test_who_may(trees: str) -> None:
         texts = {role: create(store, role, "trees", "", by="")[1] for role in ("owner", "worker")}
         store.close()
         with Client(url, token=texts["owner"]) as client:
-            with pytest.raises(StudyError, match="makes no others"):
+            with pytest.raises(StudyError, match="cannot create others"):
                 client.study("trees").copy("mine")
             client.study("trees").rename("maples")
             assert client.study("maples").status().pulls == 9

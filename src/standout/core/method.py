@@ -45,7 +45,13 @@ class Method:
     """How to choose pulls and when to stop. `standout.METHODS` has all methods by name.
 
     Attributes:
+        name: The name, such as `focus`.
+        rule: The rule that chooses pulls.
+        summary: One line on what it does.
+        reference: Where it comes from.
+        range: How the threshold's interval is computed from the arms'.
         interval: The interval of an arm; None means the tightest for the noise.
+        scales: The number of scales of the interval.
         subset: (lambda, epsilon) makes the threshold from a random subset of
             max(lambda * floor(n * epsilon) + 1, 15) arms (ROAI-lambda-n-epsilon, § 6).
         batch: Pulls of each chosen arm in a round; 1 is the paper's.

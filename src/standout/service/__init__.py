@@ -1,4 +1,4 @@
-"""Studies over HTTP: an API for programs, pages for people (see `docs/service.md`)."""
+"""Studies over HTTP: an API for programs and pages for browsers (see `docs/service.md`)."""
 
 from __future__ import annotations
 

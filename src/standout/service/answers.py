@@ -1,4 +1,4 @@
-"""The models that describe answers, made from the fields of results."""
+"""The API's models of answers, made from the fields of results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Count = Annotated[int, Field(ge=0)]
 def sent(
     kind: type[Result] | type[BaseModel], description: str = "Done.", status: int = 200
 ) -> dict[Any, Any]:
-    """How a success is described; the answer itself is not checked again, which is quicker."""
+    """The description of a success; the answer itself is not validated again, for speed."""
     model = model_of(kind) if issubclass(kind, Result) else kind
     return {status: {"model": model, "description": description}}
 
@@ -38,7 +38,7 @@ def _model_of(kind: type[Result]) -> type[BaseModel]:
 
 
 def _json_type(hint: Any) -> Any:
-    """The type of a field in JSON; what may be unknown may be null."""
+    """The type of a field in JSON; a value that may be unknown may be null."""
     if get_origin(hint) is Annotated:
         inner = get_args(hint)[0]
         return list[float | None] if hasattr(inner, "dtype") else inner | None

@@ -28,14 +28,14 @@ from standout.service.settings import Settings
 
 API = "/api/v1"
 _ABOUT = """\
-Ask what to measure, tell what came out: studies that find the arms that stand out.
+Ask what to measure and tell the rewards: studies that find the arms that stand out.
 
 Send a token as `Authorization: Bearer TOKEN`. Every answer that is not a success is
 `{"error": {"code", "message", "detail"}}`. Times are seconds since 1970.
 """
 
 _ROUTES = APIRouter()
-"""All addresses, shared by all apps of a process: to make them takes longer than a request."""
+"""All addresses, shared by all apps of a process, because creating them is slow."""
 for _module in (health, studies, measuring, changing, views, files, tokens):
     _ROUTES.include_router(_module.router, prefix=API, responses=ERRORS)
 _ROUTES.include_router(login.router)
@@ -73,7 +73,7 @@ def create_app(place: str | os.PathLike[str], settings: Settings | None = None) 
 
 
 def _describe_tokens(app: FastAPI, may_be_open: bool) -> None:
-    """Say in the description that a token is sent, and where none may be needed."""
+    """Describe in the API how a token is sent, and whether it may be missing."""
     make = app.openapi
 
     def openapi() -> dict[str, Any]:

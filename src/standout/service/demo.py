@@ -1,6 +1,6 @@
-"""A demonstration: a study that a made-up crowd is answering, to look at it live.
+"""A demonstration: a study that a simulated crowd answers.
 
-It takes about 9,000 answers, which the crowd gives in three or four minutes.
+It takes about 9,000 answers, or three to four minutes.
 """
 
 from __future__ import annotations
@@ -51,18 +51,18 @@ PAGE = {
 }
 RATERS = 16
 SECONDS = 0.35
-"""Between two answers of one made-up rater, on average."""
+"""The average time between two answers of one simulated rater."""
 
 
 def create_demo(place: str) -> None:
-    """Begin the demonstration's study at `place`."""
+    """Create the demonstration's study at `place`."""
     problem = Problem(noise="bernoulli", k=2, tolerance=0.1)
     items = {name: {"text": text} for name, (text, _) in IDEAS.items()}
     Study.create(place, list(IDEAS), problem, name=NAME, items=items, page=PAGE, lease=60).close()
 
 
 class Crowd:
-    """Made-up raters who answer over HTTP, each at its own pace, until the study stops."""
+    """Simulated raters who answer over HTTP, each at its own pace, until the study stops."""
 
     def __init__(self, url: str, seed: int = 1) -> None:
         self._client = Client(url, patience=5, say=lambda text: None)
@@ -78,7 +78,7 @@ class Crowd:
             thread.start()
 
     def stop(self) -> None:
-        """Let them go home; the server may be gone already."""
+        """Stop the crowd; the server may be gone already."""
         self._stop.set()
         deadline = time.monotonic() + 2
         for thread in self._threads:

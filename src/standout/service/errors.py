@@ -1,7 +1,7 @@
-"""Every answer that is not a success, in one shape.
+"""Every answer that is not a success, in one format.
 
-`{"error": {"code": ..., "message": ..., "detail": ...}}`: the code is for
-programs, the message for people, the detail (if any) says where.
+`{"error": {"code": ..., "message": ..., "detail": ...}}`: the code is for programs, the message for
+people, and the detail, if any, says where.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ CODES = {
 
 
 class ApiError(Exception):
-    """An answer that is not a success: what HTTP knows and no error of standout says.
+    """An answer for an error of HTTP itself, which has no exception in standout.
 
-    `code` is that of the status unless given; `detail` is for programs.
+    `code` is that of the status by default; `detail` is for programs.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class ApiError(Exception):
         self.headers = headers
 
     def response(self) -> Response:
-        """The answer in the one shape of errors."""
+        """The answer in the common format of errors."""
         error: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.detail is not None:
             error["detail"] = self.detail
@@ -78,7 +78,7 @@ class ApiError(Exception):
 _SAID: dict[type[errors.StandoutError], str] = {
     errors.NoStudyError: "there is no such study",
     errors.StudyExistsError: "there is a study of that name already; choose another",
-    errors.UncertainError: "the database did not answer; what was sent may have been done. "
+    errors.UncertainError: "the database did not answer; the request may have been carried out. "
     "Rewards sent again with the same key count once",
     errors.StorageError: "the database cannot be used at the moment; nothing was changed, "
     "try again",
@@ -102,8 +102,8 @@ def translate(error: errors.StandoutError) -> ApiError:
 
 
 def internal() -> ApiError:
-    """What is said of an error of our own; the log has the rest."""
-    return ApiError(500, "something went wrong on the server; its log says what")
+    """The message for a bug of the server; the log has the details."""
+    return ApiError(500, "the server failed; its log has the details")
 
 
 def _validation(error: RequestValidationError) -> ApiError:
@@ -117,19 +117,19 @@ def _validation(error: RequestValidationError) -> ApiError:
 
 
 def of_http(error: HTTPException) -> ApiError:
-    """Starlette's own errors, in our shape."""
+    """Starlette's own errors, in the common format."""
     status = error.status_code
     phrase = HTTPStatus(status).phrase.lower()
     message = {
         404: "there is nothing at this address",
-        405: "this address does not take that method",
+        405: "this address does not support that method",
     }.get(status, str(error.detail) if error.detail else phrase)
     headers = dict(error.headers) if error.headers else None
     return ApiError(status, message, code=CODES.get(status, "error"), headers=headers)
 
 
 def install(app: FastAPI, page: Callable[[ApiError], Response]) -> None:
-    """Make every error of the app an answer of the one shape; for a browser's tab, a `page`."""
+    """Turn every error of the app into an answer of this format, or a `page` for a browser."""
 
     def add(kind: type[Exception], translated: Callable[[Any], ApiError]) -> None:
         async def handle(request: Request, error: Exception) -> Response:

@@ -1,7 +1,7 @@
-"""Server-sent events: that a study has changed, to all who listen.
+"""Server-sent events: a study's changes, for all listeners.
 
-One poller per study and process looks at the database, however many listen; it
-sees what other processes did, too. It ends with its last listener.
+One poller per study and process reads the database, for any number of listeners. It also sees the
+changes of other processes, and ends with its last listener.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class Channel:
 
 
 class Hub:
-    """Starts and ends pollers, and hands their news on."""
+    """Starts and ends pollers, and passes their events on."""
 
     def __init__(self, settings: Settings, studies: OpenStudies, queues: Queues) -> None:
         self.settings, self._studies, self._queues = settings, studies, queues
         self._channels: dict[str, Channel] = {}
 
     async def _poll(self, channel: Channel) -> None:
-        """Look twice a second; a database that is away for a while is asked again."""
+        """Poll twice a second; a database that is unavailable is polled again."""
         while channel.listeners:
             try:
                 found = await self._queues.look(lambda: self._studies.reader(channel.name).pulse())
@@ -58,10 +58,9 @@ class Hub:
     async def listen(
         self, name: str, who: str, is_welcome: Callable[[], Awaitable[bool]]
     ) -> AsyncIterator[bytes]:
-        """The events of a study as they are sent to `who`, the present state first.
+        """The events of a study for `who`, the present state first.
 
-        `is_welcome` is asked again every `FRESH` seconds, news or not: whose token
-        is revoked hears no more.
+        `is_welcome` is called again every `FRESH` seconds, so that a revoked token ends its stream.
         """
         channel = self._channels.setdefault(name, Channel(name))
         queue: asyncio.Queue[Pulse] = asyncio.Queue(maxsize=1)
@@ -96,7 +95,7 @@ class Hub:
                 self._channels.pop(name, None)
 
     def has_room(self, name: str, who: str) -> bool:
-        """Whether `who` may listen to a study once more."""
+        """Whether `who` may open one more stream of a study."""
         channel = self._channels.get(name)
         if channel is None:
             return True
@@ -112,7 +111,7 @@ async def _within(queue: asyncio.Queue[Pulse], seconds: float) -> Pulse | None:
 
 
 def _replace(queue: asyncio.Queue[Pulse], pulse: Pulse) -> None:
-    """Only the newest matters to a listener that is slow."""
+    """Replace a waiting event: a slow listener needs only the newest."""
     if queue.full():
         queue.get_nowait()
     queue.put_nowait(pulse)

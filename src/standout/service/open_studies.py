@@ -1,7 +1,7 @@
-"""The studies of one place, opened once per process, and what a process remembers of its answers.
+"""The studies of one place, opened once per process, and caches of their answers.
 
-Each study has two handles: one for asking and telling, one for looking, so that a dashboard never
-keeps a worker waiting. What is remembered is typed, and never more than so many entries.
+Each study has two handles, one for asking and telling and one for reading, so that a dashboard
+never keeps a worker waiting. Each cache is typed and has a largest size.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ MOST_REPORTS = 4
 MOST_STUDIES = 64
 """Studies of which small answers are kept."""
 MOST_RATERS = 10_000
-"""Raters that a process remembers; others are looked up again."""
+"""Raters in the cache; others are read again."""
 
 
 class Recent(Generic[K, V]):
-    """The newest answers; the one not used for longest makes room. Safe in threads.
+    """A cache of the newest answers that evicts the least recently used. Thread-safe.
 
     >>> kept = Recent[str, int](most=2)
     >>> for name in ("a", "b", "a", "c"):
@@ -58,7 +58,7 @@ class Recent(Generic[K, V]):
         self._finding: WeakValueDictionary[K, threading.Lock] = WeakValueDictionary()
 
     def get(self, key: K, default: V | None = None) -> V | None:
-        """What is kept under `key`, which counts as a use; else `default`."""
+        """The value of `key`, which counts as a use; else `default`."""
         with self._lock:
             if key not in self._kept:
                 return default
@@ -78,7 +78,7 @@ class Recent(Generic[K, V]):
             return self._finding.setdefault(key, threading.Lock())
 
     def pop(self, key: K) -> None:
-        """Forget what is kept under `key`, if anything."""
+        """Remove the value of `key`, if there is one."""
         with self._lock:
             self._kept.pop(key, None)
 
@@ -90,17 +90,16 @@ State = tuple[int, str]
 
 
 def state_of(study: Study) -> State:
-    """What two states of a study differ in, also where its file was replaced by a copy.
+    """What identifies the state of a study, even if its file was replaced by a copy.
 
-    A copy that went on by itself may have come to the same `seq`, but not to the
-    same digest of its log.
+    A copy that continued on its own may have the same `seq`, but not the same digest of its log.
     """
     return study.pulse().seq, study.status().head
 
 
 @dataclass(frozen=True)
 class Kept(Generic[V]):
-    """What was found of a state, good until `until` (monotonic seconds) even if more was told."""
+    """A cached value of a state, valid until `until` (monotonic seconds) even if rewards arrive."""
 
     state: State
     found: V
@@ -114,11 +113,10 @@ def kept_or_new(
     find: Callable[[], V],
     good_for: Callable[[V, float], float] = lambda found, took: 0.0,
 ) -> V:
-    """What is kept of the study as it is or still good; else what `find` gives, kept.
+    """The cached value if it is current or still valid; else the result of `find`, which is cached.
 
-    Of many who ask for the same at once, one works it out and the others wait for it.
-
-    `good_for` says for how many seconds, of what was found and the seconds that it took.
+    Of several equal requests at once, one computes it and the others wait. `good_for` returns for
+    how many seconds the value is valid, from the value and the seconds that it took.
     """
     with kept.finding(key):
         state, begin = state_of(study), time.monotonic()
@@ -132,7 +130,7 @@ def kept_or_new(
 
 
 class Caches:
-    """By the study's name; raters by study and worker, chances by study and what was asked."""
+    """The caches by the study's name; raters by study and worker, chances by study and request."""
 
     def __init__(self) -> None:
         self.reports = Recent[str, Kept[str]](MOST_REPORTS)
@@ -147,14 +145,14 @@ class Caches:
 
 
 PATIENCE = 20.0
-"""Seconds that a request waits for a lock or a database: less than a client waits for us."""
+"""Seconds that a request waits for a lock or a database: less than a client's timeout."""
 PING_PATIENCE, CLOSING = 5.0, 0.5
 MOST_OPEN = 16
 """Studies kept open; the one not used for longest makes room."""
 
 
 class Keys(NamedTuple):
-    """All that opens the service, as the store had it at the moment `now`."""
+    """All tokens and logins, as the store had them at the moment `now`."""
 
     tokens: list[KeptToken]
     logins: dict[str, Login]
@@ -216,7 +214,7 @@ class OpenStudies:
         return self._handle(name, "write")
 
     def reader(self, name: str) -> Study:
-        """The study, opened for looking; raises `NoStudyError` if there is none of that name."""
+        """The handle for reading; raises `NoStudyError` if there is no study of that name."""
         return self._handle(name, "look")
 
     def own(self, name: str) -> Study:
@@ -231,7 +229,7 @@ class OpenStudies:
     def _reading(self) -> Iterator[Session]:
         with self._catalogue:
             if not self._store.is_current:
-                # Another file has been put in its place: from now on that is the store.
+                # Another file is in its place: from now on that is the store.
                 try:
                     found = open_store(self.place, patience=PATIENCE)
                 except NoStudyError:
@@ -242,7 +240,7 @@ class OpenStudies:
                 yield session
 
     def ping(self) -> None:
-        """See that the database answers, on a connection of its own; raises if it does not."""
+        """Check that the database answers, on a separate connection; raises if it does not."""
         with self._pulse:
             if self._pinged is None or not self._pinged.is_current:
                 self._pinged = open_store(self.place, patience=PING_PATIENCE)
@@ -268,22 +266,22 @@ class OpenStudies:
     def make_token(
         self, role: str, study: str | None, label: str, by: str, lasts: float | None = None
     ) -> tuple[Token, str]:
-        """Make a token of the place; its text is not kept."""
+        """Create a token of the place; its text is not stored."""
         with self._writing() as store:
             return create(store, role, study, label, by=by, lasts=lasts)
 
     def revoke_token(self, number: str, by: str) -> None:
-        """End a token of the place."""
+        """Revoke a token of the place."""
         with self._writing() as store:
             revoke(store, number, by=by)
 
     def begin_login(self, token: str, lasts: float) -> str:
-        """Begin a login with a token; the text for the cookie."""
+        """Begin a login with a token; return the text for the cookie."""
         with self._writing() as store:
             return begin_login(store, token, lasts)[1]
 
     def end_login(self, text: str) -> None:
-        """Let the text of a cookie open nothing from now on."""
+        """End the login with this cookie text."""
         with self._writing() as store:
             end_login(store, text)
 

@@ -41,7 +41,7 @@ _TYPES = {
     ".svg": "image/svg+xml",
 }
 _AS_IN_SCRIPTS = "!'()*~"
-"""What `encodeURIComponent` leaves as it is, beside what Python does."""
+"""Characters that `encodeURIComponent` keeps and Python's `quote` does not."""
 _FOR_EVER = "public, max-age=31536000, immutable"
 _COMMENT = re.compile(r"^[ \t]*(?://[^\n]*|/\*.*?\*/[ \t]*)$", re.MULTILINE | re.DOTALL)
 """A comment that has its lines to itself."""
@@ -50,7 +50,7 @@ _IMPORT = re.compile(r'^import .*?from "\./([\w.]+)";', re.MULTILINE | re.DOTALL
 
 @dataclass(frozen=True)
 class Asset:
-    """A file of the pages, plain and packed."""
+    """A file of the pages, plain and compressed."""
 
     body: bytes
     packed: bytes
@@ -59,13 +59,11 @@ class Asset:
 
 @cache
 def assets() -> tuple[str, dict[str, Asset]]:
-    """All files by name, and the version that stands in their addresses.
+    """All files by name, and the version in their addresses.
 
-    Marks and colours of verdicts are made from their one table; the others are
-    files. Comments stay here: they were an eighth of what is sent. Lines keep their numbers.
-
-    The version is a hash of all of them: an address never changes its content,
-    so that a browser may keep it for ever.
+    Marks and colours of verdicts come from their one table. Comments are removed, because they were
+    an eighth of the size; lines keep their numbers. The version is a hash of all files, so the
+    content of an address never changes and a browser may cache it forever.
     """
     bodies = {"marks.js": marks.script().encode(), "marks.css": marks.style_sheet().encode()}
     for path in (_HERE / "static").iterdir():
@@ -85,7 +83,7 @@ def assets() -> tuple[str, dict[str, Asset]]:
 
 @cache
 def modules_of(name: str) -> list[str]:
-    """A script and all that it imports, so that a browser need not find out one by one."""
+    """A script and all that it imports, so that a browser can load them at once."""
     _, files = assets()
     found, waiting = [name], [name]
     while waiting:
@@ -108,7 +106,7 @@ _SHEETS = {"rate": ["rate"], "error": []}
 
 
 def page(name: str, **filled: str) -> str:
-    """A page with the addresses of its files, and what differs from one address to another."""
+    """A page with the addresses of its files, and the parts that depend on the address."""
     version, files = assets()
     modules = modules_of(f"{name}.js") if f"{name}.js" in files else []
     return (
@@ -124,7 +122,7 @@ def page(name: str, **filled: str) -> str:
 
 
 def policy(images: str = "'self'") -> str:
-    """Everything from here, nothing written into the page, pictures from where they are."""
+    """Everything from this server, no inline scripts, pictures from the given places."""
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
         f"img-src {images}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -159,7 +157,7 @@ def error_page(error: ApiError) -> Response:
 
 @router.api_route("/static/{version}/{name}", methods=LOAD)
 async def static(version: str, name: str, request: Request) -> Response:
-    """A file of the pages; one of another version is not to be kept."""
+    """A file of the pages; a file of another version is not cached."""
     current, files = assets()
     asset = files.get(name)
     if asset is None:
@@ -189,11 +187,11 @@ async def compare() -> Response:
 
 @router.api_route("/study/{name}", methods=LOAD)
 async def study(name: str, request: Request, service: ServiceOf) -> Response:
-    """The dashboard of the study called `name`; an empty one where there is none."""
+    """The dashboard of the study called `name`; an empty one if there is no such study."""
     who = await identify(request)
     sources = await policy_for(service, who, name)
     known = "no" if who is None else "yes"
-    # What the page will fetch first is fetched beside its scripts. Its address is written as
+    # The page's first request is preloaded with its scripts. Its address is written as
     # the script writes it: what differs would be fetched twice.
     view = f"/api/v1/studies/{quote(name, safe=_AS_IN_SCRIPTS)}/view"
     return _shown("study", sources, view=view, known=known)
@@ -201,7 +199,7 @@ async def study(name: str, request: Request, service: ServiceOf) -> Response:
 
 @router.api_route("/rate/{name}", methods=LOAD)
 async def rate(name: str, request: Request, service: ServiceOf) -> Response:
-    """The rating page; pictures may come from where this study's items have theirs."""
+    """The rating page; pictures may come from the places of this study's items."""
     who = await identify(request)
     sources = await policy_for(service, who, name)
     return _shown("rate", sources, known="no" if who is None else "yes")
@@ -209,7 +207,7 @@ async def rate(name: str, request: Request, service: ServiceOf) -> Response:
 
 @router.get("/session")
 async def session(request: Request, service: ServiceOf) -> Response:
-    """Who is asking, as far as a page needs to know."""
+    """The identity of the user, for a page."""
     who = await identify(request)
     if who is None:
         return answer({"role": None, "study": None, "token": False, "files": False})
@@ -231,14 +229,14 @@ class ArmsText(Body):
 
 @router.post("/arms/table")
 async def arms_of_table(service: ServiceOf, who: Owner, body: PastRewards) -> Response:
-    """The arms of a table of past rewards, for a study that begins with it."""
+    """The arms of a table of past rewards, for a new study."""
     data, _ = await service.queues.look(read_past, body)
     return answer({"arms": [str(arm) for arm in data.arms], "items": {}})
 
 
 @router.post("/arms")
 async def arms(service: ServiceOf, who: Owner, body: ArmsText) -> Response:
-    """Read a list of arms as the command line does; complaints name the line."""
+    """Parse a list of arms as the command line does; errors name the line."""
     given = (body.text.removeprefix("\ufeff"), "arms")
     read = {"arms": read_arms, "items": read_items}
     return answer({name: await service.queues.look(call, *given) for name, call in read.items()})

@@ -1,4 +1,4 @@
-"""Tables of past rewards as browsers send them: the text of a CSV."""
+"""Tables of past rewards from browsers: the text of a CSV."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from standout.service.schemas import PastRewards
 
 
 def read_past(body: PastRewards) -> tuple[Rewards | Sums, str]:
-    """The rewards of a table, and a key that stands for just this table."""
+    """The rewards of a table, and an idempotency key made from it."""
     layout = Layout(
         arm=body.arm or None,
         value=body.value or None,

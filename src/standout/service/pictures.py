@@ -1,4 +1,4 @@
-"""Pictures of items: from where a page may load them, and those of the service's own folder."""
+"""Pictures of items: the allowed sources of a page, and the service's own folder."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Sources:
 
 
 async def sources_of(service: Service, name: str) -> Sources:
-    """Of a study's items, kept for later; none if there is no such study."""
+    """The sources of a study's items, cached; none if there is no such study."""
     found = service.cache.images.get(name)
     if found is None:
         try:
@@ -55,7 +55,7 @@ async def sources_of(service: Service, name: str) -> Sources:
 
 
 async def policy_for(service: Service, who: Identity | None, name: str) -> str:
-    """The sources of pictures that a page of this study may load; told to those who may see."""
+    """The sources of pictures that a page of this study may load, for users who may see it."""
     try:
         check(who, tuple(Role), name)
     except ApiError:
@@ -94,10 +94,10 @@ class Upload(Body):
 
 @router.post("/files")
 async def upload(service: ServiceOf, who: Owner, body: Upload) -> Response:
-    """Put a picture into the folder; the answer says the `image` of an item with it."""
+    """Store a picture in the folder; the answer has the `image` for an item."""
     folder = service.settings.files
     if who.study is not None:
-        raise ApiError(403, "the folder is for every study: so must be the owner's token")
+        raise ApiError(403, "the folder is for every study, so the owner's token must be, too")
     if folder is None:
         raise NoPictureError("this service has no folder of pictures (standout serve --files)")
     try:
@@ -110,7 +110,7 @@ async def upload(service: ServiceOf, who: Owner, body: Upload) -> Response:
 
 @router.get(PREFIX + "{path:path}")
 async def picture(service: ServiceOf, who: Anyone, path: str) -> Response:
-    """A picture of the folder; with a token for one study, only those that its items name."""
+    """A picture of the folder; with a token for one study, only those of its items."""
     folder = service.settings.files
     if folder is None:
         raise NoPictureError("this service has no folder of pictures (standout serve --files)")

@@ -1,4 +1,4 @@
-"""What is sent to the API, and the few answers that are no results (errors, health, done)."""
+"""The bodies of requests to the API, and the answers that are not results."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ Lease = Annotated[
 ]
 Worker = Annotated[
     Annotated[str, Field(max_length=200)] | None,
-    Field(description="Who measures; the token's own name unless given."),
+    Field(description="Who measures; by default the token's name."),
 ]
 
 
 def proper(name: str) -> str:
-    """A study's name, unless a browser would take it for part of a path."""
+    """A study's name, unless a browser would treat it as part of a path."""
     if name in (".", ".."):
         raise ProblemError(f"a study cannot be called {name!r}")
     return name
 
 
 class Body(BaseModel):
-    """What is sent to us: nothing unknown, no text for numbers."""
+    """The body of a request: no unknown fields, no text in place of numbers."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -57,12 +57,12 @@ def _example(**values: Any) -> ConfigDict:
 
 
 class ErrorInfo(BaseModel):
-    """What went wrong."""
+    """The description of an error."""
 
     code: str = Field(description="For programs.", examples=["told"])
     message: str = Field(
         description="For people.",
-        examples=["ticket 17 was told 1.0 before, not 0.0; a told reward is never changed"],
+        examples=["ticket 17 was told 1.0 before, not 0.0; a recorded reward is never changed"],
     )
     detail: dict[str, Any] | None = Field(default=None, examples=[{"index": 0}])
 
@@ -74,7 +74,7 @@ class ErrorBody(BaseModel):
 
 
 class Health(BaseModel):
-    """Whether the service is there, and its database."""
+    """The health of the service and its database."""
 
     status: Literal["ok", "unavailable"]
     database: Literal["ok", "not answering"]
@@ -82,7 +82,7 @@ class Health(BaseModel):
 
 
 class NewStudy(Body):
-    """A study to begin; what is left out is as in `Study.create`."""
+    """A new study; missing fields have the defaults of `Study.create`."""
 
     model_config = _example(name="beans", arms=["bag 1", "bag 2", "bag 3"], noise="bernoulli")
 
@@ -104,7 +104,7 @@ class NewStudy(Body):
     until: str | None = Field(
         default=None,
         max_length=200,
-        description="End as soon as the chances promise this, as an estimate: errors=0.5, or "
+        description="End early, as soon as the chances promise this (an estimate): errors=0.5, or "
         "false-share=0.05,missed-share=0.05.",
         examples=["errors=0.5"],
     )
@@ -113,8 +113,8 @@ class NewStudy(Body):
     pause_after: Whole | None = Field(default=None, ge=1, le=10**9)
     ordered: Yes = Field(
         default=True,
-        description="Count an arm's rewards in the order of asking. Without, the answer is "
-        "only right if how long a measurement takes has nothing to do with its value.",
+        description="Count an arm's rewards in the order of asking. If false, the answer is right "
+        "only if the duration of a measurement does not depend on its value.",
     )
     items: dict[str, dict[str, str | None]] | None = Field(
         default=None,
@@ -125,14 +125,14 @@ class NewStudy(Body):
         default=None,
         ge=3,
         le=100_000,
-        description="The most arms there may ever be: delta is shared by so many, and arms may "
-        "be added until then.",
+        description="The largest number of arms, including those added later; all of them share "
+        "delta.",
     )
     axis: str | None = Field(
         default=None,
         min_length=1,
         max_length=100,
-        description="What a reward is, with its unit, for axes.",
+        description="The name of a reward with its unit, for axes.",
         examples=["Delay in minutes"],
     )
     page: dict[str, Any] | None = Field(
@@ -158,7 +158,7 @@ class Asking(Body):
 
 
 class Ask(Asking):
-    """How many pulls to hand out."""
+    """The number of pulls to hand out."""
 
     model_config = _example(n=2)
 
@@ -174,19 +174,20 @@ class Reward(Body):
 
 
 class Tell(Asking):
-    """Rewards, all of which are counted or, if one is bad, none."""
+    """Rewards: all of them count or, if one is bad, none."""
 
     model_config = _example(rewards=[{"ticket": 17, "reward": 1.0}], ask=1)
 
     rewards: list[Reward] = Field(min_length=1, max_length=MOST_REWARDS)
-    ask: Whole = Field(default=0, ge=0, le=MOST_TICKETS, description="Ask for so many, too.")
+    ask: Whole = Field(
+        default=0, ge=0, le=MOST_TICKETS, description="Also ask for this many tickets."
+    )
     key: str | None = Field(
         default=None,
         min_length=1,
         max_length=LONGEST_KEY,
-        description="Stands for this request: the same rewards sent again with the same key "
-        "count once and get the first answer; others are refused (409). Any text of your own, "
-        "a random one for instance.",
+        description="An idempotency key: the same rewards sent again with this key count once and "
+        "get the first answer; others are refused (409). Any text, for example a random one.",
         examples=["plate 12, 3 May"],
     )
 
@@ -220,13 +221,13 @@ class Resume(Body):
 
 
 class Pause(Resume):
-    """An arm to hand out no more."""
+    """An arm to pause."""
 
     reason: str = Field(default="paused by hand", max_length=2000)
 
 
 class ChangeBody(Body):
-    """Something that an owner changes: why, who (the token unless said), and a key for it."""
+    """A change by an owner: why, who (by default the token), and an idempotency key."""
 
     reason: str = Field(default="", max_length=2000, examples=["near enough"])
     worker: Worker = None
@@ -234,12 +235,12 @@ class ChangeBody(Body):
         default=None,
         min_length=1,
         max_length=LONGEST_KEY,
-        description="Stands for this change: sent again with the same key, it is made once.",
+        description="An idempotency key: a change sent again with this key is made once.",
     )
 
 
 class NewSettings(ChangeBody):
-    """Settings to change; what is left out stays as it is."""
+    """Settings to change; missing ones stay."""
 
     model_config = _example(tolerance=0.01, reason="near enough")
 
@@ -258,15 +259,13 @@ class NewSettings(ChangeBody):
 
 
 class Void(ChangeBody):
-    """A reward that was told by mistake: its place in the log (`seq` in exports), or its ticket."""
+    """A reward that was recorded by mistake: its place in the log (`seq`), or its ticket."""
 
     model_config = _example(place=17, value=0.5, reason="misread")
 
     place: Annotated[Whole, Field(ge=1, le=BIGGEST)] | None = None
     ticket: TicketNumber | None = None
-    value: Number | None = Field(
-        default=None, description="What was really measured, to stand in its place."
-    )
+    value: Number | None = Field(default=None, description="The value that was really measured.")
 
 
 class Layout(Body):
@@ -282,7 +281,7 @@ class Layout(Body):
 
 
 class PastRewards(Layout):
-    """A table of rewards that were measured before, as the text of a CSV."""
+    """A table of past rewards, as the text of a CSV."""
 
     model_config = _example(text="arm,value\nbag 7,1\nbag 8,0\n")
 
@@ -308,7 +307,7 @@ class NewName(Body):
 
 
 class NewCopy(Body):
-    """A second study like this one."""
+    """A copy of this study."""
 
     name: StudyName
     rewards: Yes = Field(default=True, description="With its whole history.")
@@ -316,7 +315,7 @@ class NewCopy(Body):
 
 
 class NewToken(Body):
-    """A token to make: for what, for which study (every one if null), for whom."""
+    """A new token: its role, its study (null for every study), its label."""
 
     model_config = _example(role="rater", study="beans", label="office")
 
@@ -327,24 +326,24 @@ class NewToken(Body):
         default=None,
         gt=0,
         le=TEN_YEARS,
-        description="Seconds for which it opens anything; until it is revoked if null.",
+        description="Seconds until it expires; null for never.",
         examples=[604800],
     )
     origin: str = Field(
         default=HERE,
         max_length=300,
         pattern=r"^https?://[A-Za-z0-9.:\[\]_-]+$",
-        description="Where people reach this service, for the link.",
+        description="The public address of this service, for the link.",
     )
 
 
 class Done(BaseModel):
-    """What was asked for is done, and on disk."""
+    """The request was carried out and is on disk."""
 
     done: bool = True
 
 
 class PageBody(BaseModel):
-    """The rating page's settings, null where the study has none."""
+    """The rating page's settings; null if the study has none."""
 
     page: dict[str, Any] | None

@@ -23,15 +23,15 @@ from standout.service.settings import Settings
 GRACE = 3
 """Seconds that open connections get when the server ends (streams of events never end)."""
 LAST = GRACE + 2
-"""Seconds after which the process ends in any case: a database that does not answer
-would otherwise keep it for as long as that takes. Nothing acknowledged is lost by it."""
+"""Seconds after which the process ends in any case, even if the database does not answer. No
+acknowledged change is lost."""
 RELEASE = 3.0
 """Seconds to wait for an address that another process still uses."""
 KEEP_ALIVE = 75
 """Seconds to keep an idle connection, because a rater may think about an answer."""
 SWITCH = 0.001
-"""Seconds that a thread computes before another's turn (Python's own is 0.005). A telling waits
-for a turn some twenty times, behind every view that is being drawn up."""
+"""Seconds until Python switches threads (0.005 by default). A telling waits for about twenty
+switches, behind every view that is being computed."""
 LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -42,10 +42,10 @@ def _end(seconds: float, code: int) -> None:
 
 
 class Server(uvicorn.Server):
-    """A server that ends `LAST` seconds after it was told to, at the latest."""
+    """A server that ends at most `LAST` seconds after the signal."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """A signal says to end."""
+        """End on a signal."""
         is_first = not self.should_exit
         super().handle_exit(sig, frame)
         if is_first:
@@ -53,14 +53,14 @@ class Server(uvicorn.Server):
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """Listen at an address; port 0 is any free one.
+    """Listen on an address; port 0 is any free one.
 
-    One that is taken is waited for, `RELEASE` seconds: processes of a server that was killed may
-    take a moment to let go of it. Raises `StudyError`.
+    An address in use is retried for `RELEASE` seconds, because the processes of a killed server may
+    need a moment. Raises `StudyError`.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio turns off the waiting for more to send (Nagle) only where the protocol is named:
-    # without that every answer would come 40 ms late.
+    # asyncio turns Nagle's algorithm off only if the protocol is named; otherwise every
+    # answer would be 40 ms late.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -86,7 +86,7 @@ def _bind(listener: socket.socket, address: tuple[str, int], deadline: float) ->
 
 
 def make_server(place: str, settings: Settings, level: str) -> Server:
-    """A server for the studies at `place`; `run` serves until it is told to end."""
+    """A server for the studies at `place`; `run` serves until a signal."""
     sys.setswitchinterval(SWITCH)
     config = uvicorn.Config(
         create_app(place, settings),
@@ -99,7 +99,7 @@ def make_server(place: str, settings: Settings, level: str) -> Server:
         timeout_graceful_shutdown=GRACE,
         timeout_keep_alive=KEEP_ALIVE,
         ws="none",
-        # The parser in C is quicker, but takes headers without an end.
+        # The parser in C is faster, but accepts endless headers.
         http="auto" if settings.is_loopback or settings.proxies else "h11",
         limit_concurrency=settings.most_connections,
     )
@@ -107,7 +107,7 @@ def make_server(place: str, settings: Settings, level: str) -> Server:
 
 
 def log_config(level: str) -> dict[str, Any]:
-    """Everything on standard error. uvicorn's own access log is off: it shows queries."""
+    """Everything goes to standard error. uvicorn's access log is off, because it shows queries."""
     ours = {"handlers": ["stderr"], "level": level.upper(), "propagate": False}
     return {
         "version": 1,

@@ -1,8 +1,8 @@
 """What the routes work with: the studies, and blocking work in threads.
 
 Each kind of work has its own queue, so that none keeps another waiting. Requests that change a
-study wait in a line of its own. While one transaction is being written, those that come in gather,
-and all of them share the next one: the disk is waited for once, not once for each.
+study wait in a separate queue. During one transaction, new requests gather, and all of them share
+the next one. So a single wait for the disk serves all of them.
 """
 
 from __future__ import annotations
@@ -35,22 +35,21 @@ T = TypeVar("T")
 MOST_TOGETHER = 32
 """Requests in one transaction."""
 GATHER = 3
-"""Turns of the event loop before a transaction begins: answers go out and requests that are here
-already come in. They need the same processor anyway, and the more go together the less each
-costs; nothing that has not arrived is waited for."""
+"""Turns of the event loop before a transaction begins, in which answers go out and requests that
+have arrived come in. A larger batch makes each request cheaper; there is no wait for new ones."""
 WRITING, QUICK, LOOKING, SLOW = 8, 4, 2, 2
-"""At a time: changes (of different studies); what measuring waits for; views and lists; reports,
+"""Threads for: changes (of different studies); short tasks of measuring; views and lists; reports,
 forecasts and exports."""
 
 
 PIECE = 1_000
-"""Entries of a list that are written in one go: meanwhile no other thread can do anything."""
+"""Entries of a list that are encoded at once, while no other thread can run."""
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def answer(content: Result | dict[str, Any] | None, status: int = 200) -> Response:
-    """A result (or something plain already) as the answer to a request."""
+    """A result (or plain values) as the answer to a request."""
     return Response(to_json(content), status_code=status, media_type="application/json")
 
 
@@ -62,7 +61,7 @@ def to_json(content: Result | dict[str, Any] | None) -> bytes:
         body = "{" + ",".join(pairs) + "}"
     else:
         body = _dump(plain)
-    # Half a surrogate pair cannot be in a name, but may be in a reason.
+    # Half a surrogate pair is not allowed in a name, but possible in a reason.
     return body.encode("utf-8", "replace")
 
 
@@ -94,7 +93,7 @@ class Line:
         self.waiting: deque[_Waiting] = deque()
 
     def carry_out(self, chosen: list[_Waiting]) -> list[Any]:
-        """The study with a result or an error for each; if something breaks, each on its own."""
+        """The study, and a result or an error each; a batch that fails is retried one by one."""
         try:
             study = self.find()
             results = study.memory.in_one_transaction(
@@ -110,7 +109,7 @@ class Line:
 
 
 class Queues:
-    """Runs functions beside the event loop."""
+    """Runs functions outside the event loop."""
 
     def __init__(self) -> None:
         self._lines: dict[str, Line] = {}
@@ -133,7 +132,7 @@ class Queues:
         return await anyio.to_thread.run_sync(call, limiter=self._limits[queue])
 
     async def write(self, call: Callable[[], T]) -> T:
-        """Change a study in a transaction of its own; the study's lock decides the order."""
+        """Change a study in a separate transaction; the study's lock decides the order."""
         return await self._run("write", call)
 
     async def change(
@@ -142,10 +141,10 @@ class Queues:
         find: Callable[[], Study],
         request: Callable[[Study, Transaction], T],
     ) -> tuple[Study, T]:
-        """Ask or tell, in one transaction with others that wait; the study, and what came of it.
+        """Ask or tell, in one transaction with other waiting requests.
 
-        `find` gives the study, in the thread that writes: to look for it first
-        would mean to wait behind those who only look.
+        Returns the study and the result. `find` returns the study, in the writing thread; otherwise
+        the request would wait behind readers.
         """
         line = self._lines.get(name)
         if line is None:
@@ -158,7 +157,7 @@ class Queues:
         return await future
 
     async def _move(self, name: str, line: Line) -> None:
-        """Carry out what waits until nothing does; then the line is forgotten."""
+        """Carry out the waiting requests until there are none; then forget the line."""
         try:
             for _ in range(GATHER):
                 await asyncio.sleep(0)
@@ -178,7 +177,7 @@ class Queues:
         return await self._run("quick", partial(function, *args, **kwargs))
 
     async def probe(self, call: Callable[[], object], seconds: float) -> bool:
-        """Whether a call ends well within `seconds`; one that hangs is not made a second time."""
+        """Whether a call succeeds within `seconds`; a call that hangs is not repeated."""
         if self._probe is None:
             self._probe = asyncio.get_running_loop().create_task(self._try(call))
         task = self._probe
@@ -195,7 +194,7 @@ class Queues:
         return True
 
     async def look(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Something that changes nothing, for those who look on."""
+        """Run a function that changes nothing, for views."""
         return await self._run("look", partial(function, *args, **kwargs))
 
     async def share(self, key: tuple[str, int | None], call: Callable[[], bytes]) -> bytes:
@@ -219,7 +218,7 @@ class Queues:
             self._shared.pop(key, None)
 
     async def slow(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run what may take seconds, in a queue of its own; its result, or what it raised."""
+        """Run a function that may take seconds, in a separate queue."""
         return await self._run("slow", partial(function, *args, **kwargs))
 
 
@@ -235,7 +234,7 @@ def _settle(future: asyncio.Future[Any], result: object) -> None:
 
 @dataclass
 class Service:
-    """The studies, the gate before them, and the queues in which they are used."""
+    """The studies, the gate before them, and the queues for their work."""
 
     settings: Settings
     studies: OpenStudies
@@ -258,17 +257,17 @@ class Service:
         return await self.queues.change(name, partial(self.studies.writer, name), request)
 
     async def write(self, name: str, change: Callable[[Study], object]) -> Response:
-        """Change a study in a way that has a transaction of its own."""
+        """Change a study in a separate transaction."""
         await self.queues.write(lambda: change(self.studies.writer(name)))
         return answer({"done": True})
 
     async def by_hand(self, name: str, change: Callable[[Study], Status]) -> Response:
-        """Change something by hand; the answer is how the study stands then."""
+        """Make a change by hand; the answer is the state of the study."""
         return await self.queues.write(lambda: answer(change(self.studies.writer(name))))
 
 
 def start(place: str, settings: Settings) -> Service:
-    """Open the place; a new file or an empty database becomes one without studies."""
+    """Open the place; a new file or an empty database becomes a store without studies."""
     studies, queues = OpenStudies(place), Queues()
     return Service(
         settings, studies, queues, Gate(settings, studies, queues), Hub(settings, studies, queues)

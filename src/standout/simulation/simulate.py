@@ -115,8 +115,10 @@ class Simulation(Displayed):
     """The results of all methods, and the instance that they were played on.
 
     Attributes:
-        results: One `MethodResult` per method, in the order given.
         instance: The instance in numbers.
+        problem: What was asked.
+        results: One `MethodResult` per method, in the order given.
+        until: The promise that ended runs early, if there was one.
 
     Example:
         >>> simulation = simulate("fig4", "focus", runs=2, budget=30)

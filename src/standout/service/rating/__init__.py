@@ -1,1 +1,1 @@
-"""The rating page: one item at a time, for people without a login."""
+"""The rating page: one item at a time, for raters without a login."""

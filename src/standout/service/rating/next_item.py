@@ -1,4 +1,4 @@
-"""What a rater is to see now: consent, an item, or why there is none."""
+"""The next step of a rater: consent, an item, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def choose(
     settings: Settings,
     skipped: set[str],
 ) -> tuple[str, Ticket | None]:
-    """What the page comes to, and the ticket of an item.
+    """The next step of the page, and the ticket of an item.
 
-    It comes to `item`, `skipped` (there may be such left), `done` (the rater has answered
-    all that is there for it now), `wait` or `end`. The ticket is the one that the rater has, or a
-    new one, for an arm that it has not answered: the guarantee takes answers to an item
-    as independent, and one person's are not. Its pulls stay for others.
+    The step is `item`, `skipped` (such items may be left), `done` (the rater has answered
+    everything for now), `wait` or `end`. The ticket is the rater's current one, or a new one for an
+    arm that the rater has not answered. The guarantee needs independent answers to an item, and one
+    person's are not; the arm's pulls stay for others.
     """
     if study.is_stopped:
         return "end", None
@@ -43,7 +43,7 @@ def choose(
 
 
 def _why_none(avoided: Collection[str], answered: Container[str]) -> str:
-    """Why a rater gets nothing, if these arms came up."""
+    """Why a rater gets no item, if these arms came up."""
     if not avoided:
         return "wait"
     return "done" if all(arm in answered for arm in avoided) else "skipped"
@@ -61,9 +61,9 @@ def show(study: Study, state: str, ticket: Ticket | None) -> dict[str, Any]:
 
 
 def completion_of(study: Study, answers: int, state: str) -> dict[str, Any] | None:
-    """How a panel hears that a rater is done, once that is so: no code before it is earned.
+    """The completion link or code for a panel, once the rater has earned it.
 
-    It is earned by so many answers, or by all that the study has for this rater.
+    It is earned by the required number of answers, or by all that the study has for this rater.
     """
     completion = (study.page or {}).get("completion")
     if completion is None or answers == 0:

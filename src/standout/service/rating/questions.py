@@ -1,4 +1,4 @@
-"""How a rating page asks: from a study's settings, or from its noise where it has none."""
+"""The question of a rating page: from a study's settings, or else from its noise."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from standout.study import Study
 from standout.study.rating import value_at
 
 MOST_POINTS = 11
-"""A scale of at most so many values is shown as points to click on, a finer one as a slider."""
+"""A scale with at most this many values is shown as points, a finer one as a slider."""
 QUESTION = "What is your answer?"
-"""Asked where the owner has not said what to ask."""
+"""The default question."""
 MOST_HOSTS = 100
-"""Hosts of pictures that a page's policy names one by one; with more, any host will do."""
+"""Hosts of pictures that a page's policy names one by one; with more, any host is allowed."""
 _DIGITS = "1234567890"
 _HOST = re.compile(r"[0-9a-z_.-]+|\[[0-9a-f:.]+\]")
 
@@ -68,7 +68,7 @@ def _scale(scale: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_keys(buttons: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Buttons without a key of their own get the digits that are left, in order."""
+    """Buttons without a key get the remaining digits, in order."""
     listed = [dict(button) for button in buttons]
     taken = {str(button["key"]).lower() for button in listed if button.get("key")}
     free = (digit for digit in _DIGITS if digit not in taken)
@@ -79,7 +79,7 @@ def _with_keys(buttons: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def check_answer(study: Study, value: float) -> None:
-    """Refuse what the page does not offer."""
+    """Refuse an answer that the page does not offer."""
     asked = question_of(study)
     if asked["kind"] in ("buttons", "points"):
         fits = any(value == button["value"] for button in asked["buttons"])
@@ -93,7 +93,7 @@ def check_answer(study: Study, value: float) -> None:
 
 
 def image_policy(addresses: Iterable[str]) -> str:
-    """The sources that a page with these pictures has to allow, and no others.
+    """The sources that a page with these pictures must allow, and no others.
 
     >>> image_policy(["https://a.example/x.jpg", "/y.jpg", "https://a.example/z.jpg"])
     "'self' https://a.example"
@@ -113,7 +113,7 @@ def image_policy(addresses: Iterable[str]) -> str:
 
 
 def _host(netloc: str) -> str | None:
-    """Host and port, only if these can be nothing else: they go into a header."""
+    """Host and port, checked strictly because they go into a header."""
     place = netloc.rpartition("@")[2].lower()
     host, _, port = place.rpartition(":")
     if not host or place.endswith("]"):
@@ -128,7 +128,7 @@ def _host(netloc: str) -> str | None:
 
 
 def _number_of(low: float, high: float, steps: int, value: float) -> int | None:
-    """After how many steps this answer comes; None if it is none of them."""
+    """The step of this answer; None if it is not on the scale."""
     if not low <= value <= high:
         return None
     number = round((value - low) / (high - low) * steps)

@@ -28,7 +28,7 @@ YEAR = 365 * 86400
 
 @dataclass
 class Record:
-    """The arms that a rater has answered, the latest last, and those it has given back."""
+    """The arms that a rater has answered, the latest last, and those that were given back."""
 
     answers: int = 0
     answered: dict[str, int] = field(default_factory=dict)
@@ -50,7 +50,7 @@ def told_when(study: Study, ticket: int) -> tuple[float, str] | None:
 
 
 def read_record(study: Study, worker: str) -> Record:
-    """Look it up; looks through the whole log, some milliseconds per million rewards."""
+    """The record from the whole log; takes milliseconds per million rewards."""
     record = Record()
     with study.memory.reading():
         state = study._state
@@ -64,9 +64,9 @@ def read_record(study: Study, worker: str) -> Record:
 
 
 def may_hold_more(settings: Settings, turn: Transaction, who: Identity) -> bool:
-    """Whether the raters of this token, together, may be given one more ticket.
+    """Whether the raters of this token together may get one more ticket.
 
-    Otherwise the browsers of one link could hold all that is left to be measured.
+    Otherwise the browsers of one link could hold all remaining pulls.
     """
     if who.role is not Role.RATER:
         return True
@@ -89,11 +89,11 @@ class Rater:
 
     @property
     def worker(self) -> str:
-        """Under which name its tickets and answers are kept."""
+        """The worker's name of the rater's tickets and answers."""
         return self.who.name
 
     def meet(self, service: Service) -> None:
-        """Give a browser that is new here an id of its own."""
+        """Give a new browser an id."""
         if self.who.rater is None:
             address = self._request.client.host if self._request.client else "-"
             self.who, value = service.gate.new_rater(self.who, address)
@@ -105,13 +105,13 @@ class Rater:
         self._cookies[self._consent] = "yes"
 
     def keep(self, response: Response) -> Response:
-        """Leave with the browser what is new, once there is reason to."""
+        """Send new cookies to the browser, if there are any."""
         for key, value in self._cookies.items():
             keep_cookie(response, self._request, key, value, YEAR)
         return response
 
     async def record(self, service: Service, *, is_fresh: bool = False) -> Record:
-        """What it has done in this study; `is_fresh`: as it is in the study now."""
+        """The rater's record in this study; `is_fresh` reads the study's current state."""
         key = (self.study, self.worker)
         record = None if is_fresh else service.cache.raters.get(key)
         if record is None:
@@ -121,21 +121,21 @@ class Rater:
         return record
 
     def _read_record(self, service: Service) -> Record:
-        # A new browser has done nothing; but that the study exists has to be found out, too.
+        # A new browser has an empty record, but the study must exist.
         handle = service.studies.reader(self.study)
         return Record() if self.who.rater is None else read_record(handle, self.worker)
 
     def gets(self, service: Service, ticket: Ticket | None) -> None:
-        """Remember who was shown a ticket: once its pull goes to another, the study does not."""
+        """Remember which rater saw a ticket; the study forgets it when the pull goes to another."""
         if ticket is not None:
             service.cache.shown[self.study, ticket.id] = self.worker
 
     def had(self, service: Service, ticket: int) -> str | None:
-        """Who was shown a ticket that is out no more, as far as that is remembered."""
+        """The rater who saw a ticket that is no longer out, if remembered."""
         return service.cache.shown.get((self.study, ticket))
 
     def turn(self, service: Service) -> asyncio.Lock:
-        """Of the requests of one rater one at a time: what it has done decides what it may do."""
+        """A lock for the requests of one rater, because each depends on the record of the last."""
         if self.who.rater is None:
             return asyncio.Lock()
         return service.cache.rater_turns.setdefault((self.study, self.worker), asyncio.Lock())

@@ -33,10 +33,10 @@ from standout.study.transaction import Transaction
 router = APIRouter(prefix="/rate/{name}", include_in_schema=False)
 
 CHANGE_SECONDS = 120.0
-"""For so long a rater may change an answer."""
+"""Seconds in which a rater may change an answer."""
 CHANGED = "changed by the rater"
 BACK_SECONDS = 10.0
-"""For so long the item of a page that was closed waits: it may only have been loaded again."""
+"""Seconds for which the item of a closed page waits, in case the page was reloaded."""
 Again = Annotated[bool, Field(description="Show skipped items again.")]
 
 
@@ -56,7 +56,7 @@ class Answer(Body):
 
 
 class Skip(Body):
-    """Pass over an item."""
+    """Skip an item."""
 
     ticket: TicketNumber
     reason: str = Field(default="", max_length=500)
@@ -64,7 +64,7 @@ class Skip(Body):
 
 
 class Leave(Body):
-    """Stop rating for now; `closes` when the page only went away, and may come back."""
+    """Stop rating for now; `closes` if the page was closed and may come back."""
 
     ticket: TicketNumber | None = None
     closes: bool = False
@@ -75,7 +75,7 @@ Seen = tuple[str, Ticket | None]
 
 
 async def _show(service: Service, name: str, seen: Seen, answers: int, **more: Any) -> Response:
-    """What the page is to show now, as an answer, to a rater of so many answers."""
+    """The page's next state as an answer, for a rater with this many answers."""
 
     def look() -> dict[str, Any]:
         study = service.studies.reader(name)
@@ -87,7 +87,7 @@ async def _show(service: Service, name: str, seen: Seen, answers: int, **more: A
 
 @router.post("/next")
 async def following(service: ServiceOf, rater: RaterOf, body: Next) -> Response:
-    """What to show; the same item again until it is answered."""
+    """The next step; the same item again until it is answered."""
     if body.consent:
         rater.agree()
     async with rater.turn(service):
@@ -97,7 +97,7 @@ async def following(service: ServiceOf, rater: RaterOf, body: Next) -> Response:
 async def _following(service: Service, rater: Rater, body: Next) -> Response:
     record = await rater.record(service, is_fresh=True)
     if not rater.has_agreed and await service.queues.quick(_asks_for_consent, service, rater.study):
-        # Nothing is kept of someone who has not agreed.
+        # Nothing is stored about a rater who has not agreed.
         return await _show(service, rater.study, ("consent", None), record.answers)
     rater.meet(service)
 
@@ -116,7 +116,7 @@ def _asks_for_consent(service: Service, name: str) -> bool:
 
 @router.post("/answer")
 async def answered(service: ServiceOf, rater: RaterOf, body: Answer) -> Response:
-    """Take an answer, once, and say what to show next."""
+    """Record an answer, once, and return the next step."""
 
     def check_it() -> None:
         check_answer(service.studies.reader(rater.study), body.value)
@@ -127,7 +127,7 @@ async def answered(service: ServiceOf, rater: RaterOf, body: Answer) -> Response
             return turn.handle(told, worker).receipt
         except BatchError as error:
             if isinstance(error.__cause__, ToldError):
-                return Receipt()  # Answered before, with another button: the first answer holds.
+                return Receipt()  # Answered before with another button: the first answer stays.
             raise (error.__cause__ or error) from None
 
     await service.queues.quick(check_it)
@@ -136,7 +136,7 @@ async def answered(service: ServiceOf, rater: RaterOf, body: Answer) -> Response
 
 @router.post("/skip")
 async def skip(service: ServiceOf, rater: RaterOf, body: Skip) -> Response:
-    """Give an item back, and say what to show next."""
+    """Give an item back, and return the next step."""
     reason = body.reason.strip()
 
     def give_back(turn: Transaction, worker: str) -> Receipt:
@@ -152,7 +152,7 @@ Act = Callable[[Transaction, str], Receipt]
 
 
 async def _act(service: Service, rater: Rater, body: Answer | Skip, act: Act) -> Response:
-    """Do something with the rater's own ticket, and say what to show next: one transaction."""
+    """Act on the rater's own ticket and return the next step, in one transaction."""
     needs_consent = not rater.has_agreed and await service.queues.quick(
         _asks_for_consent, service, rater.study
     )
@@ -163,9 +163,9 @@ async def _act(service: Service, rater: Rater, body: Answer | Skip, act: Act) ->
             holder = holder_of(turn.state, body.ticket) or rater.had(service, body.ticket)
             arm = arm_of(turn.state, body.ticket)
             if holder != rater.worker or arm is None:
-                raise NotYoursError("this item was not given to you")
+                raise NotYoursError("this item was not assigned to you")
             if isinstance(body, Answer) and arm in record.answered:
-                # Given twice: one answer is all that counts.
+                # Answered twice: one answer counts.
                 turn.handle(Lease([body.ticket], 0.0), rater.worker)
                 receipt = Receipt()
             else:
@@ -186,7 +186,7 @@ async def _act(service: Service, rater: Rater, body: Answer | Skip, act: Act) ->
 
 
 def _note(record: Record, body: Answer | Skip, arm: str, receipt: Receipt) -> None:
-    """What the rater has done; an answer that came too late to count is its answer all the same."""
+    """Add an answer to the rater's record, even if it came too late to count."""
     if isinstance(body, Skip):
         record.skipped.add(arm)
     elif receipt.counted or receipt.surplus:

@@ -1,6 +1,6 @@
-"""Changing one's mind about a study: settings, a stop, a mistyped reward; and deleting it.
+"""Changes of a study, for owners: settings, a stop, a voided reward, deletion.
 
-All of it is for owners. What may change without harm is said in `standout.study.settings`.
+`standout.study.settings` explains which changes are harmless.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ def _hand(who: Identity, body: ChangeBody) -> ByHand:
     return ByHand(body.reason, who.signs(body.worker), body.key)
 
 
-@router.patch("", responses=sent(Status, "How the study stands now."))
+@router.patch("", responses=sent(Status, "The state of the study."))
 async def change(service: ServiceOf, who: Owner, name: str, body: NewSettings) -> Response:
-    """Change settings; what is left out stays, null takes a budget, `until` or `pause_after` away.
+    """Change settings. Missing ones stay; null removes a budget, `until` or `pause_after`.
 
-    Nothing here can make a verdict wrong. `stopped` ends the study by hand, or goes on with it.
+    No setting can make a verdict wrong. `stopped` ends the study by hand, or restarts it.
     """
     return await service.by_hand(name, lambda study: study._set(body.given(), _hand(who, body)))
 
 
-@router.post("/void", responses=sent(Status, "How the study stands now."))
+@router.post("/void", responses=sent(Status, "The state of the study."))
 async def void(service: ServiceOf, who: Owner, name: str, body: Void) -> Response:
-    """Take back a reward that was told by mistake, or tell what was measured in its place."""
+    """Take back a reward that was recorded by mistake, or correct it."""
     return await service.by_hand(
         name,
         lambda study: study.void(
@@ -57,20 +57,20 @@ async def void(service: ServiceOf, who: Owner, name: str, body: Void) -> Respons
 
 @router.get("/changes", responses=sent(ChangeList, "All changes by hand, oldest first."))
 async def changes(service: ServiceOf, who: Looker, name: str) -> Response:
-    """What was changed by hand: what, by whom, when and why."""
+    """All changes made by hand: what, by whom, when and why."""
     return await service.look(name, lambda study: ChangeList(tuple(study.changes())))
 
 
-@router.post("/arms", responses=sent(Status, "How the study stands now."))
+@router.post("/arms", responses=sent(Status, "The state of the study."))
 async def add_arms(service: ServiceOf, who: Owner, name: str, body: NewArms) -> Response:
-    """Let arms join a study that was created with room for them; verdicts are worked out again."""
+    """Add arms to a study that was created with room for them; verdicts are computed again."""
     hand = _hand(who, body)._asdict()
     return await service.by_hand(name, lambda study: study.add_arms(body.arms, **hand))
 
 
 @router.post("/rename", responses=sent(Done))
 async def rename(service: ServiceOf, who: Owner, name: str, body: NewName) -> Response:
-    """Give the study another name; the tokens for it alone go with it."""
+    """Rename the study; the tokens for it alone follow."""
     by, new = who.signs(body.worker), proper(body.name)
     done = await service.write(name, lambda study: study.rename(new, body.reason, worker=by))
     service.studies.forget(name)
@@ -80,9 +80,9 @@ async def rename(service: ServiceOf, who: Owner, name: str, body: NewName) -> Re
 
 @router.post("/copy", responses=sent(Done))
 async def copy(service: ServiceOf, who: Owner, name: str, body: NewCopy) -> Response:
-    """Make a second study of this one, with its history or without a reward."""
+    """Copy this study, with its history or without rewards."""
     if who.study is not None:
-        raise ApiError(403, "this token is for one study: it makes no others")
+        raise ApiError(403, "this token is for one study and cannot create others")
     by, new = who.signs(body.worker), proper(body.name)
     return await service.write(name, lambda study: study.copy(new, rewards=body.rewards, worker=by))
 
@@ -92,7 +92,7 @@ async def delete(
     service: ServiceOf,
     who: Owner,
     name: str,
-    confirm: Annotated[str, Query(description="The study's name once more.")],
+    confirm: Annotated[str, Query(description="The study's name again.")],
     reason: Annotated[str, Query(max_length=2000)] = "",
     worker: Annotated[str | None, Query(max_length=200)] = None,
 ) -> Response:

@@ -28,7 +28,7 @@ REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
 )
-"""A report shown from here runs no script and loads nothing: its styles are its own."""
+"""A report runs no script and loads nothing; its styles are inline."""
 SAVE_LINK = '<p class="save"><a href="?download=true" download>Download this report</a></p>'
 
 
@@ -38,7 +38,7 @@ SAVE_LINK = '<p class="save"><a href="?download=true" download>Download this rep
     responses={
         200: {
             "description": "Server-sent events: `change` with `seq`, `pulls`, `undecided` and "
-            "`stopped`; the present state first, then at most two a second.",
+            "`stopped`; the current state first, then at most two per second.",
             "content": {
                 "text/event-stream": {
                     "schema": {"type": "string"},
@@ -50,7 +50,7 @@ SAVE_LINK = '<p class="save"><a href="?download=true" download>Download this rep
     },
 )
 async def events(service: ServiceOf, who: Looker, name: str, request: Request) -> Response:
-    """Be told when the study changes."""
+    """The changes of the study, as a stream of events."""
     await service.queues.look(service.studies.reader, name)  # 404 now rather than later.
     if not service.hub.has_room(name, str(who.token)):
         raise ApiError(429, "too many listeners; try again later", headers={"Retry-After": "10"})
@@ -71,7 +71,7 @@ async def events(service: ServiceOf, who: Looker, name: str, request: Request) -
 
 
 def attachment(name: str, ending: str) -> dict[str, str]:
-    """Headers that let a browser keep an answer as a file."""
+    """Headers that make a browser save an answer as a file."""
     plain = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in name)
     return {
         "Content-Disposition": f'attachment; filename="{plain}.{ending}"; '
@@ -84,7 +84,7 @@ def attachment(name: str, ending: str) -> dict[str, str]:
     response_class=StreamingResponse,
     responses={
         200: {
-            "description": "Every reward ever told, in the order of telling.",
+            "description": "Every recorded reward, in the order of recording.",
             "content": {
                 "text/csv": {"schema": {"type": "string"}},
                 "application/json": {"schema": {"type": "array", "items": {"type": "object"}}},
@@ -102,12 +102,12 @@ async def export(
     raw: Annotated[
         bool,
         Query(
-            description="CSV: names as they are. Otherwise one that a spreadsheet would run as a "
-            "formula has a ' in front."
+            description="CSV: unchanged names. By default, a name that a spreadsheet would run as "
+            "a formula gets a leading '."
         ),
     ] = False,
 ) -> Response:
-    """Every reward ever told, as a file."""
+    """Every recorded reward, as a file."""
     parts: Iterator[str] | Iterator[bytes]
     if form == "parquet":
         parts = await service.queues.slow(_parquet, service, name)
@@ -118,7 +118,7 @@ async def export(
 
 
 def _parquet(service: Service, name: str) -> Iterator[bytes]:
-    """Written in full first: the format has its table of contents at the end."""
+    """The whole file at once, because the format has its index at the end."""
     with service.studies.own(name) as study:
         file = tempfile.TemporaryFile()  # noqa: SIM115  # closed when all of it is read
         try:
@@ -139,14 +139,16 @@ def _parquet(service: Service, name: str) -> Iterator[bytes]:
 @router.get(
     "/report",
     response_class=Response,
-    responses={200: {"description": "One file to hand on.", "content": {"text/html": {}}}},
+    responses={200: {"description": "One file to share.", "content": {"text/html": {}}}},
 )
 async def report(
     service: ServiceOf,
     name: str,
-    download: Annotated[bool, Query(description="As a file to keep, not as a page.")] = False,
+    download: Annotated[
+        bool, Query(description="Download a file instead of showing a page.")
+    ] = False,
 ) -> Response:
-    """The report: one self-contained HTML file, shown as a page unless it is to be kept."""
+    """The report: one self-contained HTML file, shown as a page or downloaded."""
     text = await service.queues.slow(_report, service, name)
     headers = {"Content-Security-Policy": REPORT_POLICY}
     if download:

@@ -1,4 +1,4 @@
-"""Whether the service is there."""
+"""The health of the service."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SECONDS = 2.0
 )
 @router.head("/health", include_in_schema=False)
 async def health(service: ServiceOf) -> Response:
-    """Whether the service and its database are there. Needs no token, and never waits long."""
+    """Whether the service and its database answer. Needs no token, and never waits long."""
     is_there = await service.queues.probe(service.studies.ping, SECONDS)
     said = {
         "status": "ok" if is_there else "unavailable",

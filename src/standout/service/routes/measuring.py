@@ -1,7 +1,7 @@
-"""Asking and telling, for workers and owners; raters have the addresses of the rating page.
+"""Asking and telling, for workers and owners; raters use the addresses of the rating page.
 
-Telling the same ticket twice with the same value, or anything twice with the
-same key, is harmless and gives the same next tickets; another value is refused.
+A repeated telling of a ticket with the same value, or of anything with the same key, is harmless
+and returns the same next tickets; another value is refused.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ router = APIRouter(prefix="/studies/{name}", tags=["measuring"])
 async def _tickets(
     service: Service, name: str, tickets: tuple[Ticket, ...], with_items: bool
 ) -> tuple[Ticket, ...]:
-    """The tickets, with what to show for their arms if that is wanted."""
+    """The tickets, with the items of their arms if requested."""
     if not with_items or not tickets:
         return tickets
     arms = {ticket.arm for ticket in tickets}
@@ -55,8 +55,8 @@ async def _tickets(
 async def ask(service: ServiceOf, who: Measurer, name: str, body: Ask) -> Response:
     """Ask for pulls to measure.
 
-    None and `stopped` false: all that there is to do is out, and the first lease ends
-    in `wait` seconds.
+    An empty list with `stopped` false means that every useful pull is out; the first lease ends in
+    `wait` seconds.
     """
     wanted, by = _asking(body, body.n), who.signs(body.worker)
 
@@ -76,14 +76,14 @@ def _asking(body: Asking, count: int) -> requests.Ask:
 def _key(reward: Reward) -> Ticket | int | str:
     if reward.ticket is None:
         if reward.arm is None:
-            raise ApiError(422, "say of which ticket, or of which arm")
+            raise ApiError(422, "name the ticket or the arm")
         return reward.arm
     return reward.ticket if reward.arm is None else Ticket(reward.ticket, reward.arm)
 
 
 @router.post("/tell", responses=sent(Told, "The rewards are on disk."))
 async def tell(service: ServiceOf, who: Measurer, name: str, body: Tell) -> Response:
-    """Tell rewards, and ask for the next pulls in the same request if wanted."""
+    """Tell rewards and, if wanted, ask for the next pulls in the same request."""
     rewards = requests.Tell([(_key(reward), reward.reward) for reward in body.rewards])
     wanted = requests.TellAndAsk(rewards, _asking(body, body.ask)) if body.ask else rewards
     by = who.signs(body.worker)
@@ -94,10 +94,10 @@ async def tell(service: ServiceOf, who: Measurer, name: str, body: Tell) -> Resp
 
 @router.post("/table", responses=sent(Receipt, "The rewards are on disk."))
 async def table(service: ServiceOf, who: Owner, name: str, body: PastRewards) -> Response:
-    """Tell all rewards of a table, or none; the same table again counts nothing twice.
+    """Tell all rewards of a table, or none; a repeated table counts once.
 
-    The guarantee holds if nothing is missing: the table has every reward of its arms that was
-    measured, and which ones are in it does not depend on their values.
+    The guarantee holds if the table has every reward of its arms, and if the selection of rewards
+    does not depend on their values.
     """
     by = who.signs(body.worker)
 
@@ -118,7 +118,7 @@ async def fail(service: ServiceOf, who: Measurer, name: str, body: Fail) -> Resp
 
 @router.get("/pending", responses=sent(PendingList, "The tickets that are out."))
 async def pending(service: ServiceOf, who: Reader, name: str) -> Response:
-    """The tickets that are out, with whom and until when."""
+    """The tickets that are out, with their workers and leases."""
     return await service.look(name, lambda study: PendingList(tuple(study.pending())))
 
 
@@ -130,13 +130,13 @@ async def renew(service: ServiceOf, who: Measurer, name: str, body: Renew) -> Re
 
 @router.post("/release", responses=sent(Done))
 async def release(service: ServiceOf, who: Measurer, name: str, body: Release) -> Response:
-    """End the leases of pending tickets now: the next to ask gets their pulls."""
+    """End the leases of pending tickets now, so that the next worker gets their pulls."""
     return await service.write(name, lambda study: study.release(body.tickets))
 
 
 @router.post("/pause", responses=sent(Done))
 async def pause(service: ServiceOf, who: Measurer, name: str, body: Pause) -> Response:
-    """Hand out no more pulls of an arm; who did so and why is in `changes`."""
+    """Hand out no more pulls of an arm; `changes` has who paused it and why."""
     by = who.signs(body.worker)
     return await service.write(name, lambda study: study.pause(body.arm, body.reason, worker=by))
 

@@ -1,4 +1,4 @@
-"""Studies: the list, a new one, how one stands."""
+"""Studies: the list, a new one, the state of one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from standout.study.transaction import behind_commit
 
 router = APIRouter(tags=["studies"])
 
-Limit = Annotated[int, Query(ge=1, le=1000, description="At most so many.")]
+Limit = Annotated[int, Query(ge=1, le=1000, description="The largest number of studies.")]
 
 
 @router.get("/studies", responses=sent(StudyList, "Some studies, oldest first."))
@@ -36,10 +36,10 @@ async def list_studies(
 
 
 @router.post(
-    "/studies", status_code=201, responses=sent(Status, "The study has begun.", status=201)
+    "/studies", status_code=201, responses=sent(Status, "The study was created.", status=201)
 )
 async def create_study(service: ServiceOf, who: Owner, body: NewStudy) -> Response:
-    """Begin a study."""
+    """Create a study."""
     if who.study is not None and who.study != body.name:
         raise ApiError(403, "this token is for another study")
     return await service.queues.slow(_create, service.studies, body)
@@ -47,7 +47,7 @@ async def create_study(service: ServiceOf, who: Owner, body: NewStudy) -> Respon
 
 def _create(opened: OpenStudies, body: NewStudy) -> Response:
     proper(body.name)
-    # What was left out is as `Problem` and `Study.create` have it.
+    # Missing fields have the defaults of `Problem` and `Study.create`.
     given = body.model_dump(exclude_none=True)
     if not body.method:
         given.pop("method", None)
@@ -61,9 +61,9 @@ def _create(opened: OpenStudies, body: NewStudy) -> Response:
         return answer(study.status(), 201)
 
 
-@router.get("/studies/{name}", responses=sent(Status, "How the study stands."))
+@router.get("/studies/{name}", responses=sent(Status, "The state of the study."))
 async def status(service: ServiceOf, who: Reader, name: str) -> Response:
-    """How a study stands: verdicts, threshold, what is pending."""
+    """The state of a study: verdicts, threshold, pending tickets."""
     return await service.look(name, Study.status)
 
 
@@ -75,5 +75,5 @@ async def identification(service: ServiceOf, who: Reader, name: str) -> Response
 
 @router.get("/studies/{name}/page", responses=sent(PageBody, "The rating page's settings."))
 async def page(service: ServiceOf, who: Reader, name: str) -> Response:
-    """How the rating page asks people."""
+    """The texts and buttons of the rating page."""
     return await service.look(name, lambda study: {"page": study.page})

@@ -1,4 +1,4 @@
-"""Tokens, for owners: made, listed and revoked as `standout token` does."""
+"""Tokens, for owners: created, listed and revoked, as with `standout token`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ router = APIRouter(prefix="/tokens", tags=["tokens"])
 
 
 def _is_theirs(who: Identity, token: Token) -> bool:
-    """Whether an owner has a say in a token: one of a single study only in those of that study."""
+    """Whether an owner may manage a token; an owner of one study manages only its tokens."""
     return who.study is None or token.study == who.study
 
 
-@router.get("", responses=sent(TokenList, "All tokens that this owner has a say in."))
+@router.get("", responses=sent(TokenList, "All tokens that this owner manages."))
 async def list_tokens(service: ServiceOf, who: Owner) -> Response:
     """The tokens, without their secrets, oldest first."""
     keys = await service.queues.look(service.studies.keys)
@@ -32,16 +32,17 @@ async def list_tokens(service: ServiceOf, who: Owner) -> Response:
     return answer(TokenList(tuple(token for token in found if _is_theirs(who, token))))
 
 
-@router.post("", status_code=201, responses=sent(NewTokenMade, "The token, this once.", 201))
+@router.post("", status_code=201, responses=sent(NewTokenMade, "The token, shown only once.", 201))
 async def create_token(
     service: ServiceOf, who: Owner, body: NewToken, request: Request
 ) -> Response:
-    """Make a token; its text and its link are in this answer and nowhere else.
+    """Create a token; its text and its link are in this answer and nowhere else.
 
-    With the first of all, a browser is signed in by the same answer: from now on one is asked for.
+    With the first token of all, the same answer signs the browser in, because a token is then
+    required.
     """
     if who.study is not None and body.study != who.study:
-        raise ApiError(403, "this token is for another study: it makes tokens of its own only")
+        raise ApiError(403, "this token is for another study and cannot create tokens for this one")
     is_open = who.token is None and not (await service.queues.look(service.studies.keys)).tokens
     is_whole = body.role is Role.OWNER and body.study is None and body.lasts is None
     if is_open and not is_whole:
@@ -60,9 +61,9 @@ async def create_token(
     return made
 
 
-@router.post("/{number}/revoke", responses=sent(Token, "It is good for nothing any more."))
+@router.post("/{number}/revoke", responses=sent(Token, "The token is revoked."))
 async def revoke_token(service: ServiceOf, who: Owner, number: str) -> Response:
-    """End a token for good; not the one with which this is asked."""
+    """Revoke a token for good; not the one that sends this request."""
     keys = await service.queues.look(service.studies.keys)
     token = {one.token.id: one.token for one in keys.tokens}.get(number)
     if token is None or not _is_theirs(who, token):

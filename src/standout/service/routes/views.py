@@ -1,4 +1,4 @@
-"""What dashboards read. Nothing here changes a study or keeps a worker waiting."""
+"""The data of dashboards. Nothing here changes a study or keeps a worker waiting."""
 
 from __future__ import annotations
 
@@ -43,18 +43,20 @@ from standout.study.storage.items import count_items, read_items
 from standout.study.view import view as look_at
 
 LARGEST = 1_000_000
-"""Characters of one answer, if its first item is not longer by itself."""
+"""The largest number of characters of an answer with more than one item."""
 
 router = APIRouter(prefix="/studies/{name}", tags=["looking"], dependencies=[allow(*LOOK)])
 
 FORECAST_SECONDS = 10.0
-"""How long a forecast is good for, while the study goes on."""
+"""Seconds for which a forecast is valid, while the study runs."""
 LONG_LOG = 20_000
-"""Rewards from which on one arm's history is kept for a while."""
+"""From this number of rewards on, an arm's history is cached."""
 CHANCES_PAUSE = 4.0
-"""Chances are good for so many times as long as they took: a fifth of a core at most."""
+"""Chances are valid for this multiple of their computing time: a fifth of a core at most."""
 
-Place = Annotated[int | None, Query(ge=0, le=BIGGEST, description="The `next` of the page before.")]
+Place = Annotated[
+    int | None, Query(ge=0, le=BIGGEST, description="The `next` of the previous page.")
+]
 
 
 @router.get("/view", responses=sent(StudyView, "All arms, or those that changed."))
@@ -62,10 +64,10 @@ async def view(
     service: ServiceOf,
     name: str,
     since: Annotated[
-        int | None, Query(ge=0, le=BIGGEST, description="The `seq` of the view before.")
+        int | None, Query(ge=0, le=BIGGEST, description="The `seq` of the previous view.")
     ] = None,
 ) -> Response:
-    """Everything that a dashboard draws; with `since`, only what has changed."""
+    """The data of a dashboard; with `since`, only the changes."""
     found = await service.queues.share((name, since), lambda: _view(service, name, since))
     return Response(found, media_type="application/json")
 
@@ -110,7 +112,7 @@ def _arms(
     return ArmList(rows, found, following)
 
 
-@router.get("/items", responses=sent(ItemList, "What some arms show."))
+@router.get("/items", responses=sent(ItemList, "The items of some arms."))
 async def items(
     service: ServiceOf,
     name: str,
@@ -119,7 +121,7 @@ async def items(
         Query(max_length=200, description="Of the arms, in the order of the study."),
     ],
 ) -> Response:
-    """What people see of these arms: text, picture, markup; as many as fit into one answer."""
+    """The items of these arms: text, picture, markup; as many as fit into one answer."""
     return await service.look(name, lambda study: list_items(study, positions))
 
 
@@ -129,7 +131,7 @@ async def arm(
     name: str,
     position: Annotated[int, Query(ge=0, le=BIGGEST, description="In the order of the study.")],
 ) -> Response:
-    """How an arm came to where it stands: its interval over its pulls, and who measured it."""
+    """The history of one arm: its interval over its pulls, and its workers."""
     return answer(await service.queues.look(_arm, service, name, position))
 
 
@@ -161,9 +163,9 @@ def _trace(study: Study) -> Trace:
     return replace(found, scale=scale(*trace_range(found)))
 
 
-@router.get("/next", responses=sent(NextList, "What would be asked next."))
+@router.get("/next", responses=sent(NextList, "The next pulls."))
 async def following(service: ServiceOf, name: str) -> Response:
-    """What the method would ask next, and why."""
+    """The pulls that the method would ask for next, and why."""
     return await service.look(name, lambda study: NextList(look_at(study).next))
 
 
@@ -173,13 +175,13 @@ async def following(service: ServiceOf, name: str) -> Response:
     responses={200: {"description": "Pulls left; null if there is no forecast."}},
 )
 async def forecast(service: ServiceOf, name: str) -> Response:
-    """How many pulls are left, roughly, and between which numbers probably."""
+    """About how many pulls are left, with an interval."""
     return answer(await service.queues.slow(_forecast, service, name))
 
 
 def _forecast(service: Service, name: str) -> Forecast | None:
     def good_for(found: Forecast | None, took: float) -> float:
-        # That it is too early to tell costs nothing to find out, and may be over at once.
+        # Do not cache "too early": it is cheap to compute and may change at any moment.
         return 0.0 if found is None and took < 0.1 else FORECAST_SECONDS
 
     study = service.studies.reader(name)
@@ -188,7 +190,7 @@ def _forecast(service: Service, name: str) -> Forecast | None:
 
 @router.get("/endings", responses=sent(EndingList, "Tolerances that would end the study."))
 async def endings(service: ServiceOf, name: str) -> Response:
-    """The tolerance that would end the study now, proved, and about what smaller ones take."""
+    """The tolerance that would end the study now (proved), and what smaller ones would take."""
     return answer(await service.queues.slow(_endings, service, name))
 
 
@@ -212,14 +214,15 @@ async def chances(
     service: ServiceOf,
     name: str,
     false_share: Annotated[
-        float, Query(gt=0, lt=1, description="Largest share of wrong arms to expect of `flagged`.")
+        float,
+        Query(gt=0, lt=1, description="The largest expected share of wrong arms in `flagged`."),
     ] = FALSE_SHARE,
-    seed: Annotated[int, Query(ge=0, le=BIGGEST, description="Of the random draws.")] = 0,
+    seed: Annotated[int, Query(ge=0, le=BIGGEST, description="The seed of the random draws.")] = 0,
     form: Annotated[Literal["json", "csv"], Query(description="Which format.")] = "json",
 ) -> Response:
     """How likely each arm is to stand out: estimates, not the certificate.
 
-    Those of a study that goes on may be some seconds old, if they took long.
+    Those of a running study may be some seconds old, if they are slow to compute.
     """
     found = await service.queues.slow(_chances, service, name, false_share, seed)
     if form == "json":
@@ -255,9 +258,9 @@ async def failures(
 
 
 def list_items(study: Study, positions: Sequence[int], largest: int = LARGEST) -> ItemList:
-    """The items at these positions, in this order, as far as they fit; others are `left`.
+    """The items at these positions, in order, as many as fit; others are `left`.
 
-    A position without an item, or beyond the last arm, is passed over.
+    Positions without an item, or beyond the last arm, are skipped.
     """
     arms = study.arms
     wanted = [place for place in dict.fromkeys(positions) if place < len(arms)]

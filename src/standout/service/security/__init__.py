@@ -1,1 +1,1 @@
-"""Who may do what, and how much: what every request passes before it is looked at."""
+"""Authentication, permissions and limits, which every request passes first."""

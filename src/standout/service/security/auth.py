@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 LOGIN_COOKIE = "standout_session"
 SAFE_LOGIN_COOKIE = f"__Host-{LOGIN_COOKIE}"
-"""The same by HTTPS: a browser takes it from no other host and sends it to no other."""
+"""The same over HTTPS: a browser accepts it only from this host and sends it only there."""
 FRESH = 0.5
-"""Seconds until the tokens are read again. A stream looks again as often: a revoked token
-works for at most twice as long."""
+"""Seconds until the tokens are read again. Streams check as often, so a revoked token works for
+at most twice as long."""
 
 _RATER = re.compile(r"([0-9A-Za-z_-]{12})\.([0-9a-f]{32})")
 _SIGNED = re.compile(rf"\s*({'|'.join(Role)})\s*:", re.IGNORECASE)
@@ -46,9 +46,9 @@ _SIGNED = re.compile(rf"\s*({'|'.join(Role)})\s*:", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Identity:
-    """Who is asking: `study` is the only one they may use, if not None.
+    """The caller; `study` is the only study that they may use, if not None.
 
-    `rater` tells the people apart who share a rater's token.
+    `rater` distinguishes the people who share a rater's token.
     """
 
     role: Role
@@ -58,22 +58,22 @@ class Identity:
 
     @property
     def name(self) -> str:
-        """Under which name their tickets and rewards are kept."""
+        """The worker's name of their tickets and rewards."""
         parts = [str(self.role), self.token or "local"]
         if self.rater:
             parts.append(self.rater)
         return ":".join(parts)
 
     def signs(self, given: str | None) -> str:
-        """The name under which something is kept: its own, or a free one that was given.
+        """The worker's name for a request: its own, or the given free one.
 
-        Raises `AccessError` for one that reads like another token's.
+        Raises `AccessError` for a name that looks like another token's.
         """
         if not given or given == self.name:
             return self.name
         if _SIGNED.match(given):
             raise AccessError(
-                f"the worker {given[:40]!r} reads like a token's own name; choose another"
+                f"the worker {given[:40]!r} looks like the name of a token; choose another"
             )
         return given
 
@@ -99,12 +99,12 @@ def login_of(cookies: dict[str, str]) -> str:
 
 
 def rater_cookie(who: Identity) -> str:
-    """The cookie in which a browser keeps who rates with this token."""
+    """The name of the cookie that identifies a rater of this token."""
     return f"standout_rater_{who.token or 'local'}"
 
 
 class Gate:
-    """Knows the tokens, as they were at most `FRESH` seconds ago."""
+    """The tokens, at most `FRESH` seconds old."""
 
     def __init__(self, settings: Settings, studies: OpenStudies, queues: Queues) -> None:
         self._studies, self._queues = studies, queues
@@ -122,7 +122,7 @@ class Gate:
         self.identities = Buckets(settings.new_raters_per_hour / 3600, settings.new_raters_at_once)
 
     async def _refresh(self) -> None:
-        """Read the tokens if they are old: once for all requests that wait for it."""
+        """Read the tokens if they are old, once for all waiting requests."""
         if time.monotonic() - self._read_at < FRESH:
             return
         if self._reading is None:
@@ -149,7 +149,7 @@ class Gate:
         self._read_at = begin
 
     def forget(self) -> None:
-        """Read the tokens again before the next request, also if they are being read."""
+        """Read the tokens again before the next request, even if a read is in progress."""
         self._read_at = -FRESH
         self._reading = None
 
@@ -184,9 +184,9 @@ class Gate:
         return time.monotonic() + self._behind
 
     async def identify(self, headers: dict[str, str]) -> Identity | None:
-        """Who sends a request with these headers; None when a token is needed and none is there.
+        """The sender of a request with these headers; None if a token is needed and missing.
 
-        A token that does not hold is refused, also where none is needed.
+        An invalid token is refused, even if none is needed.
         """
         cookies = cookies_of(headers) if "cookie" in headers else {}
         kind, _, text = headers.get("authorization", "").partition(" ")
@@ -202,16 +202,16 @@ class Gate:
         return found if found is None else self._with_rater(found, cookies)
 
     def _with_rater(self, who: Identity, cookies: dict[str, str]) -> Identity:
-        """The identity with the rater of its browser, if that was issued here."""
+        """The identity with the rater of its browser, if this service issued it."""
         match = _RATER.fullmatch(cookies.get(rater_cookie(who), ""))
         if match is None or not hmac.compare_digest(self._signature(who, match[1]), match[2]):
             return who
         return replace(who, rater=match[1])
 
     def new_rater(self, who: Identity, address: str) -> tuple[Identity, str]:
-        """A rater of this token, with what its browser keeps to be known again.
+        """A new rater of this token, with the cookie for its browser.
 
-        Raises `ApiError` where an address has had too many of one token.
+        Raises `ApiError` if an address has had too many raters of one token.
         """
         if who.role is Role.RATER:
             check_rate((self.identities, f"{who.token} {address}"))
@@ -219,17 +219,16 @@ class Gate:
         return replace(who, rater=rater), f"{rater}.{self._signature(who, rater)}"
 
     def _signature(self, who: Identity, rater: str) -> str:
-        """Of a rater's id, by what only the store knows of its token.
+        """The signature of a rater's id, by a secret of its token.
 
-        Without a token all here are owners, who may tell what they like: there is
-        nothing to forge.
+        Without tokens every user is an owner, so there is nothing to forge.
         """
         kept = self._kept.get(who.token or "")
         key = self._studies.place if kept is None else kept.hash
         return hmac.new(key.encode(), f"rater {rater}".encode(), "sha256").hexdigest()[:32]
 
     async def _is_open(self, headers: dict[str, str]) -> bool:
-        # What a proxy passes on comes from elsewhere, though its connection is local.
+        # A request through a proxy comes from elsewhere, although the connection is local.
         if not self._may_be_open or "forwarded" in headers or "x-forwarded-for" in headers:
             return False
         await self._refresh()
@@ -243,7 +242,7 @@ def unauthorized(message: str, headers: dict[str, str] | None = None) -> ApiErro
 
 
 def token_needed(headers: dict[str, str] | None = None) -> ApiError:
-    """The 401 for a request without a token: what to send, and who makes one."""
+    """The 401 for a request without a token: what to send, and who creates tokens."""
     return unauthorized(
         "a token is needed: send Authorization: Bearer TOKEN; "
         "the owner makes one with `standout token create`",
@@ -252,7 +251,7 @@ def token_needed(headers: dict[str, str] | None = None) -> ApiError:
 
 
 async def identify(request: Request) -> Identity | None:
-    """Who sends this request; found out once."""
+    """The sender of this request; determined once."""
     state = request.scope.setdefault("state", {})
     if "identity" not in state:
         headers = headers_of(request.scope)
@@ -299,7 +298,7 @@ ANSWERERS = (Role.OWNER, Role.WORKER, Role.RATER)
 Owner = Annotated[Identity, allow(Role.OWNER)]
 Looker = Annotated[Identity, allow(*LOOK)]
 Reader = Annotated[Identity, allow(*LOOK, Role.WORKER)]
-"""Who may see how a study stands."""
+"""Who may see the state of a study."""
 Measurer = Annotated[Identity, allow(Role.OWNER, Role.WORKER)]
 Answerer = Annotated[Identity, allow(*ANSWERERS)]
 """Who may use the rating page."""

@@ -1,4 +1,4 @@
-"""What every request passes first: names, origins, sizes; and what every answer carries."""
+"""The checks that every request passes first, and the headers of all answers."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ _ALWAYS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-    # What a study says now is old in a second; files that stay say so themselves.
+    # The state of a study is old in a second; permanent files set their own header.
     "Cache-Control": "no-store",
 }
 _ALWAYS_RAW = [(name.lower().encode(), value.encode()) for name, value in _ALWAYS.items()]
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "TRACE")
 FOR_ANYBODY = ("/login", "/logout")
-"""What may be sent something without a token."""
+"""Addresses that accept a body without a token."""
 _JSON_LIKE = ("application/json",)
 _FORM = "application/x-www-form-urlencoded"
 
 
 def add_security(headers: list[tuple[bytes, bytes]]) -> None:
-    """Add what is missing to an answer's headers, as ASGI has them."""
+    """Add missing security headers to an answer's headers, in ASGI's form."""
     given = {name for name, _ in headers}
     headers.extend([pair for pair in _ALWAYS_RAW if pair[0] not in given])
 
@@ -81,7 +81,7 @@ def check_host(settings: Settings, headers: dict[str, str]) -> None:
 
 
 def check_origin(settings: Settings, method: str, headers: dict[str, str]) -> None:
-    """Refuse to change anything for a page of another site."""
+    """Refuse changes by a page of another site."""
     if method in SAFE_METHODS:
         return
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
@@ -96,17 +96,17 @@ def check_origin(settings: Settings, method: str, headers: dict[str, str]) -> No
     if usual is None or not theirs[0]:
         raise _foreign()
     is_same = theirs[0] == ours[0] and (theirs[1] or usual) == (ours[1] or usual)
-    # A proxy may call us by another name than its own.
+    # A proxy may use another host name than its own.
     if not is_same and theirs[0] not in {name.lower() for name in settings.allow_hosts}:
         raise _foreign()
 
 
 def _foreign() -> ApiError:
-    return ApiError(403, "requests from pages of other sites change nothing here")
+    return ApiError(403, "requests from pages of other sites may not change anything")
 
 
 def check_content(path: str, method: str, headers: dict[str, str]) -> None:
-    """Take JSON only: a form of another site cannot send it. Logging in takes a form too."""
+    """Accept JSON only, because a form of another site cannot send it; login accepts a form."""
     if method in SAFE_METHODS or headers.get("content-length", "") == "0":
         return
     if "content-length" not in headers and "transfer-encoding" not in headers:
@@ -127,13 +127,13 @@ _CLOSE = {"Connection": "close"}
 
 
 class Guard:
-    """The outermost layer: nothing gets out without its headers, nothing in unseen."""
+    """The outermost layer: it adds headers to all answers and checks all requests."""
 
     def __init__(self, app: ASGIApp, settings: Settings, gate: Gate) -> None:
         self.app, self.settings, self.gate = app, settings, gate
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let one request through, or answer it here."""
+        """Pass one request on, or answer it here."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -150,7 +150,7 @@ class Guard:
             # 500, after which clients do not retry.
             if answer.has_begun:
                 raise
-            ended = UncertainError("the server ended before it was known")
+            ended = UncertainError("the server ended before the outcome was known")
             await translate(ended).response()(scope, receive, answer.send)
         except ClientDisconnect:
             pass  # The client is gone.
@@ -173,7 +173,7 @@ class Guard:
         check_content(path, method, found)
         if method in SAFE_METHODS:
             return receive
-        # Who asks is found out before anything long is read.
+        # The caller is identified before a long body is read.
         identity: Identity | None = await self.gate.identify(found)
         scope.setdefault("state", {})["identity"] = identity
         if identity is None and path not in FOR_ANYBODY:
@@ -204,7 +204,7 @@ async def _drain(receive: Receive, most: int) -> None:
 
 
 def _too_large(most: int) -> ApiError:
-    # The rest of the body is not read, so the connection is of no more use.
+    # The rest of the body is not read, so the connection cannot be reused.
     return ApiError(413, f"the request is larger than {most:,} bytes", headers=_CLOSE)
 
 
@@ -217,12 +217,12 @@ def _limited(receive: Receive, most: int, seconds: float) -> Receive:
     async def read() -> Message:
         nonlocal seen, is_read
         if is_read:
-            return await receive()  # Waits for the client to go away, for as long as it likes.
+            return await receive()  # Waits without a limit for the client to disconnect.
         try:
             async with asyncio.timeout_at(deadline):
                 message = await receive()
         except TimeoutError:
-            # FastAPI passes on only this kind from within the reading of a body.
+            # FastAPI passes on only this exception while it reads a body.
             text = f"the request did not arrive within {seconds:g} s"
             raise HTTPException(408, text, headers=_CLOSE) from None
         seen += len(message.get("body", b""))
@@ -235,7 +235,7 @@ def _limited(receive: Receive, most: int, seconds: float) -> Receive:
 
 
 class _Answer:
-    """An answer on its way out: headers are added, and one line is logged."""
+    """An answer: adds headers, and logs one line."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self._scope, self._send = scope, send
@@ -244,7 +244,7 @@ class _Answer:
 
     @property
     def has_begun(self) -> bool:
-        """Whether the client has been told a status."""
+        """Whether a status was sent to the client."""
         return self._status != 0
 
     async def send(self, message: Message) -> None:
@@ -254,7 +254,7 @@ class _Answer:
         await self._send(message)
 
     def write_log(self) -> None:
-        """Who asked for what; no query, no header and no body, where secrets might be."""
+        """Log caller and request, without query, headers and body, which may contain secrets."""
         if not access.isEnabledFor(logging.INFO):
             return
         identity = self._scope.get("state", {}).get("identity")

@@ -1,4 +1,4 @@
-"""How much of what one caller gets: requests per second."""
+"""Limits on the requests per second of a caller."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from standout.service.errors import ApiError
 from standout.service.open_studies import Recent
 
 MOST_CALLERS = 10_000
-"""Callers remembered; the one not seen for longest is forgotten."""
+"""The largest number of callers in memory; the least recent is forgotten."""
 
 
 class Buckets:
-    """A bucket of requests per caller, filled at a steady rate.
+    """A token bucket per caller, filled at a steady rate.
 
     >>> buckets = Buckets(rate=2.0, burst=3, clock=lambda: 0.0)
     >>> [buckets.take("me") for _ in range(4)]
@@ -29,7 +29,7 @@ class Buckets:
         self._levels = Recent[str, tuple[float, float]](MOST_CALLERS)
 
     def take(self, caller: str) -> float:
-        """Take one request out; 0, or the seconds until there is one."""
+        """Take one request; return 0, or the seconds until one is available."""
         now = self._clock()
         level, seen = self._levels.get(caller) or (self.burst, now)
         level = min(self.burst, level + (now - seen) * self.rate)

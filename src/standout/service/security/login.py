@@ -1,4 +1,4 @@
-"""Logging in with a token, for pages: the browser keeps a login where no script reads it."""
+"""Login with a token, for pages: the browser keeps a cookie that no script can read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WEEKS = 4 * 7 * 86400
 
 
 async def _fields(request: Request) -> tuple[dict[str, str], bool]:
-    """What was sent, as JSON or by a form, and whether it was a form."""
+    """The fields of a request in JSON or from a form, and whether it was a form."""
     body = await request.body()
     is_form = "form" in request.headers.get("content-type", "")
     try:
@@ -36,14 +36,14 @@ async def _fields(request: Request) -> tuple[dict[str, str], bool]:
 
 
 def _here(target: str) -> str:
-    """Where to go next: never to another site."""
+    """A safe target of a redirect: never another site."""
     is_path = target.startswith("/") and not target.startswith(("//", "/\\"))
     return target if is_path and target.isprintable() and target.isascii() else "/"
 
 
 def keep_cookie(response: Response, request: Request, name: str, value: str, seconds: int) -> None:
-    """Leave something with the browser, where no script reads it and no other site sends it."""
-    # By HTTPS, also through a proxy that is believed, it goes back only so.
+    """Set a cookie that no script can read and no other site can send."""
+    # Set Secure if the request came over HTTPS, directly or through a trusted proxy.
     secure = request.url.scheme == "https"
     response.set_cookie(
         name, value, max_age=seconds, httponly=True, samesite="strict", secure=secure
@@ -51,7 +51,7 @@ def keep_cookie(response: Response, request: Request, name: str, value: str, sec
 
 
 async def sign_in(response: Response, request: Request, service: Service, token: str) -> Response:
-    """Begin a login for the token of this id, and leave it with the browser."""
+    """Begin a login for the token of this id, and set its cookie."""
     text = await service.queues.quick(service.studies.begin_login, token, _WEEKS)
     service.gate.forget()
     name = SAFE_LOGIN_COOKIE if request.url.scheme == "https" else LOGIN_COOKIE
@@ -61,7 +61,7 @@ async def sign_in(response: Response, request: Request, service: Service, token:
 
 @router.post("/login")
 async def login(request: Request, service: ServiceOf) -> Response:
-    """Take a token (`token`, as JSON or from a form; `next` is where to go) for a login."""
+    """Exchange a token (`token`, as JSON or from a form; `next` is the target) for a login."""
     caller = request.client.host if request.client else "-"
     check_rate((service.gate.logins, caller))
     fields, is_form = await _fields(request)
