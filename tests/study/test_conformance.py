@@ -335,6 +335,22 @@ def test_snapshots_are_a_cache(place: str, monkeypatch: pytest.MonkeyPatch) -> N
             assert again.verify().problems == ()
 
 
+def test_a_large_batch_makes_a_snapshot(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else to open a study of a few large tables would count all their rewards again."""
+    monkeypatch.setattr("standout.study.transaction.SNAPSHOT_ROWS", 100)
+    with make(place) as study:
+        for events in (2, 4):
+            study.tell_many([(arm, MEANS[arm]) for arm in ARMS for _ in range(10)])
+            assert study.memory._kept == (None if events == 2 else events - 2)
+            study.tell_many([(arm, MEANS[arm]) for arm in ARMS for _ in range(10)])
+            assert study.memory._kept == events
+        with Study.open(place) as again:
+            assert again.memory._kept == 4
+            again.tell(arm="ash", reward=0.0)
+            assert again.memory._kept == 4
+            assert again.verify().problems == ()
+
+
 def test_memory_of_another_past_is_dropped(place: str) -> None:
     """A store whose events are not those in memory is read again: it was restored meanwhile."""
     study, other = make(place), Study.open(place)

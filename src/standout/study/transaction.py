@@ -42,8 +42,9 @@ from standout.study.storage.store import Store
 
 T = TypeVar("T")
 
-SNAPSHOT_EVENTS = 1_000
-"""Events after which a new snapshot is written; opening a study folds at most about so many."""
+SNAPSHOT_EVENTS, SNAPSHOT_ROWS = 1_000, 20_000
+"""Events, or rewards and tickets, after which a new snapshot is written: to open a study folds
+about so many at most."""
 
 
 class Memory:
@@ -55,6 +56,8 @@ class Memory:
         self._state: StudyState | None = None
         self._kept: int | None = None
         """The last event of the newest snapshot, as far as this memory goes on from it."""
+        self._rows = 0
+        """How many rewards and tickets that snapshot has."""
         self._is_rehearsed = False
         self._reader: Session | None = None
         self.created = 0.0
@@ -88,7 +91,7 @@ class Memory:
 
     def forget(self) -> None:
         """Drop the state; the next transaction loads it."""
-        self._state = self._kept = None
+        self._state, self._kept, self._rows = None, None, 0
 
     def rehearse(self) -> None:
         """Compile or load the kernels that a write needs, before a transaction holds the lock."""
@@ -100,14 +103,19 @@ class Memory:
         """Append events that the state has folded already, and a snapshot if one is due."""
         session.append(self.key, events)
         state = self._state
-        if state is not None and state.number - (self._kept or 0) >= SNAPSHOT_EVENTS:
+        if state is not None and self._is_snapshot_due(state):
             self._keep(session, state)
+
+    def _is_snapshot_due(self, state: StudyState) -> bool:
+        events, rows = state.number - (self._kept or 0), _rows_of(state) - self._rows
+        return events >= SNAPSHOT_EVENTS or rows >= SNAPSHOT_ROWS
 
     def _keep(self, session: Session, state: StudyState) -> None:
         """Write a snapshot; where another process has written one, load that one next time."""
         packed = snapshot.pack(state)
         if session.put_snapshot(self.key, state.number, self._kept, packed.state, packed.part):
             self._kept, state.packed = state.number, packed.ends
+            self._rows = _rows_of(state)
         else:
             self.forget()
 
@@ -138,7 +146,7 @@ class Memory:
         last = next(session.events(self.key, number, number), None)
         if last is None or state.number != number or last.digest != state.head:
             return None
-        self._kept = number
+        self._kept, self._rows = number, _rows_of(state)
         return state
 
     # Transactions ----------------------------------------------------------------
@@ -265,6 +273,10 @@ class Memory:
                     yield session
                 finally:
                     self._reader = None
+
+
+def _rows_of(state: StudyState) -> int:
+    return state.ledger.size + state.tickets.size
 
 
 def _rehearse(state: StudyState) -> None:
