@@ -16,7 +16,7 @@ from standout.errors import ArmNameWarning, ProblemError, shown
 
 
 def check_arms(arms: Sequence[object]) -> tuple[str, ...]:
-    """Arm names as a tuple of distinct texts, or say which one is not."""
+    """Arm names as a tuple of distinct texts; raises an error that names an invalid one."""
     names = tuple(str(arm) for arm in arms)
     if len(set(names)) != len(names):
         seen: set[str] = set()
@@ -41,7 +41,7 @@ def label_of(arm: Any) -> Any:
 
 
 def labels_of(arms: Iterable[Any]) -> tuple[Any, ...]:
-    """All arms in plain Python; warns of the texts that had blanks at their ends."""
+    """All arms in plain Python; warns if texts had blanks at their ends."""
     given = list(arms)
     labels = tuple(label_of(arm) for arm in given)
     trimmed = [arm for arm in given if isinstance(arm, str) and arm != arm.strip()]
@@ -58,7 +58,7 @@ def labels_of(arms: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def warn_trimmed(names: Sequence[str]) -> None:
-    """Say that names had blanks at their ends, with an example."""
+    """Warn that names had blanks at their ends, with an example."""
     count = len(set(names))
     what = "1 name of an arm has" if count == 1 else f"{count:,} names of arms have"
     warnings.warn(

@@ -1,4 +1,4 @@
-"""Which tolerance would end a run now: proved from the intervals as they are."""
+"""The tolerance that would end a run now, proved from the current intervals."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _FIGURES = 2
 
 
 def least_tolerance(state: State) -> float:
-    """The least tolerance at which the intervals decide every arm, rounded up to two figures.
+    """The smallest tolerance at which the intervals decide every arm, rounded up to two digits.
 
-    An arm is decided when its interval overlaps the threshold's by no more than the
-    tolerance: so that of an arm is the smaller of its overlaps from above and from below
-    (with two sides: it stands out on one, or is normal on both), and that of all the
-    largest. Infinite while an interval that it takes is open; 0 where all is decided.
-    What it would decide is right for that tolerance, as for any, whenever it is chosen.
+    An arm is decided when its interval overlaps the threshold's by at most the tolerance. So an arm
+    needs the smaller of its overlaps from above and from below (with two sides: it stands out on
+    one, or is normal on both), and the result is the largest over all arms. It is infinite while an
+    interval that it needs is unbounded, and 0 if every arm is decided. The verdicts are right for
+    that tolerance, as for any, even if it is chosen after looking.
     """
     left = state.verdict == Verdict.UNDECIDED
     if not left.any():
@@ -39,7 +39,7 @@ def least_tolerance(state: State) -> float:
 
 
 def _needed(state: State) -> Floats:
-    """For each arm the least tolerance at which it is decided."""
+    """The smallest tolerance that decides each arm."""
     lower_ends = state.bounds[:, THRESHOLD_LOWER, None]
     upper_ends = state.bounds[:, THRESHOLD_UPPER, None]
     outlier = (upper_ends - state.lower).min(axis=0)
@@ -48,7 +48,7 @@ def _needed(state: State) -> Floats:
 
 
 def _decided(state: State, tolerance: float) -> Flags:
-    """Which arms a tolerance decides, in the words of the stop rule."""
+    """Which arms a tolerance decides, by the stopping rule."""
     sides = zip(state.bounds, state.factors, strict=True)
     slip = np.array([bounds_rounding(bounds, factor) for bounds, factor in sides])[:, None]
     above = state.lower > state.bounds[:, THRESHOLD_UPPER, None] - tolerance + slip
@@ -57,7 +57,7 @@ def _decided(state: State, tolerance: float) -> Flags:
 
 
 def rounded_up(number: float) -> float:
-    """The next number of two significant figures.
+    """The next larger number with two significant digits.
 
     >>> rounded_up(0.01234), rounded_up(0.5), rounded_up(0.0)
     (0.013, 0.5, 0.0)

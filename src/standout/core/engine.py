@@ -1,13 +1,12 @@
-"""The loop body that simulations, live runs and hand-stepping share.
+"""The loop body that simulations, live runs and single steps share.
 
-count = begin_round(spec, state, room, rng)   which arms, how often each
-observe(spec, state, arm, reward)             for every reward
-end_round(spec, state)                        intervals, threshold, verdicts
-state.counters[UNDECIDED] == 0                decided?
+    count = begin_round(spec, state, room, rng)   which arms, how often each
+    observe(spec, state, arm, reward)             for every reward
+    end_round(spec, state)                        intervals, threshold, verdicts
+    state.counters[UNDECIDED] == 0                decided?
 
-What should be impossible is refused here and never carried along to a verdict:
-a rule that names an arm which does not exist (IndexError), an interval of an
-arm or of the threshold that is empty or not a number (ValueError).
+Impossible states are refused here and never lead to a verdict: a rule that names a missing arm
+(IndexError), or an interval that is empty or not a number (ValueError).
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ _NORMAL = int(Verdict.NORMAL)
 _OUTLIER = int(Verdict.OUTLIER)
 _Reading = tuple[Floats, Floats, Floats, float, float, float]
 choose = dispatch(lambda spec: rule_of(spec.rule))
-"""Write the arms to pull into `state.chosen`, give their number; of (spec, state, rng)."""
+"""Write the arms to pull into `state.chosen` and return their number; of (spec, state, rng)."""
 
 
 @part()
@@ -71,7 +70,7 @@ def _guess_no_chances(spec: Spec, state: State) -> None:
 
 _guess_chances = dispatch(lambda spec: guess_chances if spec.learns else _guess_no_chances)
 _FEW = 12
-"""Changed intervals up to which moving single values beats sorting again."""
+"""Up to this many changed intervals, moving single values is faster than sorting."""
 
 
 @inlined("rule", "interval")
@@ -94,7 +93,7 @@ def begin_round(spec: Spec, state: State, room: int, rng: np.random.Generator) -
         for j in range(count):
             if not 0 <= state.chosen[j] < spec.n_arms:
                 raise IndexError("a rule chose an arm that does not exist")
-            # Rewards from before the run are no reason for longer rounds.
+            # Rewards from before the run must not lengthen rounds.
             pulls = min(state.pulls[state.chosen[j]], state.counters[PULLS])
             grown = int(spec.growth * pulls)
             state.amount[j] = max(spec.batch, grown)
@@ -126,7 +125,7 @@ def observe(spec: Spec, state: State, arm: int, reward: float) -> None:
 
 @inlined()
 def touch(state: State, arm: int, rewards: int) -> None:
-    """Note that an arm has had `rewards` more rewards, and so a new interval to come."""
+    """Note that an arm has `rewards` more rewards and needs a new interval."""
     state.counters[PULLS] += rewards
     if not state.is_touched[arm]:
         state.is_touched[arm] = True
@@ -136,14 +135,14 @@ def touch(state: State, arm: int, rewards: int) -> None:
 
 @inlined("interval")
 def end_round(spec: Spec, state: State) -> None:
-    """Bring intervals, threshold and verdicts up to date with the rewards of a round."""
+    """Update intervals, threshold and verdicts after the rewards of a round."""
     _refresh(spec, state)
     state.counters[ROUNDS] += 1
 
 
 @inlined("interval")
 def refresh(spec: Spec, state: State) -> None:
-    """Bring intervals, threshold and verdicts up to date with what is known."""
+    """Update intervals, threshold and verdicts."""
     _refresh(spec, state)
 
 
@@ -157,7 +156,7 @@ def judge(spec: Spec, state: State) -> None:
 def _refresh(spec: Spec, state: State) -> None:
     few = state.counters[TOUCHED] <= _FEW
     while state.counters[TOUCHED] > 0:
-        # An arm leaves the list when its interval is in: one that is refused stays on it.
+        # An arm leaves the list when its interval is stored; a refused one stays.
         arm = state.touched[state.counters[TOUCHED] - 1]
         lower, upper = arm_interval(spec, state, arm)
         for side in range(len(state.signs)):
@@ -175,7 +174,7 @@ def _refresh(spec: Spec, state: State) -> None:
 
 @inlined("interval")
 def _update_thresholds(spec: Spec, state: State, sort: bool) -> None:
-    """Bring each side's threshold up to date, with its sorted ends where they need it."""
+    """Update each side's threshold, with sorted ends if needed."""
     for side in range(len(state.signs)):
         if sort:
             sort_ends(state, side)
@@ -197,8 +196,8 @@ def _set_interval(
     if spec.intersects:
         joint_lower = max(lower, old_lower)
         joint_upper = min(upper, old_upper)
-        # An empty intersection means that some interval has failed already; the
-        # guarantee is void for this run, so go on from the newest interval alone.
+        # An empty intersection means that an interval has failed; the guarantee is void
+        # for this run, so continue with the newest interval alone.
         if joint_lower <= joint_upper:
             lower, upper = joint_lower, joint_upper
     state.lower[side, arm] = lower
@@ -213,14 +212,14 @@ def _set_interval(
 
 @hot_part()
 def _update_verdicts(spec: Spec, state: State) -> None:
-    """Certify each arm whose interval lies apart from the threshold's on every side.
+    """Certify each arm whose interval is disjoint from the threshold's on every side.
 
-    An arm exactly on the threshold, up to rounding, does not stand out, so that an interval
-    may touch the threshold's from below. With a tolerance they may overlap by that
-    much: an arm so near the threshold may go either way, and goes by its estimate.
+    An arm exactly on the threshold, up to rounding, does not stand out, so an interval may touch
+    the threshold's from below. With a tolerance they may overlap by that much: for an arm so near
+    the threshold either verdict is right, and its estimate decides.
     """
-    # Nothing in the loop branches, and what is the same for all arms is read before it, so
-    # that the compiler looks at several arms at once. One side alone is the first and the last.
+    # The loop has no branches and reads constants before it, so that the compiler can use
+    # vector instructions. A single side is both the first and the last.
     first = _reading(spec, state, 0)
     last = _reading(spec, state, len(state.signs) - 1)
     verdict = state.verdict
@@ -254,7 +253,7 @@ def _reading(spec: Spec, state: State, side: int) -> _Reading:
 
 @hot_part()
 def _side_verdict(reading: _Reading, arm: int) -> int:
-    """The verdict on an arm as far as one side goes."""
+    """The verdict on an arm from one side."""
     lower, upper, estimate, bottom, top, middle = reading
     below = upper[arm] <= bottom
     above = (lower[arm] > top) & ((estimate[arm] > middle) | (not below))
@@ -263,9 +262,9 @@ def _side_verdict(reading: _Reading, arm: int) -> int:
 
 @kernel("interval")
 def best_guess(spec: Spec, state: State, guess: Flags) -> None:
-    """The answer if one had to be given now: certified arms as such, others by estimate.
+    """The answer if it had to be given now: verdicts, and estimates for undecided arms.
 
-    It changes nothing that a rule or a verdict looks at.
+    It changes nothing that a rule or a verdict depends on.
     """
     _guess_chances(spec, state)
     for arm in range(spec.n_arms):

@@ -1,4 +1,4 @@
-"""A run played on from where it is, to see about how many pulls are left."""
+"""A simulation of a run from its current state, to estimate the pulls left."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ FARTHEST = 1000
 """A run that would take this many times its pulls so far has no useful forecast."""
 SECONDS = 0.5
 PLAYS = 11
-"""How often a range plays on, time allowing; fewer than `FEWEST` make no range."""
+"""The number of simulations for an interval, time permitting; `FEWEST` are needed."""
 FEWEST = 3
 SMALLER = (0.5, 0.25, 0.1)
-"""Parts of the tolerance that would end it now whose pulls are looked into."""
+"""Tolerances to simulate, as shares of the one that would end the run now."""
 _STEP = 2_000_000
-"""Pulls that are played between two looks at the clock."""
+"""Pulls between two checks of the clock."""
 _DRAWS = 64
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Rewards that stand for those to come: each arm's, one after the other.
+    """Rewards from which future ones are drawn, arm after arm.
 
-    `starts` and `sizes` say where an arm's are; `shifts` bring their mean to the arm's
-    estimate, and `spread` is the standard deviation of one reward.
+    `starts` and `sizes` locate an arm's rewards; `shifts` move their mean to the arm's estimate,
+    and `spread` is the standard deviation of one reward.
     """
 
     values: Floats
@@ -46,7 +46,7 @@ class Pool:
 
 
 def pool_of(state: State, arms: Ints, rewards: Floats) -> Pool:
-    """A pool of rewards that were seen; `arms` has the arm of each."""
+    """A pool of recorded rewards; `arms` has the arm of each."""
     n_arms = len(state.pulls)
     sizes = np.bincount(arms, minlength=n_arms).astype(np.int64)
     means = np.bincount(arms, weights=rewards, minlength=n_arms) / np.maximum(sizes, 1)
@@ -60,7 +60,7 @@ def pool_of(state: State, arms: Ints, rewards: Floats) -> Pool:
 
 
 def pool_like(spec: Spec, state: State) -> Pool:
-    """A pool for a run that kept no rewards: normal ones, of each arm's own variance."""
+    """A pool for a run without recorded rewards: normal ones, with each arm's variance."""
     n_arms = len(state.pulls)
     variances = np.zeros(n_arms)
     _write_variances(spec, state, variances)
@@ -82,14 +82,14 @@ def _write_variances(spec: Spec, state: State, found: Floats) -> None:
 
 
 class Forecaster:
-    """All that playing on needs, of one moment; `room` is what the budget leaves."""
+    """The data for simulations from one moment; `room` is what the budget leaves."""
 
     def __init__(self, spec: Spec, state: State, pool: Pool, room: float = math.inf) -> None:
         self.spec, self.state, self.pool, self.room = spec, state, pool, room
 
     @staticmethod
     def is_early(state: State) -> bool:
-        """Whether too little is known to play on: arms without a reward, or no round yet."""
+        """Whether too little is known: arms without a reward, or no complete round."""
         return bool(state.counters[ROUNDS] == 0 or (state.pulls == 0).any())
 
     def play(
@@ -100,10 +100,11 @@ class Forecaster:
         is_shaken: bool = False,
         tolerance: float | None = None,
     ) -> int | None:
-        """Play on until decided, and give the pulls; None when that takes too long.
+        """Simulate until decided, and return the pulls; None if this takes too long.
 
-        `is_shaken`: with means as they may be, each off by its own standard error, in
-        place of the estimates. `tolerance` is another one than the run's.
+        `is_shaken`: each mean is shifted by a random error of its standard error. `tolerance`
+            replaces the
+        run's.
         """
         spec = self.spec if tolerance is None else with_tolerance(self.spec, tolerance)
         rng = np.random.default_rng(seed)
@@ -114,7 +115,7 @@ class Forecaster:
             off = rng.normal(0.0, 1.0, n_arms) * self.pool.spread / np.sqrt(state.pulls)
             shifts = shifts + off
         begin = int(state.counters[PULLS])
-        # Earlier rewards, too: they are no pulls of this run, but say how long a way is long.
+        # Includes earlier rewards: they are no pulls of this run, but set the scale of its length.
         had = int(state.pulls[np.isfinite(state.costs)].sum())
         limit = begin + FARTHEST * (had + n_arms)
         deadline = time.monotonic() + seconds
@@ -135,12 +136,12 @@ class Forecaster:
         fast_forward(spec, state, pool.values, pool.starts, pool.sizes, shifts, limit, rounds, rng)
 
     def _load(self) -> None:
-        """Loading compiled code may take longer than playing."""
+        """Compile first, because loading code may take longer than a simulation."""
         rng = np.random.default_rng(0)
         self._forward(self.spec, copy_state(self.state), self.pool.shifts, 0, rng)
 
     def forecast(self, seed: int = 0) -> Forecast | None:
-        """Play on several times with shaken means; a play that takes too long counts as long."""
+        """Several simulations with shifted means; one that takes too long counts as long."""
         self._load()
         deadline = time.monotonic() + SECONDS
         found: list[float] = []
@@ -161,7 +162,7 @@ class Forecaster:
         return Forecast(int(middle), int(low), int(high) if math.isfinite(high) else None)
 
     def endings(self, seed: int = 0) -> tuple[Ending, ...]:
-        """The tolerance that ends the run now, which is proved, and what smaller ones may take."""
+        """The tolerance that ends the run now, which is proved, and the pulls for smaller ones."""
         least = least_tolerance(self.state)
         if not 0 < least < math.inf:
             return ()

@@ -1,4 +1,4 @@
-"""The answer, read off a state."""
+"""The answer from a state."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from standout.results.interval import by_side
 
 
 def side_interval(state: State, side: int) -> Interval:
-    """A side's threshold, turned back to the rewards' own orientation."""
+    """A side's threshold, in the rewards' own orientation."""
     lower, upper = state.bounds[side, [THRESHOLD_LOWER, THRESHOLD_UPPER]].tolist()
     return Interval(-upper, -lower) if state.signs[side] < 0 else Interval(lower, upper)
 
 
 def arm_ends(state: State) -> tuple[Floats, Floats]:
-    """The ends of all arms' intervals, likewise turned back; copies."""
+    """The ends of all arms' intervals, in the rewards' own orientation; copies."""
     lower, upper = state.lower[0].copy(), state.upper[0].copy()
     return (-upper, -lower) if state.signs[0] < 0 else (lower, upper)
 
@@ -45,9 +45,9 @@ def identification(
     earlier: Any = 0,
     note: str | None = None,
 ) -> Identification:
-    """Read the answer off a state; the positions `known` were given, not pulled.
+    """The answer from a state; the means at positions `known` were given, not measured.
 
-    `earlier` are each arm's rewards from before the run, which are among its pulls there.
+    `earlier` are each arm's rewards from before the run, which are part of its pulls in the state.
     """
     sign = state.signs[0]
     lower, upper = arm_ends(state)

@@ -1,7 +1,7 @@
-"""Compilation of kernels: everything in the project that touches Numba is in this package.
+"""Compilation of kernels: all use of Numba in the project is in this package.
 
-Modules that define kernels import the decorators and `Struct` from here and nothing from
-Numba, so that a new version of Numba concerns the files of this folder alone.
+Modules with kernels import the decorators and `Struct` from here and nothing from Numba, so a new
+version of Numba affects only the files of this folder.
 """
 
 from standout.core.compile.cache import bare_code

@@ -1,9 +1,9 @@
-"""The folder that compiled kernels are cached in.
+"""The cache folder of compiled kernels.
 
-Numba's own cache looks only at the file of the compiled function, not at the
-files of the kernels it calls. Our folder is named after the code of all files that
-define kernels and their constants: a change to any of them starts a new folder, a change
-to their comments does not, and another installation of the same version finds it.
+Numba's own cache checks only the file of the compiled function, not the files of the kernels that
+it calls. Our folder is named after the code and the constants of all files that define kernels. A
+change to any of them starts a new folder; a change to a comment does not; another installation of
+the same version shares it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SHARED = tuple(
         "typing",
     )
 )
-"""What kernels are made with, and where their constants are, besides their own files."""
+"""Further files that affect compiled kernels: the compiler and the constants."""
 
 
 def kernel_code() -> dict[str, str]:
@@ -69,10 +69,10 @@ def bare_code(text: str) -> str:
 
 
 def _cache_folder() -> Path:
-    """Where this version's compiled code belongs.
+    """The folder for this version's compiled code.
 
-    Parsing the code at every start would take too long. A small file remembers the
-    answer for the current contents of the files.
+    Parsing the code at every start would be slow, so a small file caches the answer for the current
+    contents of the files.
     """
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "standout"
     code = kernel_code()
@@ -88,7 +88,7 @@ def _cache_folder() -> Path:
 
 
 def _forget_old_folders(keep: Path) -> None:
-    """Leave the newest few folders; older ones belong to files that have changed since."""
+    """Remove all but the newest few folders."""
     try:
         others = [path for path in keep.parent.glob("kernels-*") if path != keep]
         others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
@@ -99,7 +99,7 @@ def _forget_old_folders(keep: Path) -> None:
 
 
 def prepare_folder() -> Path | None:
-    """Make the folder to cache in; None where none can be made, or none is needed."""
+    """Create the cache folder; None if this is impossible, or not needed."""
     if numba.config.DISABLE_JIT:
         return None
     folder = _cache_folder()

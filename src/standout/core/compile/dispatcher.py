@@ -1,6 +1,6 @@
-"""Kernels by way of Numba's private API: less to compile, and a first start in half the time.
+"""Kernels through Numba's private API: less to compile, and a first start in half the time.
 
-Only the versions of Numba named in `versions.py` get here.
+Used only with the versions of Numba named in `versions.py`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _last_compilation = -math.inf
 
 
 def _announce_compilation() -> None:
-    """Say that something is being compiled, once for everything compiled in a row."""
+    """Report that a compilation has started, once for several in a row."""
     global _last_compilation
     before, _last_compilation = _last_compilation, time.monotonic()
     if _last_compilation - before < _PAUSE:
@@ -54,7 +54,7 @@ def _announce_compilation() -> None:
 
 
 class _Locator(_CacheLocator):  # type: ignore[misc]
-    """Tells Numba where the compiled code of a kernel is kept, and that it is never stale."""
+    """Tells Numba where the compiled code of a kernel is, and that it is never stale."""
 
     def __init__(self, function: Callable[..., Any], file: str) -> None:
         self._module, self._py_file = function.__module__, file
@@ -118,11 +118,11 @@ class _PartCache(_Cache):
 
 
 class _Kernel(CPUDispatcher):  # type: ignore[misc]
-    """Numba's dispatcher, but one that compiles less.
+    """Numba's dispatcher, with less compilation.
 
-    Numba would compile a function again for each constant that it is called with, and for
-    each value of a struct's static fields. Here a constant is a number like any other, and
-    a kernel is compiled only for the fields that it sees.
+    Numba would compile a function again for each constant argument, and for each value of a
+    struct's static fields. Here a constant is an ordinary number, and a kernel is compiled only for
+    the fields that it reads.
     """
 
     sees: tuple[str, ...] = ()
@@ -152,7 +152,7 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
             cres.library.codegen.set_env(environment.env_name, environment)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """What a call with arguments of these types is."""
+        """The type of a call with arguments of these types."""
         plain = {name: self._plain(kind) for name, kind in kws.items()}
         return super().get_call_template([self._plain(kind) for kind in args], plain)
 
@@ -165,7 +165,7 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
 
 
 class _Part(_Kernel):
-    """A kernel that runs within others; a call from Python compiles an entrance first."""
+    """A kernel that runs within others; a call from Python compiles an entry point first."""
 
     cache_class = _PartCache
     compiler_class = PartCompiler
@@ -193,12 +193,12 @@ def compile_function(
     inline: str = "never",
     **options: bool,
 ) -> Any:
-    """A dispatcher that compiles the function when it is first called.
+    """A dispatcher that compiles the function at its first call.
 
     Args:
-        function: What to compile.
+        function: The function to compile.
         sees: The detailed static fields that it is compiled for.
-        is_part: Whether kernels call it, and Python hardly ever does.
+        is_part: Whether kernels call it, and Python rarely does.
         inline: "always" to make it part of its callers before types are inferred.
         options: Other options of Numba's.
     """
@@ -216,7 +216,7 @@ def compile_function(
 
 
 class _Noting:
-    """The type of a struct that notes which of its fields are looked at."""
+    """The type of a struct that records which of its fields are read."""
 
     def __init__(self, kind: StructType) -> None:
         self._kind = kind

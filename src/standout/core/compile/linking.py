@@ -1,9 +1,8 @@
-"""How a part is kept: as intermediate code, which becomes machine code within what calls it.
+"""Parts as intermediate code, which becomes machine code within their callers.
 
-Numba makes every compiled function ready to run: it links in all that the function
-calls, optimises that and translates it to machine code, and does so again for each
-caller up to the one that Python calls. A part never runs by itself, so that all this is
-done once, for the kernel that it ends up in.
+Numba prepares every compiled function to run: it links all callees, optimises, translates to
+machine code, and repeats this for each caller up to the one that Python calls. A part never runs by
+itself, so all this is done once, for the kernel that contains it.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
     """What Numba asks to note where a function keeps its objects, once it runs."""
 
     def finalize(self) -> None:
-        """Gather the code; nothing can be added any more."""
+        """Finish the library; nothing can be added afterwards."""
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
@@ -33,7 +32,7 @@ class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
-        """Null: there is nothing that could run."""
+        """Null, because a part cannot run by itself."""
         self._ensure_finalized()
         return 0
 

@@ -23,10 +23,10 @@ from standout.core.state import Spec, State
 from standout.core.typing import FloatRows
 
 SHARE = 0.85
-"""Part of each arm's factor that follows its rewards."""
+"""Share of each arm's factor that follows its rewards."""
 _LARGE = 30.0
 KNOWN = 1e6
-"""The cost of a cell that a known mean is not in."""
+"""The cost of a cell that does not contain a known mean."""
 PLACES = 7
 BELOW, ON_LOW, INNER_LOW, MIDDLE, INNER_HIGH, ON_HIGH, ABOVE = range(PLACES)
 """Below M - d, on it, between it and M, on M, between M and M + d, on M + d, above."""
@@ -42,9 +42,9 @@ _FIRST, _LAST, _EVIDENCE = range(3)
 def find_cells(
     state: State, factor: float, tolerance: float, m1: float, m2: float, d1: float, d2: float
 ) -> tuple[int, int, int]:
-    """The cells that means with a median and a MAD in the box may have, into `cells`.
+    """Fill `cells` with the cells of means with a median and a MAD in the box.
 
-    Gives their number, and how many ranges their upper and their lower ends are in.
+    Returns their number, and the numbers of ranges of their upper and their lower ends.
     """
     uppers = lowers = count = 0
     bet = state.crossing
@@ -91,7 +91,7 @@ def find_cells(
 
 @part()
 def _put_range(ranges: FloatRows, count: int, first: float, last: float) -> int:
-    """The number of a range, added if it is not there."""
+    """The number of a range, which is added if it is missing."""
     for i in range(count):
         if ranges[i, _FIRST] == first and ranges[i, _LAST] == last:
             return i
@@ -102,7 +102,7 @@ def _put_range(ranges: FloatRows, count: int, first: float, last: float) -> int:
 
 @part()
 def find_evidence(state: State, side: int, stage: int, arm: int, uppers: int, lowers: int) -> None:
-    """At most the arm's evidence against each end of a cell, anywhere in its range."""
+    """A lower bound of the arm's evidence against each end of a cell over its range."""
     bet = state.crossing
     if state.costs[arm] == np.inf:  # Its mean is known.
         known = state.estimate[side, arm]
@@ -128,7 +128,7 @@ def find_evidence(state: State, side: int, stage: int, arm: int, uppers: int, lo
 
 @part()
 def cell_cost(spec: Spec, state: State, number: int) -> float:
-    """At most what the arm costs in a cell of the box; after `find_evidence`."""
+    """A lower bound of the arm's cost in a cell of the box; call `find_evidence` first."""
     bet = state.crossing
     evidence = 0.0
     if bet.cells[number, _UPPER] >= 0.0:

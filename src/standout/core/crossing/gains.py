@@ -26,12 +26,11 @@ from standout.core.state import Spec, State
 from standout.core.typing import Floats
 
 KAPPA = 4.0
-"""How far the bet is from the estimate: it takes a distance of two standard errors to go half
-way."""
+"""Shrinkage of the bet: at a distance of two standard errors it is half way to the estimate."""
 _NEAR = 1e-9
-"""A probability is at least so far from 0 and 1."""
+"""The smallest distance of a probability from 0 and 1."""
 _MOST_STAKE = 0.5
-"""Part of what a bet on bounded rewards holds that one reward can lose."""
+"""The largest share of the capital that one bounded reward can lose."""
 
 
 @part()

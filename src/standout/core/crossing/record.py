@@ -14,11 +14,11 @@ from standout.core.compile import Struct
 from standout.core.typing import FlagRows, FloatBlocks, FloatRows, Floats, IntRows, Ints
 
 STAGES = 3
-"""Bets that begin one after the other, each with a part of delta."""
+"""The number of bets that begin one after the other, each with a share of delta."""
 POINTS = 512
 """Points of each arm's grid; a power of two."""
 MOST_BATCHES = 256
-"""Batches that are kept of an arm. The last one stays open for ever."""
+"""The largest number of batches of an arm. The last one stays open."""
 BLOCK, WIDE_BLOCK = 8, 64
 """Points that share a minimum, for ranges of many points."""
 CELLS = 24

@@ -1,4 +1,4 @@
-"""When the stages of the crossing bet begin, and what part of delta each has."""
+"""When the stages of the crossing bet begin, and the share of delta of each."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from standout.core.crossing.tables import close_batches
 from standout.core.state import PULLS, Spec, State
 
 PARTS = (0.7, 0.2, 0.1)
-"""Part of each stage of what the crossing bet has."""
+"""Each stage's share of the crossing bet's delta."""
 _RATIO = 3.0
-"""A stage begins at so many times the pulls of the one before."""
+"""The factor of pulls from the beginning of a stage to the next."""
 LEAST_PULLS = 12.0
-"""Pulls per arm before which none begins,"""
+"""The smallest pulls per arm at the beginning of the first stage,"""
 LEAST_EVIDENCE = 2.0
-"""and nats of the plain likelihood ratio against the cheapest alternative."""
+"""and the smallest likelihood ratio against the cheapest alternative, in nats."""
 
 
 @part()

@@ -14,11 +14,11 @@ from standout.core.state import Spec, State
 from standout.core.typing import Floats
 
 _BATCH = 1.08
-"""A batch ends when an arm has so many times the pulls that it began with."""
+"""A batch ends when the arm's pulls have grown by this factor."""
 _SPAN = 4.0
 """Standard errors, as of the beginning of a stage, that close points reach to either side."""
 _SLIP = 1e-9
-"""Part of a step that rounding may move a place by."""
+"""The rounding error of a place, as a share of a step."""
 
 
 @part("interval")
@@ -54,7 +54,7 @@ def _squares_at(state: State, arm: int, batch: int) -> float:
 
 @part("interval")
 def bring_up_to_date(spec: Spec, state: State, stage: int) -> None:
-    """Let the tables be those of this stage and of all rewards so far."""
+    """Update the tables to this stage and to all rewards so far."""
     bet = state.crossing
     for a in range(spec.n_arms):
         first = bet.first[stage, a]
@@ -146,7 +146,7 @@ def _find_minima(values: Floats, minima: Floats) -> None:
 
 @part()
 def _least(values: Floats, minima: Floats, first: int, last: int) -> float:
-    """At most the least of the values from `first` to `last`: wide ranges go by whole blocks."""
+    """A lower bound of the values from `first` to `last`, by whole blocks for wide ranges."""
     least = np.inf
     if last - first < BLOCK:
         for j in range(first, last + 1):
@@ -169,9 +169,9 @@ def _clipped(point: float) -> float:
 
 @part()
 def least_too_low(state: State, stage: int, arm: int, first: float, last: float) -> float:
-    """At most the evidence against a mean of at most u, for any u from `first` to `last`.
+    """A lower bound of the evidence against a mean of at most u, for u from `first` to `last`.
 
-    The bet is one against the next point above u. There is none above the grid.
+    The bet is against the next point above u. Beyond the grid there is none.
     """
     bet = state.crossing
     step = bet.step[stage, arm]
@@ -190,9 +190,9 @@ def least_too_low(state: State, stage: int, arm: int, first: float, last: float)
 
 @part()
 def least_too_high(state: State, stage: int, arm: int, first: float, last: float) -> float:
-    """At most the evidence against a mean of at least l, for any l from `first` to `last`.
+    """A lower bound of the evidence against a mean of at least l, for l from `first` to `last`.
 
-    The bet is one against the next point below l. There is none below the grid.
+    The bet is against the next point below l. Beyond the grid there is none.
     """
     bet = state.crossing
     step = bet.step[stage, arm]

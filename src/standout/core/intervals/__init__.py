@@ -1,6 +1,6 @@
 """Intervals for one arm's mean, valid at all times with probability 1 - delta/n.
 
-One file per family; `arm_interval` and `count_reward` take that of the spec.
+One file per family; `arm_interval` and `count_reward` use the family of the spec.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOMENTS = {
     IntervalKind.HEAVY: heavy.SIZE,
     IntervalKind.BETTING: betting.SIZE,
 }
-"""Numbers that a family keeps per arm besides pulls and sum."""
+"""Numbers that a family stores per arm, in addition to pulls and sum."""
 
 
 @part("interval")
@@ -43,7 +43,7 @@ def count_reward(spec: Spec, state: State, arm: int, reward: float) -> None:
 
 @part()
 def _count_nothing(spec: Spec, state: State, arm: int, reward: float) -> None:
-    """Pulls and sum are all that most families need."""
+    """Most families need only pulls and sum."""
 
 
 @part()
@@ -96,7 +96,7 @@ _count_moments = dispatch(lambda spec: _COUNTS.get(spec.interval, _count_nothing
 def share_sum(spec: Spec, state: State, arm: int) -> float:
     """Sum of the arm's rewards, each scaled from [low, high] to [0, 1]."""
     above_low = state.sums[arm] + state.pulls[arm] * (state.origin[arm] - spec.low)
-    # Rounding must not make more successes than pulls.
+    # Rounding must not give more successes than pulls.
     return float(min(max(above_low / (spec.high - spec.low), 0.0), state.pulls[arm]))
 
 
@@ -140,7 +140,7 @@ def _around_mean(spec: Spec, state: State, arm: int, radius: float) -> tuple[flo
     off = state.sums[arm] / state.pulls[arm]
     lower = state.origin[arm] + (off - radius)
     upper = state.origin[arm] + (off + radius)
-    # The paper's intervals are not clipped; ours are: a mean outside the range of the
+    # The paper's intervals are not clipped. Ours are, because a mean outside the range of the
     # rewards is impossible.
     if spec.refines:
         lower = min(max(lower, spec.low), spec.high)

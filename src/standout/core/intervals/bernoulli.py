@@ -18,7 +18,7 @@ from standout.core.intervals.mixture import SCALE_RATIO, log_weight, scales_in_u
 
 _EDGE = 1e-12
 _MANY = 1e9
-"""Pulls beyond which differences of log-gamma functions lose too many digits."""
+"""With more pulls, differences of log-gamma functions lose too many digits."""
 _STEPS = 60
 _HALF_LOG_TWO_PI = 0.9189385332046727
 _THIRDS = 30
@@ -26,7 +26,7 @@ _FEW = 5.0
 _SECANTS = 12
 """Steps after which halving takes over."""
 _PRECISION = 1e-3
-"""An end is found to this part of its distance from the mean, rounded outwards."""
+"""The relative error of an end's distance from the mean, rounded outwards."""
 
 
 @part()
@@ -87,7 +87,7 @@ def bernoulli_interval(
     failures = pulls - successes
     mean = successes / pulls
     limit = -math.log(alpha)
-    # The interval for failures is that for successes seen in a mirror.
+    # The interval for failures is the mirror image of that for successes.
     lower = 0.0 if successes <= 0.0 else _end_below(successes, failures, mean, limit, rho, scales)
     upper = 1.0
     if failures > 0.0:
@@ -115,7 +115,7 @@ def bernoulli_evidence(
 
 @part()
 def bernoulli_centre(pulls: int, successes: float, rho: float, scales: int) -> float:
-    """Where the averaged ratio is least: near the mean, a little nearer to an end of [0, 1].
+    """The minimum of the averaged ratio: near the mean, slightly nearer to an end of [0, 1].
 
     It falls up to there and grows from there on.
     """
@@ -154,11 +154,11 @@ def _averaged_ratio(successes: float, failures: float, q: float, rho: float, sca
 def _end_below(
     successes: float, failures: float, mean: float, limit: float, rho: float, scales: int
 ) -> float:
-    """The largest q below `mean`, up to the precision, that is surely rejected (or 0).
+    """The largest q below `mean`, up to the precision, that is certainly rejected (or 0).
 
-    The square root of the log ratio plus a constant is nearly straight in q, as for
-    a normal likelihood, so a few secant steps find where it crosses. The rejected
-    end of the bracket is given, so that rounding can only widen the interval.
+    The square root of the log ratio plus a constant is nearly linear in q, as for a normal
+    likelihood, so a few secant steps find the crossing. The rejected end of the bracket is
+    returned, so that rounding can only widen the interval.
     """
     pulls = successes + failures
     rejected = _EDGE * min(1.0, mean)
@@ -188,6 +188,6 @@ def _end_below(
         change = (away - last_away) / (root - last_root) if root != last_root else 0.0
         last_away = away
         last_root = root
-        # A little past the crossing, to close the bracket from its other side.
+        # Slightly past the crossing, to close the bracket from the other side.
         guess = mean - (away + (target - root) * change) * (1.0 + past)
     return rejected

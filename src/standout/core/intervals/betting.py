@@ -28,7 +28,7 @@ STRENGTHS = 21
 STRONGEST = 512.0
 _HALF = 0.5
 BERNSTEIN_SHARE = 0.05
-"""Part of alpha for the empirical Bernstein interval."""
+"""Share of alpha for the empirical Bernstein interval."""
 SIZE = 2 + 2 * STRENGTHS
 """Numbers kept per arm: Bernstein's, the sums of the bets on X and those on 1 - X, and the sum of
 squares."""
@@ -38,7 +38,7 @@ LOG_WEIGHTS = tuple(math.log(weight / sum(_WEIGHTS)) for weight in _WEIGHTS)
 rewards with a spread of a quarter."""
 _NOTHING = 1e-5
 _NEAR = 1e-9
-"""What a mean may be off by from rounding."""
+"""The rounding error of a mean."""
 LOG_TWO = math.log(2.0)
 _STEPS = 30
 _PRECISION = 1e-3
@@ -76,10 +76,10 @@ def betting_interval(
 
 @part()
 def betting_evidence(pulls: int, total: float, moments: Floats, arm: int, share: float) -> float:
-    """At most the logarithm of the average of both bets at a mean of `share`.
+    """A lower bound of the logarithm of the average of both bets at a mean of `share`.
 
-    Only the bet against too low (high) a mean counts below (above) the mean of the rewards,
-    where it is the larger one; so it grows with the distance.
+    Only the bet against too low (high) a mean counts below (above) the mean of the rewards, where
+    it is the larger one; so it grows with the distance.
     """
     mean = total / pulls
     if share < mean - _NEAR:
@@ -92,7 +92,7 @@ def betting_evidence(pulls: int, total: float, moments: Floats, arm: int, share:
 
 @part()
 def _held(pulls: int, moments: Floats, arm: int, first: int, y: float) -> float:
-    """Logarithm of what the bets on X (or 1 - X) against a mean of y hold together."""
+    """Logarithm of the total capital of the bets on X (or 1 - X) against a mean of y."""
     most = -math.inf
     total = 0.0
     strength = STRONGEST
@@ -122,7 +122,7 @@ def _end_below(
     if end <= 0.0:
         return 0.0
     # The average's logarithm is convex and falls in y: Newton's steps never go too far.
-    # Bets that hold next to nothing are left out, which can only widen the interval.
+    # Bets with negligible capital are left out, which can only widen the interval.
     low, high = 0, STRENGTHS
     for _ in range(_STEPS):
         total = slope = 0.0

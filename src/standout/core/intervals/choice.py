@@ -1,4 +1,4 @@
-"""Which interval goes with which noise, and the names that users give them."""
+"""The interval for each noise, and the names of intervals for users."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _BEST: dict[type[Noise], IntervalKind] = {
 
 
 def interval_name(interval: IntervalKind | None) -> str:
-    """What users call an interval; its own name where it belongs to a method and has no other."""
+    """The name of an interval for users; its own name if it belongs to a method."""
     names = {kind: name for name, kind in INTERVALS.items()}
     return "auto" if interval is None else names.get(interval, interval.name.lower())
 

@@ -21,7 +21,7 @@ from standout.core.compile import part
 from standout.core.typing import Floats
 
 GRID = 12
-"""The last lambda is best for 134 million pulls; a radius never falls much below its own."""
+"""The last lambda is best for 134 million pulls, which limits how small a radius can become."""
 _TUNED_FIRST = 32.0
 _TUNED_RATIO = 4.0
 CENTRES, CENTRE_SQUARES = GRID, GRID + 1
@@ -61,7 +61,7 @@ def heavy_step(
 ) -> None:
     """Add one reward to the sums of an arm that had `pulls` rewards, summing to `total`.
 
-    An arm's first reward serves as the first centre and for nothing else.
+    An arm's first reward serves only as the first centre.
     """
     if pulls == 0:
         return

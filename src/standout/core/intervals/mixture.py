@@ -21,17 +21,17 @@ from standout.core.compile import part
 PULLS_PER_FACTOR = 30.0
 """See `tuned_pulls`."""
 MOST_TUNED = 1e9
-"""No arm is pulled more often, and larger precisions lose digits in the mixtures."""
+"""Larger than the pulls of any arm; larger precisions lose digits in the mixtures."""
 SCALES = 4
-"""How many rho an interval is averaged over, unless told otherwise."""
+"""The default number of rho that an interval averages over."""
 MOST_SCALES = 8
 SCALE_RATIO = 0.1
 FIRST_WEIGHT = 0.75
 """Weight of the tuned rho; the others share the rest equally."""
 PULLS_PER_RHO = 15.0
-"""An interval with one rho is tightest after about so many times rho pulls."""
+"""An interval with one rho is tightest after about this multiple of rho pulls."""
 _PRECISION = 1e-4
-"""Part of z up to which it is found, rounded outwards."""
+"""The relative error of z, rounded outwards."""
 _STEPS = 20
 
 
@@ -62,10 +62,10 @@ def log_weight(index: int, scales: int) -> float:
 
 @part()
 def scales_in_use(pulls: int, rho: float, scales: int) -> tuple[int, int]:
-    """The first of the rho that matter after so many pulls, and the one after the last.
+    """The index of the first rho that matters after `pulls`, and the index after the last.
 
-    To leave some out can only widen the interval. The tuned one alone is enough from the
-    pulls that it is made for, which spares long runs the others' cost.
+    Leaving some out can only widen the interval. From the pulls that the tuned one is made for, it
+    alone is enough, which spares long runs the cost of the others.
     """
     fitting = 0
     while fitting < scales - 1 and pulls < PULLS_PER_RHO * rho:

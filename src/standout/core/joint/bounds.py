@@ -40,21 +40,21 @@ OWN = 5
 BOUND, TRIED = 9, 10
 TUNED = 15
 SKIPPED = 16
-"""Arms whose flip is not to be bounded now."""
+"""Arms whose flip need not be bounded now."""
 
 _ROUNDS = 3
 _GAIN = 1e-3
 _MOST_TUNED = 6
-"""Arms that multipliers are tuned for in a box. The bounds of others are valid, if not the best."""
+"""Arms per box with tuned multipliers. The bounds of others are valid but not the best."""
 _HUGE = 1e4
 """Multipliers beyond this only lose digits."""
 _SLIP = 1e-14
-"""Part of the largest number in a sum of places that may be lost to rounding."""
+"""The rounding error of a sum of places, as a share of its largest term."""
 
 
 @part()
 def place_slip(m1: float, m2: float, d2: float, factor: float) -> float:
-    """What rounding may move a place by that a median and a MAD of the box give."""
+    """The rounding error of a place for a median and a MAD of the box."""
     return _SLIP * (max(abs(m1), abs(m2)) + (1.0 + factor) * d2)
 
 
@@ -64,8 +64,8 @@ def price_means(
 ) -> None:
     """Fill the places' rows with the least costs over the box, for a flip that way.
 
-    Places are a little nearer than they would be, for rounding: a mean that is known lies
-    on its place or costs all there is.
+    Places are slightly nearer, to allow for rounding: a known mean either lies on its place or
+    costs the maximum.
     """
     factor = state.factors[side]
     rows = state.joint
@@ -112,7 +112,7 @@ def _cheapest(rows: Floats, first: int, arm: int, y: float, z: float) -> float:
 
 @part()
 def _keen(n_arms: int, way: int) -> int:
-    """K: how many arms must have the property that z rewards."""
+    """K: the number of arms that must have the property that z rewards."""
     rank = (n_arms + 1) // 2
     return rank if way == OUT else n_arms - rank
 
@@ -182,10 +182,10 @@ def sharpen(
 ) -> int:
     """Bound each flip by good multipliers, into row BOUND; the arm with the least bound, or -1.
 
-    Multipliers are tuned for the arm with the least bound until that is one for which they
-    have been: of several multipliers the best bound counts. `node` has the multipliers
-    to begin with in its entries 4 and 5, and gets those of the arm. What is
-    at least `stop` is not sharpened, and an arm that stays below a finite `stop` is the answer.
+    Multipliers are tuned for the arm with the least bound, until that arm has been tuned for; of
+    several multipliers the best bound counts. `node` has the initial multipliers in its entries 4
+    and 5, and gets those of the arm. Bounds of at least `stop` are not sharpened, and an arm that
+    stays below a finite `stop` is the answer.
     """
     rows = state.joint
     _bounds_of_all(state, n_arms, side, way, theta, node[4], node[5], BOUND)
@@ -243,7 +243,7 @@ def tune(state: State, n_arms: int, way: int, arm: int, y: float, z: float) -> t
 
 @part()
 def _place(n_arms: int, way: int, direction: int) -> int:
-    """How many bends along a direction make the counts right."""
+    """The number of bends along a direction at which the counts are right."""
     high = (n_arms + 1) // 2 - 1
     keen = _keen(n_arms, way)
     if direction == 0:

@@ -57,13 +57,13 @@ from standout.core.state import (
 from standout.core.typing import Floats
 
 DEPTH = JOINT_BOXES - 2
-"""Boxes that may wait; two more are the whole range and the one that is looked at."""
+"""The largest number of waiting boxes; two more are the whole range and the current box."""
 _MOST_BOXES = 4000
-"""After so many boxes a proof is given up until the next round."""
+"""The number of boxes after which a proof is postponed to the next round."""
 _SOME_BOXES = 200
-"""The same where the proof is for some arms only."""
+"""The same for a proof for some arms only."""
 _AMPLE = 0.05
-"""Nats beyond the limit with which a proof for all arms is tried: boxes at the limit are many."""
+"""A proof for all arms is tried this many nats beyond the limit, where boxes are fewer."""
 _GRID = 8
 _RESTART = 1.1
 """The search starts again when pulls have grown by this factor."""
@@ -72,26 +72,26 @@ _STEPS = 16
 _FIRST_STEP = 24.0
 """Its first steps are this part of the range."""
 _FINEST = 1e-3
-"""Part of the MAD below which steps of the search are not worth their while."""
+"""The smallest step of the search, as a share of the MAD."""
 _FOLLOW = 1.01
-"""The surroundings of an alternative are searched again after so many times the pulls."""
+"""The factor of pulls until the neighbourhood of an alternative is searched again."""
 _PROVE = 1.01
-"""After a proof that was given up the next is tried after so many times the pulls."""
+"""The factor of pulls from a postponed proof to the next attempt."""
 _PROVE_SOME = 1.2
-"""A proof for some arms only is tried again after so many times the pulls."""
+"""The factor of pulls until a proof for some arms only is tried again."""
 _MARGIN = 1.0
-"""Nats beyond the limit that an arm must be worth for such a proof; more after one that failed,"""
+"""Nats beyond the limit that an arm must cost for such a proof; more after a failed one,"""
 _MOST_MARGIN = 20.0
-"""up to so many."""
+"""up to this many."""
 _RESCALE = 1.03
-"""Another bet is tried after so many times the pulls."""
+"""The factor of pulls until another bet is tried."""
 _NORMAL = int(Verdict.NORMAL)
 _OUTLIER = int(Verdict.OUTLIER)
 
 
 @part("interval")
 def certify(spec: Spec, state: State) -> None:
-    """Certify what the joint bet proves, and bring the cheapest alternatives up to date."""
+    """Certify what the joint bet proves, and update the cheapest alternatives."""
     if not spec.flips:
         return
     pulls = state.counters[PULLS]
@@ -112,7 +112,7 @@ def certify(spec: Spec, state: State) -> None:
         _certify_side(spec, state, side, root)
     _settle(spec, state)
     if state.counters[UNDECIDED] == 0:
-        narrow_sides(spec, state)  # What is shown in the end; no verdict rests on it.
+        narrow_sides(spec, state)  # For display at the end; no verdict depends on it.
 
 
 @part("interval")
@@ -218,7 +218,7 @@ def _evaluate(
 
 @part("interval")
 def _look(spec: Spec, state: State, side: int, way: int, row: Floats, root: Floats) -> None:
-    """Price the cheapest alternative again where it was; now and then look everywhere."""
+    """Price the current alternative again; from time to time, search everywhere."""
     node = state.boxes[DEPTH + 1]
     if not state.counters[PULLS] < row[RESTART]:
         row[RESTART] = _RESTART * state.counters[PULLS]
@@ -233,7 +233,7 @@ def _look(spec: Spec, state: State, side: int, way: int, row: Floats, root: Floa
 
 @part("interval")
 def _follow(spec: Spec, state: State, side: int, way: int, row: Floats, root: Floats) -> None:
-    """Look for a cheaper alternative around the one that was found."""
+    """Search for a cheaper alternative around the current one."""
     node = state.boxes[DEPTH + 1]
     step = max(root[1] - root[0], root[3] - root[2]) / _FIRST_STEP
     count = 0
@@ -264,7 +264,7 @@ def _try(
     row: Floats,
     node: Floats,
 ) -> bool:
-    """Keep (m, d) as the alternative's if it is cheaper there."""
+    """Adopt (m, d) as the alternative if it is cheaper there."""
     node[Y] = row[Y]
     node[Z] = row[Z]
     cost, arm = _evaluate(spec, state, side, way, m, d, node)
@@ -290,10 +290,10 @@ def _prove(
     margin: float,
     most: int,
 ) -> None:
-    """Certify the arms whose flips are all rejected in the whole box; note what is cheaper.
+    """Certify the arms whose flips are all rejected in the whole box; note cheaper alternatives.
 
-    With a margin, only arms that cost so much more than the limit at the alternative are tried:
-    others would make for many boxes.
+    With a margin, only arms whose cost at the alternative exceeds the limit by this much are tried;
+    others would need many boxes.
     """
     limit = joint_limit(spec, state)
     skipped = state.joint[SKIPPED]

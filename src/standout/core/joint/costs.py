@@ -13,10 +13,10 @@ from standout.core.kinds import IntervalKind
 from standout.core.state import SCALE, Spec, State
 
 MOST = 1e6
-"""Costs are cut here; also that of the impossible."""
+"""Larger costs are cut to this, which is also the cost of the impossible."""
 _LARGE = 30.0
 _ROUNDING = 1e-5
-"""What the least cost may be off by."""
+"""The error of the least cost."""
 
 # Rows of State.joint: the least cost of an arm and where it is, in a side's orientation.
 LEAST, CENTRE = 11, 12
@@ -26,17 +26,17 @@ FOUND, FOUND_LEAST, LEFT, LEFT_COST, RIGHT, RIGHT_COST = 13, 14, 18, 19, 20, 21
 SEEN, SEEN_SUM, SEEN_MOMENT = 22, 23, 24
 _BETTING = int(IntervalKind.BETTING)
 _ENOUGH = 40.0
-"""Nats beyond those that refute a mean alone: from there on its exact cost does not matter."""
+"""Nats beyond those that refute a mean alone; from there on the exact cost is irrelevant."""
 
 _SCALES = (1.0, 10.0, 0.1, 0.01, 0.001)
-"""The bet is an average over bets with so many times the usual rho."""
+"""The bet is an average over bets with these multiples of the usual rho."""
 FIRST_PART = 0.8
-"""Part of the first of them; the others share the rest equally."""
+"""The share of the first; the others share the rest equally."""
 
 
 @part("interval")
 def count_scales(spec: Spec) -> int:
-    """Bets that the bet is an average over: one where there is no rho, or very many arms."""
+    """The number of bets in the average: one without a rho, or with very many arms."""
     return 1 if spec.interval == _BETTING or not spec.flips else len(_SCALES)
 
 
@@ -57,7 +57,7 @@ def scaled_rho(spec: Spec, state: State) -> float:
 
 @part()
 def use_scale(state: State, scale: int) -> None:
-    """Go over to another scale; `find_least` is needed then."""
+    """Switch to another scale; `find_least` is needed then."""
     state.alternatives[0, SCALE] = scale
     for a in range(state.joint.shape[1]):
         state.joint[SEEN, a] = -1.0
@@ -141,7 +141,7 @@ def cost_at(spec: Spec, state: State, side: int, arm: int, place: float) -> floa
 @part("interval")
 def _cost(spec: Spec, state: State, arm: int, mean: float) -> float:
     evidence: float = _evidence(spec, state, arm, mean)
-    if not evidence > -math.inf:  # None, or not a number: as if nothing spoke against any mean.
+    if not evidence > -math.inf:  # No evidence, or not a number: no mean is refuted.
         return math.log1p(-spec.share)
     if evidence > _LARGE:
         return min(MOST, math.log(spec.share) + evidence)

@@ -37,13 +37,13 @@ ROUNDING = 1e-3
 _NARROW = 1.05
 """The ends are found again when pulls have grown by this factor."""
 _FINE = 0.003
-"""Part of the threshold's interval up to which an end is found."""
+"""The error of an end, as a share of the threshold's interval."""
 _MOST_BOXES = 400
 
 
 @part("interval")
 def joint_limit(spec: Spec, state: State) -> float:
-    """What the joint bet at the scale in use reaches where means are rejected."""
+    """The value of the joint bet, at the scale in use, from which on means are rejected."""
     return math.log(1.0 / spec.joint_delta) - log_bet_part(spec, state) + ROUNDING
 
 
