@@ -49,9 +49,9 @@ function words(studies, rows) {
   const said = (found, none, some) => (found.length ? `${some} ${named(found)}.` : none);
   const [stand, against, apart] = ["isAll", "isAgainst", "isApart"].map((key) => rows.filter((row) => row[key]));
   const delta = studies.reduce((sum, data) => sum + data.head.problem.delta, 0);
-  const only = studies.map((data) => `${data.head.name} has ${plural(data.size - rows.length, "other arm")}`).join(", ");
+  const only = studies.filter((data) => data.size > rows.length).map((data) => `; ${data.head.name} has ${plural(data.size - rows.length, "other arm")}`).join("");
   const lines = [
-    `${plural(rows.length, "arm")} in ${all}; ${only}.`,
+    `${plural(rows.length, "arm")} in ${all}${only}.`,
     said(stand, `No arm is known to stand out in ${all}.`, `${plural(stand.length, "arm")} ${stand.length === 1 ? "stands" : "stand"} out in ${all}:`),
     said(against, "No arm stands out for certain in one and certainly not in another.", "For certain in one and certainly not in another:"),
     said(apart, "No arm has disjoint intervals.", "Disjoint intervals, so the means differ:"),

@@ -226,7 +226,7 @@ export function createForm(close, hasFiles = false) {
     field("side", "Look for", side),
     arms.node,
     noise.node,
-    field("k", "k", k, "How many MADs from the median stand out (2 or 3 are usual)."),
+    field("k", "k", k, "How many scaled MADs (1.4826 × MAD) from the median stand out; 2 or 3 are usual."),
     field("delta", "δ", delta, "Accepted probability of a wrong answer."),
     table.node,
     page.node,

@@ -47,7 +47,7 @@ function entry(row) {
       number(UNDECIDED, row.undecided, "undecided"),
       number(NORMAL, normal, "normal"),
     ),
-    make("p", { class: "muted small number", text: `${plural(row.pulls, "pull")} of ${plural(row.arms, "arm")}${row.pending ? `, ${count(row.pending)} pending` : ""} · begun ${day(row.created)}` }),
+    make("p", { class: "muted small number", text: `${plural(row.pulls, "pull")} of ${plural(row.arms, "arm")}${row.pending ? `, ${count(row.pending)} pending` : ""} · created ${day(row.created)}` }),
   );
 }
 

@@ -125,7 +125,7 @@ export function showTitle(data) {
 /** What is asked, in words. */
 function question(head) {
   const { k, k_low, mad_scale, delta, side, tolerance, noise } = head.problem;
-  const at = (times) => `${Number((times * mad_scale).toPrecision(4))} × MAD`;
+  const at = (times) => `${times} × ${mad_scale === 1 ? "" : `${mad_scale} × `}MAD`;
   const low = k_low ?? k;
   const where = {
     high: `above median + ${at(k)}`,

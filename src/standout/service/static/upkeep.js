@@ -50,7 +50,7 @@ export function setUp(study, data, changed) {
     title: "Copy this study",
     fields: [
       { key: "name", label: "Name of the copy", required: true, maxlength: 200, pattern: "[^\\/]+" },
-      { key: "rewards", label: "Copy", options: [["", "the question and the settings, without rewards"], ["yes", "everything, with all rewards"]] },
+      { key: "rewards", label: "Copy", options: [["", "the question, without rewards"], ["yes", "all, with its rewards"]] },
     ],
     button: "Copy it",
     act: async ({ name, rewards }) => {
