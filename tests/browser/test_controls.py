@@ -148,9 +148,7 @@ def test_studies_side_by_side(site: Site, page: Page, watch: Watch) -> None:
     page.get_by_label("Study 2").select_option("compared two")
     page.get_by_role("button", name="Compare").click()
     found = page.locator("#found")
-    expect(found).to_contain_text(
-        "12 arms in both; compared one has 1 other arm."
-    )
+    expect(found).to_contain_text("12 arms in both; compared one has 1 other arm.")
     expect(found).to_contain_text("certainly not in another: bag 3, bag 12.")
     expect(found).to_contain_text("with probability at least 90 %")
     first = page.locator("#found-table tbody tr").first
