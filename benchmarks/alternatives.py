@@ -140,7 +140,7 @@ def best_of(wanted: int) -> Player:
 
 
 def detector(each: int) -> Player:
-    """So many pulls of every arm, then the rule on the averages, once."""
+    """This many pulls of every arm, then the rule on the averages, once."""
 
     def play(rng: np.random.Generator) -> tuple[set[int], float]:
         truth = means()

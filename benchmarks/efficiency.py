@@ -150,7 +150,7 @@ def show_anytime(table: dict[str, Any]) -> None:
 
 
 def decided(instance: str, method: str, runs: int, seed: int) -> list[float]:
-    """Mean number of arms that are certain after so many pulls."""
+    """Mean number of arms that are certain after this many pulls."""
     family, chosen = parse_instance(instance), parse_method(method)
     problem = default_problem(family)
     nothing = np.zeros(0, dtype=np.int64)

@@ -161,7 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--delta", type=float, default=0.05)
-    parser.add_argument("--arms", type=int, help="so many arms; else 3 to 12")
+    parser.add_argument("--arms", type=int, help="number of arms; 3 to 12 by default")
     parser.add_argument("--budget", type=int, default=6000, help="pulls of a run at most")
     parser.add_argument("--seconds", type=float, default=np.inf, help="end after so long")
     parser.add_argument("--sums", type=Path, metavar="FILE", help="add the counts to those there")

@@ -139,7 +139,7 @@ def adaptive(
 
 
 def play_to(instance: Instance, spec: Spec, state: State, pulls: int, rng: Rng) -> None:
-    """Go on until there are so many pulls, or all is decided."""
+    """Continue until this many pulls, or until all is decided."""
     n = instance.n_arms
     scale = np.ones(n) if isinstance(instance.noise, GaussianUnknown) else None
     rewards = rewards_of(instance.means, instance.noise, scale)

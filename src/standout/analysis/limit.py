@@ -53,7 +53,7 @@ def plan_limit(instance: Instance, problem: Problem) -> PlannedLimit:
 
 @dataclass(frozen=True)
 class Possible(Result):
-    """A side's narrowest interval of the threshold with so many rewards of every arm, an estimate.
+    """A side's narrowest possible interval of the threshold, for a number of rewards per arm.
 
     No method could prove a narrower one without assuming how the means lie.
     """

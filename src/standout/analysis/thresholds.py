@@ -126,7 +126,7 @@ def _oriented(sums: Sums, noise: Noise, sign: float) -> tuple[Sums, float]:
 
 
 def possible(run: Run, problem: Problem) -> tuple[Interval, ...]:
-    """The narrowest intervals that any method could prove from so many rewards, one per side."""
+    """The narrowest intervals that any method could prove from these rewards, one per side."""
     if not (isinstance(problem.noise, _KINDS) and FEWEST_POSSIBLE <= len(run.arms) < MOST):
         return ()
     unknown = isinstance(problem.noise, GaussianUnknown)

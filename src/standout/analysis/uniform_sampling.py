@@ -25,7 +25,7 @@ MOST_PULLS = 20_000_000
 MOST_INTERVALS = 1_500_000
 """Intervals worked out in all runs together: a second or two as well."""
 FARTHEST = 1000
-"""Uniform sampling is followed up to so many times the study's own pulls."""
+"""Uniform sampling is simulated up to this multiple of the study's own pulls."""
 
 
 @dataclass(frozen=True)

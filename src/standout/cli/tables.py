@@ -257,7 +257,7 @@ def limit_words(limit: PlannedLimit) -> str:
 
 
 def possible_table(found: Sequence[Possible]) -> Sheet:
-    """How narrow the threshold's interval can be with so many pulls of every arm."""
+    """How narrow the threshold's interval can be, by the number of pulls of every arm."""
     rows = [
         [str(each.side), count(each.per_arm), plain(each.lower, 1), plain(each.upper, 1)]
         for each in found

@@ -55,7 +55,7 @@ def fast_forward(
 ) -> None:
     """Go on with rewards drawn from each arm's `pool`, until decided or for `max_rounds` rounds.
 
-    Arms get a tenth of their pulls at a time: what is wanted is a rough number, soon.
+    Arms get a tenth of their pulls at a time, because a rough number is needed quickly.
     """
     for _ in range(max_rounds):
         if state.counters[UNDECIDED] == 0 or state.counters[PULLS] >= limit:

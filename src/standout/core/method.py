@@ -231,7 +231,7 @@ class Method:
     def spec(self, problem: Problem, n_arms: int, room: int | None = None) -> Spec:
         """The constants that the kernels need for `problem` on `n_arms` arms.
 
-        With `room`, delta is shared by so many arms, of which the others may be added later.
+        With `room`, this many arms share delta; those not present may be added later.
         """
         problem.check_arms(n_arms)
         if room is not None:

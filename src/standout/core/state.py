@@ -187,11 +187,11 @@ def new_state(
     """A state before the first pull.
 
     `stage` says when an arm joins those that make the threshold: 0 at once, a
-    larger number when a sample has grown so often, NEVER not at all. `support`
+    larger number when a sample has grown this often, NEVER not at all. `support`
     holds every mean: the interval of an arm before its first reward. `joins`: there is
     room for the joint certificate; `has_stages`: the method has
-    a crossing bet, and `crosses`: with so many arms, too; `learns`: for the arms' chances that a
-    rule goes by.
+    a crossing bet, and `crosses`: also with this number of arms; `learns`: for the arms' chances
+    that a rule goes by.
     """
     sides = len(signs)
     if stage is None:

@@ -49,7 +49,7 @@ def doubt(spec: Spec, state: State, arms: Sequence[str]) -> str | None:
 
 
 def _is_silent(state: State, left: Ints) -> Flags:
-    """Which arms have no finite interval after so many rewards that others would have one."""
+    """Which arms have no finite interval, after more rewards than others need for one."""
     is_open: Flags = ~np.isfinite(state.upper[0, left] - state.lower[0, left])
     return is_open & (state.pulls[left] >= ENOUGH_PULLS)
 
@@ -85,7 +85,7 @@ def _count_near(spec: Spec, state: State, median: float) -> int:
 
 
 def _on_threshold(state: State, arms: Sequence[str], left: Ints) -> str | None:
-    """Some arm lies so near the threshold that what is left would take for ever."""
+    """An arm lies so near the threshold that the rest would take forever."""
     worst, factor = -1, 0.0
     for side in range(len(state.signs)):
         bounds = state.bounds[side]

@@ -43,8 +43,8 @@ from standout.study.storage.store import Store
 T = TypeVar("T")
 
 SNAPSHOT_EVENTS, SNAPSHOT_ROWS = 1_000, 20_000
-"""Events, or rewards and tickets, after which a new snapshot is written: to open a study folds
-about so many at most."""
+"""Events, or rewards and tickets, after which a new snapshot is written; opening a study folds
+about this many at most."""
 
 
 class Memory:

@@ -31,7 +31,7 @@ MOVES = 2
 TRIES = 20
 """Draws of a place before the nearest one that is possible."""
 BELLS = 2.0
-"""Beforehand the share of atoms is a beta variable, of 1 atom and so many bells."""
+"""The prior of the share of atoms is a beta distribution, of 1 atom and this many bells."""
 SHORTEST, LONGEST = 0.02, 1.5
 """Steps of the logarithm of a width."""
 

@@ -18,7 +18,7 @@ TRY = MOST_GROUPS + EMPTY
 """The slot of a group that is proposed."""
 SLOTS = TRY + 1
 MOST_TABLED = 2_000
-"""Tables of the beta distribution reach up to so many rewards of an arm."""
+"""Tables of the beta distribution reach up to this many rewards of an arm."""
 # Entries of Population.now.
 GROUPS, CONCENTRATION, ATOMS = range(3)
 # Rows of Population.cached: constants of each group for rewards of 0 and 1.

@@ -20,7 +20,7 @@ _FINE = 0.25
 """Width of cells near the middle, in standard errors of a usual arm."""
 _COARSE = 0.5
 _NEAR = 4.0
-"""So many standard errors beyond median - MAD and median + MAD cells are narrow."""
+"""Cells are narrow up to this many standard errors beyond median - MAD and median + MAD."""
 _BEYOND = 2.0
 MOST_CELLS = 120
 _CHUNK = 4_000_000

@@ -1,10 +1,10 @@
 """The narrowest interval of a threshold that any method could prove without an assumption.
 
 If rewards under a population P of means cannot be distinguished from rewards under P', an
-interval that is valid for all means holds both thresholds. P is what the rewards suggest; looked
-for are the least and the largest threshold of a population P' with n KL(f_P || f_P') of at most
-so many nats. It is computed, not proved: P is an estimate, and log(1/delta) nats are what
-a test needs on average.
+interval that is valid for all means contains both thresholds. P is estimated from the rewards. The
+result is the least and the largest threshold of a population P' with a bound on n KL(f_P || f_P'),
+in nats. It is computed, not proved: P is an estimate, and log(1/delta) nats are what a test needs
+on average.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from standout.core.typing import Floats
 _CELLS = 80
 _PLACES = 9
 _REACH = 2.4
-"""Medians that are looked at lie so many standard errors from the estimate."""
+"""Distances of the examined medians from the estimate, in standard errors."""
 
 
 def possible_interval(sums: Sums, factor: float, nats: float) -> tuple[float, float] | None:

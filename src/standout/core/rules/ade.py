@@ -7,8 +7,8 @@ bounded interval; half of delta is for the arms' intervals and half for the thre
 
 As in the paper, undecided arms are pulled in sequence and left alone once they are decided, the
 threshold is explored by pulling arms at random, its radius does not depend on the number of arms,
-and what is less certain is explored next. Decided here, where the paper's constants were not at
-hand:
+and the less certain of the two is explored next. Decided here, where the paper's constants were not
+at hand:
 
 - The threshold's interval is that of `standout.core.threshold.drawn`: Hoeffding's bound for two
   moments, and the exact range of theta over them.

@@ -1,11 +1,10 @@
-"""focus: pull what shrinks the overlap that keeps the run from ending, most per pull.
+"""focus: pull the arm that most reduces the overlap that keeps the run from ending, per pull.
 
-A run ends when no arm's interval meets theta's. An undecided arm below theta's
-estimate waits for its own upper end to fall or for theta's lower end to rise;
-one above, for the mirror image.
+A run ends when no arm's interval meets theta's. An undecided arm below theta's estimate needs its
+own upper end to fall or theta's lower end to rise; an arm above needs the mirror image.
 
-Theta's end is reached at some value mu of the median (`standout.core.threshold.exact`). It
-is held in place by
+Theta's end is attained at some value mu of the median (`standout.core.threshold.exact`). It is
+determined by
 
 - the median's interval [left, right]: its left end is the m-th largest lower end.
   To raise it, the m arms that seem largest must all get their lower ends above
@@ -151,7 +150,7 @@ def _choose_any(spec: Spec, state: State) -> int:
 
 @part()
 def _score_side(spec: Spec, state: State, side: int, scores: Floats) -> None:
-    """Raise the scores of the undecided arms of a side and of what they wait for."""
+    """Raise the scores of a side's undecided arms and of the arms that they depend on."""
     lower = state.lower[side]
     upper = state.upper[side]
     estimate = state.estimate[side]

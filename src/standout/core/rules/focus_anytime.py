@@ -1,12 +1,13 @@
 """focus with the goal `anytime`: the lowest error at any time, not the earliest certificate.
 
 A bell with a tail around the estimates (`standout.core.threshold.doubt`) gives each arm's chance to
-stand out, and so the wrong arms to expect: the sum of min(chance, 1 - chance). Most pulls keep
-arms even, which is what median and MAD need: all arms, or, as long as there are too few pulls for
-that, as many as get so many that their noise is no larger than the spread of the means, where a
-pull tells most of the MAD. The others go to the arm of which that sum expects most for its pulls
-and cost: an arm that is still in doubt after so many pulls takes about as many more to become
-clear. Every arm is pulled for ever, so the certificate comes too, only later.
+stand out, and the expected number of wrong arms: the sum of min(chance, 1 - chance). Most pulls
+keep the numbers of pulls equal, which median and MAD need. While there are too few pulls for all
+arms, this holds for a subset, chosen so large that each arm's noise is no larger than the spread of
+the means, where a pull says most about the MAD. The other pulls go to the arm that contributes most
+to the sum for its pulls and cost: an arm that is in doubt after some pulls takes about the same
+number again to become clear. Every arm is pulled infinitely often, so the certificate comes, too,
+but later.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from standout.core.state import PULLS, RULED, Spec, State
 from standout.core.threshold.doubt import own_part, pulls_to_see, rule_chances
 
 EVEN = 0.6
-"""Part of the pulls that goes to the arm with the fewest."""
+"""Share of the pulls that goes to the arm with the fewest."""
 FEWEST = 30
-"""The arms that are kept even are at least so many."""
+"""The smallest number of arms whose pulls are kept equal."""
 GOLDEN = 0.6180339887498949
-"""Multiples of it, less their whole part, are spread evenly: the first so many arms among
-them are every so-manieth, however the arms are sorted."""
+"""The fractional parts of its multiples are evenly spread, so the first arms by them are an evenly
+spaced subset in any order of the arms."""
 
 
 @rule("interval")

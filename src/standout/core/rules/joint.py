@@ -59,7 +59,7 @@ from standout.core.state import (
 
 _focus = FOCUS[0].rule.choose
 _TURN = 5
-"""Of so many rounds one is that of focus."""
+"""One in this many rounds is a round of focus."""
 _BONUS = 0.03
 """c: how hopeful a distance is."""
 _FLOOR = 0.25

@@ -33,17 +33,17 @@ from standout.core.state import (
 # Columns of State.learnt, which has two rows for each side: the rule's and the best guess's.
 CENTRE, SCALE, THETA, DOUBT, VARIANCE, DUE = range(LEARNT)
 TAIL, WIDER = 0.05, 5.0
-"""This share of the arms comes from a bell so many times wider."""
+"""This share of the arms comes from a bell that is wider by this factor."""
 SCALES, WIDEST, NARROWER = 11, 1.2, 0.8
 """Scales tried, the widest in spreads of the estimates, and from one to the next."""
 STRENGTH = 12.0
-"""Beforehand the logarithm of the scale is normal around that spread, as if of so many arms."""
+"""The prior of the scale's logarithm is normal around that spread, as strong as this many arms."""
 CAUTION, GUESS_CAUTION = 1.0, 2.0
-"""Theta leans up by so many of its standard errors, for the rule and for the best guess."""
+"""Theta is shifted up by this many standard errors, for the rule and for the best guess."""
 SHARED = 5.0
-"""An arm's own variance counts as its pulls, that of all arms as so many."""
+"""The common variance of all arms counts as this many pulls, an arm's own as its pulls."""
 GROWTH = 0.05
-"""The rule works everything out again when the pulls have grown by this part."""
+"""The rule recomputes everything when the pulls have grown by this share."""
 _NORMAL = 1.4826
 
 
@@ -227,14 +227,14 @@ def _chance(spec: Spec, state: State, arm: int, use: int) -> float:
 
 @part()
 def pulls_to_see(state: State) -> float:
-    """After so many pulls an arm's error is as large as the means' spread; 1 before any."""
+    """The pulls after which an arm's error equals the means' spread; 1 before any pull."""
     square = state.learnt[0, SCALE] ** 2
     return float(state.learnt[0, VARIANCE] / square) if square > 0.0 else 1.0
 
 
 @part()
 def own_part(state: State, pulls: float) -> float:
-    """The part of an arm's doubt that is its own after so many pulls, and not theta's."""
+    """The share of an arm's doubt that is its own after its pulls, and not theta's."""
     own = state.learnt[0, VARIANCE]
     both = own + pulls * state.learnt[0, DOUBT]
     return float(own / both) if both > 0.0 else 1.0

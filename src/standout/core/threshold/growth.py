@@ -31,7 +31,7 @@ _UNDECIDED = int(Verdict.UNDECIDED)
 
 @part()
 def _wants_more(spec: Spec, state: State) -> bool:
-    """Whether the sample's own error is most of what keeps the run from ending."""
+    """Whether the sample's own error dominates the uncertainty that keeps the run from ending."""
     if spec.slack == 0.0 or state.sampled[SIZE] == spec.n_arms:
         return False
     if state.counters[UNDECIDED] == 0:

@@ -25,7 +25,7 @@ function signed(text) {
   return /^-[0.]*$/.test(text) ? text.slice(1) : text.replace(/-/g, "−");
 }
 
-/** A measured value with about four figures, or with so many decimals. */
+/** A measured value with about four digits, or with this number of decimals. */
 export function value(number, decimals = null) {
   if (!isKnown(number)) return "–";
   const size = Math.abs(number);

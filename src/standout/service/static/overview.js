@@ -15,13 +15,13 @@ const STRIP = 40;
 /** Where marks would hide each other, dots are drawn, and ticks below tell the verdicts apart. */
 const TICKS = { [OUTLIER]: 11, [UNDECIDED]: 6, [NORMAL]: 1.5 };
 
-/** An arm takes so many pixels at most where others are drawn closer together for it. */
+/** The largest width of an arm, in pixels, where others are drawn closer together for it. */
 const ROOMY = 14;
 /** Where every arm has this much room, none needs more. */
 const ENOUGH = 7;
 /** The part of the width that arms near the threshold may take. */
 const SHARE = 0.66;
-/** So many undecided arms are candidates, and so many normal ones. */
+/** The numbers of undecided and of normal arms that are candidates. */
 const MOST_OPEN = 80;
 const NEIGHBOURS = 20;
 

@@ -8,7 +8,7 @@ import { MARKS } from "./marks.js";
 import { clamp, scale, thinned } from "./scale.js";
 import { mark, markClass, markPath, verdictWords } from "./verdicts.js";
 
-/** So many rows are shown all at once, without scrolling. */
+/** Up to this many rows are shown at once, without scrolling. */
 export const FEW = 40;
 const SPARE = 6;
 const ARROW = 5;
