@@ -19,9 +19,9 @@ from standout.core.problem import Problem
 from standout.estimation.estimate import estimate
 from standout.estimation.evidence import Evidence
 
-BARS = {30: 0.005, 123: 0.02, 1_000: None, 10_000: 0.8}
-"""By number of arms, seconds at most."""
-LOOKS = 5
+BARS = {30: 5.0, 123: 20.0, 1_000: None, 10_000: 800.0}
+"""By number of arms, milliseconds at most."""
+LOOKS = 20
 """The quickest of this many runs counts: other work of the machine only adds time."""
 
 
@@ -51,7 +51,7 @@ def main() -> None:
                 begin = time.process_time()
                 estimate(problem, evidence, names)
                 seconds.append(time.process_time() - begin)
-            report(f"{noise}, {n_arms:,} arms", min(seconds), "s", most)
+            report(f"{noise}, {n_arms:,} arms", 1000 * min(seconds), "ms", most)
     end()
 
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 from scipy import stats
 
-CONCENTRATIONS = (0.2, 0.5, 1.0, 2.0)
+CONCENTRATIONS = (0.5, 1.0, 2.0, 4.0)
 
 
 def chance_of_one_group(

@@ -14,18 +14,21 @@ from standout.estimation.evidence import Readings
 
 STARTS = ((1, False), (4, True), (3, False), (2, True))
 """The number of groups at the start of each chain, and whether they are atoms."""
-MOST_DRAWS, FEWEST_DRAWS = 60, 20
+MOST_DRAWS, FEWEST_DRAWS = 50, 20
 """Draws of a chain, with few and with many arms."""
 DRAW_EFFORT = 20_000
 """Arms times draws of a chain, about."""
 FEW_CHAINS = 2_000
 """With more arms there are only two chains."""
-REACH = 2.0
+REACH = 1.0
 """Scale of the prior of places, in spreads of the estimates."""
 BEYOND = 3.0
 """Groups lie at most this many spreads beyond the estimates."""
-NARROWEST = 0.5
+NARROWEST = 1.0
 """Width of the narrowest bell, in standard errors of few arms: less is as good as an atom."""
+FEW_ARMS = 50.0
+"""With more arms narrower bells can be told from atoms: the squared width that n arms see falls
+like 1/sqrt(n)."""
 FINEST = 1e-4
 """A known mean has this part of the narrowest bell as its error."""
 WIDEST_ANGLE = 0.45
@@ -127,7 +130,7 @@ def _population(readings: Readings, middle: float, unit: float) -> Population:
         low = max(low, float(np.min(place[seen])) - BEYOND * spread)
         high = min(high, float(np.max(place[seen])) + BEYOND * spread)
     # How narrow a bell can be told from an atom: better with many arms.
-    share = min(NARROWEST, (2.0 / len(place)) ** 0.25)
+    share = min(NARROWEST, (FEW_ARMS / len(place)) ** 0.25)
     narrowest = share * max(min(typical, spread), 1e-3 * spread)
     widest = max(2.0 * farthest, 3.0 * spread)
     if readings.is_angle:

@@ -17,6 +17,9 @@ from standout.results import Chances, Threshold
 
 LEVEL = 0.9
 """Probability of the threshold's interval."""
+OUTSIDE = 0.03
+"""Share of the draws beyond each of its ends: fewer than .05, since no population is a mixture
+of groups exactly. Ties and lattices need the difference."""
 MOST_ARMS = 100_000
 """This many arms take some hundred megabytes of memory and some seconds."""
 
@@ -110,5 +113,5 @@ def _likely(thetas: Floats, seen: Flags) -> Threshold:
     """The interval that probably contains a threshold; unbounded before the first reward."""
     if not seen.any():
         return Threshold(-np.inf, np.inf, np.nan)
-    low, middle, high = np.quantile(thetas, [(1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2]).tolist()
+    low, middle, high = np.quantile(thetas, [OUTSIDE, 0.5, 1.0 - OUTSIDE]).tolist()
     return Threshold(low, high, middle)

@@ -40,7 +40,8 @@ def log_gamma(x: float) -> float:
     inverse = 1.0 / x
     square = inverse * inverse
     series = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680)))
-    return (x - 0.5) * math.log(x) - x + _HALF_LOG_TWO_PI + series - math.log(shift)
+    found = (x - 0.5) * math.log(x) - x + _HALF_LOG_TWO_PI + series
+    return found if shift == 1.0 else found - math.log(shift)
 
 
 @hot_part()
@@ -72,6 +73,21 @@ def prepare(population: Population, slot: int) -> None:
         _rise(population, 3 * slot + BOTH, ones + zeros)
     else:
         cached[GAMMAS, slot] = log_gamma(ones + zeros) - log_gamma(ones) - log_gamma(zeros)
+
+
+@part()
+def copy_prepared(population: Population, source: int, target: int) -> None:
+    """Prepare a group that is the same as another one."""
+    if not population.is_binary:
+        return
+    for row in range(len(population.cached)):
+        population.cached[row, target] = population.cached[row, source]
+    if population.is_tabled and population.width[source] > 0.0:
+        for row in range(3):
+            rising = population.tables[3 * source + row]
+            copied = population.tables[3 * target + row]
+            for j in range(len(rising)):
+                copied[j] = rising[j]
 
 
 @part()

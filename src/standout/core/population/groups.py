@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from standout.core.compile import part
-from standout.core.population.fit import fit, log_gamma, prepare, total_fit
+from standout.core.population.fit import copy_prepared, fit, log_gamma, prepare, total_fit
 from standout.core.population.population import (
     ATOMS,
     CONCENTRATION,
@@ -24,10 +24,12 @@ from standout.core.population.population import (
     Population,
 )
 
-CONCENTRATIONS = (0.2, 0.5, 1.0, 2.0)
+CONCENTRATIONS = (0.5, 1.0, 2.0, 4.0)
 """All as likely beforehand."""
 MOVES = 2
 """Times that each group moves in a step."""
+HOPELESS = 40.0
+"""Groups that fit an arm worse by this logarithm do not get it."""
 TRIES = 20
 """Draws of a place before the nearest one that is possible."""
 BELLS = 2.0
@@ -79,7 +81,7 @@ def _copy_group(population: Population, source: int, target: int) -> None:
     population.centre[target] = population.centre[source]
     population.width[target] = population.width[source]
     population.counts[target] = population.counts[source]
-    prepare(population, target)
+    copy_prepared(population, source, target)
 
 
 @part()
@@ -116,7 +118,8 @@ def _join(population: Population, arm: int, rng: np.random.Generator) -> None:
         best = max(best, scores[slot])
     total = 0.0
     for slot in range(groups + EMPTY):
-        scores[slot] = math.exp(scores[slot] - best)
+        below = best - scores[slot]
+        scores[slot] = math.exp(-below) if below < HOPELESS else 0.0
         total += scores[slot]
     slot = _pick(population, groups + EMPTY, rng.random() * total)
     if slot >= groups:

@@ -21,10 +21,10 @@ from standout.core.population.fit import FEWEST, log_gamma, pretended
 from standout.core.population.population import Population
 from standout.core.typing import Floats
 
-CERTAIN = 12.0
+CERTAIN = 8.0
 """Standard deviations from which on the tail of a beta distribution is nothing, or all."""
 MOST_TERMS = 300
-ENOUGH = 1e-7
+ENOUGH = 1e-6
 TINY = 1e-300
 
 
