@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from standout.core.methods import USEFUL_METHOD
 from standout.core.problem import Problem
 from standout.results import Result
 from standout.simulation import InstanceFamily, Simulation, simulate
@@ -13,8 +14,6 @@ from standout.simulation import InstanceFamily, Simulation, simulate
 LOW_QUANTILE, HIGH_QUANTILE = 0.1, 0.9
 PROMISE = "errors=0.5"
 """The promise of a probable answer."""
-PROBABLE_METHOD = "focus:goal=anytime"
-"""The method for a probable answer."""
 MOST_LOOKED_AT = 1_000
 """With more arms, the chances in these runs would take minutes."""
 
@@ -79,12 +78,12 @@ def forecast_probable(
     if n_arms > MOST_LOOKED_AT:
         return None
     played = simulate(
-        family, PROBABLE_METHOD, problem, runs=runs, seed=seed, budget=budget, until=PROMISE
+        family, USEFUL_METHOD, problem, runs=runs, seed=seed, budget=budget, until=PROMISE
     )
     (result,) = played.results
     ended = [record.pulls for record in result.records if record.is_probable]
     return ProbableForecast(
-        method=PROBABLE_METHOD,
+        method=USEFUL_METHOD,
         promise=PROMISE,
         runs=result.runs,
         ended=len(ended),

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from standout.core.method import Method
     from standout.core.problem import Problem
     from standout.results import Identification
-    from standout.simulation import Instance, InstanceFamily
+    from standout.simulation import Instance, InstanceFamily, MethodResult
     from standout.simulation.runs import RunRecord
 
 
-PROBABLE_METHOD, PROMISE = "focus:goal=anytime", "errors=0.5"
-"""The method for the probable answer, and its promise."""
+PROMISE = "errors=0.5"
+"""The promise of the probable answer."""
 
 
 def demo(
@@ -56,7 +56,7 @@ def demo(
     with console.live_line() as live:
         found = watch_one(live, family, problem, chosen, seed)
         compared = watch_one(live, family, problem, uniform, seed)
-        live.add_task(f"{PROBABLE_METHOD} until {PROMISE}: looking", total=None)
+        live.add_task(f"until {PROMISE}: looking", total=None)
         early = probable_run(family, problem, seed)
 
     import numpy as np
@@ -64,7 +64,7 @@ def demo(
     truth = family.draw(np.random.default_rng(0))
     if not as_json:
         show(found, compared, truth, problem, chosen)
-        console.say("", probable_line(early))
+        console.say("", probable_line(early.method, early.records[0]))
         return
     estimates = dict(zip(found.arms, found.means.tolist(), strict=True))
     said = {
@@ -78,11 +78,11 @@ def demo(
         "uniform": {"method": uniform.label(), "pulls": compared.pulls},
         "times_fewer_pulls": compared.pulls / found.pulls,
         "probable": {
-            "method": PROBABLE_METHOD,
+            "method": early.method,
             "until": PROMISE,
-            "pulls": early.pulls,
-            "expected_wrong_arms": early.expected_wrong,
-            "wrong_arms": early.wrong_arms,
+            "pulls": early.records[0].pulls,
+            "expected_wrong_arms": early.records[0].expected_wrong,
+            "wrong_arms": early.records[0].wrong_arms,
         },
     }
     console.print_json(said)
@@ -120,20 +120,19 @@ def watch_one(
     return watch(family, problem, method, seed, on_slice=on_slice)
 
 
-def probable_run(family: InstanceFamily, problem: Problem, seed: int) -> RunRecord:
-    """A run that ends on an estimate."""
+def probable_run(family: InstanceFamily, problem: Problem, seed: int) -> MethodResult:
+    """A run that ends on an estimate, of the method for that."""
     from standout.simulation import simulate
 
-    played = simulate(family, PROBABLE_METHOD, problem, runs=1, seed=seed, until=PROMISE)
-    return played.results[0].records[0]
+    return simulate(family, None, problem, runs=1, seed=seed, until=PROMISE).results[0]
 
 
-def probable_line(early: RunRecord) -> str:
+def probable_line(method: str, early: RunRecord) -> str:
     """When an answer was probable, and how wrong it was, without any claim of proof."""
     right = "It is right here" if early.wrong_arms == 0 else f"{early.wrong_arms} are wrong here"
     return (
         f"This is proved. A probable answer (an estimate, with at most half a wine expected on the "
-        f"wrong side) took {plural(early.pulls, 'pull')} ({PROBABLE_METHOD} --until {PROMISE}). "
+        f"wrong side) took {plural(early.pulls, 'pull')} ({method} --until {PROMISE}). "
         f"{right}, but without a guarantee."
     )
 

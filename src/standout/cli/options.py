@@ -226,15 +226,18 @@ def read_methods(
     interval: str | None = None,
     threshold_range: str | None = None,
     goal: str | None = None,
+    ends: tuple[object, ...] = (),
 ) -> list[Method]:
     """The named methods, or the default, with the shared options applied.
 
-    `interval`, `threshold_range` and `goal` apply to those methods that have such an option; it is
-    an error if none has.
+    `ends` are the budget and the promise; the default depends on them. `interval`,
+    `threshold_range` and `goal` apply to those methods that have such an option; it is an error
+    if none has.
     """
-    from standout.core.methods import DEFAULT_METHOD, parse_method, with_options
+    from standout.core.methods import DEFAULT_METHOD, default_method, parse_method, with_options
 
-    methods = [parse_method(text) for text in texts or [DEFAULT_METHOD]]
+    default = default_method(*ends) if goal is None else DEFAULT_METHOD
+    methods = [parse_method(text) for text in texts or [default]]
     given: dict[str, Any] = {"batch": batch, "growth": growth}
     changes = {name: value for name, value in given.items() if value is not None}
     methods = [replace(method, **changes) for method in methods]

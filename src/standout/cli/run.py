@@ -119,7 +119,6 @@ def run(
     --server. With --server, arms and problem are those of the server's study.
     """
     from standout.cli.run_noise import noise_of
-    from standout.core.methods import DEFAULT_METHOD
     from standout.csv_files import read_arms
     from standout.driver.campaign import default_place, make_or_find
     from standout.driver.worker import PATIENCE, Worker
@@ -143,7 +142,7 @@ def run(
             where,
             listed,
             question.problem(noise),
-            method or DEFAULT_METHOD,
+            method,
             name=name or "main",
             budget=budget,
             until=until,

@@ -90,8 +90,9 @@ def simulate(
     """
     family, problem = question.of_instance(instance, noise)
     chosen = read_methods(
-        method, batch, growth, interval=interval, threshold_range=threshold_range, goal=goal
-    )
+        method, batch, growth, interval=interval, threshold_range=threshold_range, goal=goal,
+        ends=(budget, until),
+    )  # fmt: skip
     marks = read_checkpoints(checkpoints)
     check_seed(seed)
     if budget is None and until is None:

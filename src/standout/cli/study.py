@@ -88,7 +88,6 @@ def create(
     name: NewName = "main",
 ) -> None:
     """Create a study."""
-    from standout.core.methods import DEFAULT_METHOD
     from standout.csv_files import read_arms, read_items, read_page
     from standout.study import Study
 
@@ -97,7 +96,7 @@ def create(
         typed_place(place),
         read_arms(*listed),
         question.problem(noise),
-        method or DEFAULT_METHOD,
+        method,
         budget=budget,
         until=until,
         seed=seed,

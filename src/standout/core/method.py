@@ -207,7 +207,8 @@ class Method:
             options.append(f"range={name}")
         if self.batch != plain.batch:
             options.append(f"batch={self.batch}")
-        if self.growth != plain.growth:
+        # The goal has a growth of its own, which need not be said.
+        if self.growth != (0.0 if self.learns else plain.growth):
             options.append(f"growth={self.growth:g}")
         if self.scales != plain.scales:
             options.append(f"scales={self.scales}")

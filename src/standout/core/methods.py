@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint, EntryPoints
 
 DEFAULT_METHOD = "focus"
+USEFUL_METHOD = "focus:goal=anytime"
+"""The default where a budget or a promise may end a run before all is certain."""
 GROUP = "standout.methods"
 """Entry points under which other packages offer methods."""
 _NUMBERS = ("lambda", "epsilon", "batch", "growth", "scales", "rho")
@@ -143,6 +145,18 @@ def _pick(what: str, choices: dict[str, Any], value: str) -> Any:
     if value not in choices:
         raise MethodError(f"no {what} {value!r}; there are {', '.join(choices)}")
     return choices[value]
+
+
+def default_method(*ends: object) -> str:
+    """The method where none is named; `ends` are the budget and the promise, None if not given.
+
+    Without an end the run goes on until all is certain, and so the earliest certificate counts.
+    With one, the most useful answer at that point does.
+
+    >>> default_method(None, None), default_method(200, None)
+    ('focus', 'focus:goal=anytime')
+    """
+    return DEFAULT_METHOD if all(end is None for end in ends) else USEFUL_METHOD
 
 
 def as_method(method: str | Method) -> Method:

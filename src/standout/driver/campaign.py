@@ -25,7 +25,7 @@ def make_or_find(
     place: str,
     arms: Sequence[str],
     problem: Problem,
-    method: str | Method,
+    method: str | Method | None,
     *,
     name: str,
     budget: int | None,
@@ -39,7 +39,7 @@ def make_or_find(
     except NoStudyError:
         options: dict[str, Any] = {"name": name, "budget": budget, "until": until, "seed": seed}
         return Study.create(place, arms, problem, method, ordered=ordered, **options)
-    _check_same(study, arms, problem, as_method(method), budget)
+    _check_same(study, arms, problem, method, budget)
     if study.until != (None if until is None else Until.parse(until)):
         raise StudyError(f"{study!r} goes on until {study.until or 'all is certain'}, not {until}")
     if study.ordered != ordered:
@@ -51,12 +51,17 @@ def make_or_find(
 
 
 def _check_same(
-    study: Study, arms: Sequence[str], problem: Problem, method: Method, budget: int | None
+    study: Study,
+    arms: Sequence[str],
+    problem: Problem,
+    method: str | Method | None,
+    budget: int | None,
 ) -> None:
     if study.arms != tuple(arms):
         raise StudyError(f"{study!r} has other arms than these; choose another place for these")
-    if study.method != method:
-        raise StudyError(f"{study!r} uses {study.method.label()}, not {method.label()}")
+    if method is not None and study.method != as_method(method):
+        label = as_method(method).label()
+        raise StudyError(f"{study!r} uses {study.method.label()}, not {label}")
     if study.budget != budget:
         raise StudyError(f"{study!r} has a budget of {study.budget}, not {budget}")
     kept, asked = study.problem.to_dict(), problem.to_dict()

@@ -15,7 +15,7 @@ import numpy as np
 from standout.core.arms import label_of
 from standout.core.forecast import Forecaster, pool_like
 from standout.core.method import Method
-from standout.core.methods import DEFAULT_METHOD
+from standout.core.methods import default_method
 from standout.core.prior import Earlier, PriorFacts
 from standout.core.problem import ProblemLike
 from standout.core.run import Run
@@ -43,7 +43,7 @@ def identify(
     measure: Measure,
     arms: Sequence[Any],
     problem: ProblemLike,
-    method: str | Method = DEFAULT_METHOD,
+    method: str | Method | None = None,
     *,
     budget: int | None = None,
     until: str | Until | None = None,
@@ -64,7 +64,9 @@ def identify(
             the noise alone, with the defaults of a `Problem`. The noise is `bernoulli`,
             `gaussian:SIGMA`, `gaussian`, `bounded:A,B` or `heavy:SIGMA`, in the rewards' unit;
             `recommend_noise` suggests one from a few rewards.
-        method: A name of `METHODS`, with options after a colon, or a `Method`.
+        method: A name of `METHODS`, with options after a colon, or a `Method`. The default is
+            `focus`. With a budget or `until` its goal is the most useful answer at that point
+            (`focus:goal=anytime`), otherwise the earliest certain one.
         budget: The largest number of pulls; by default the run ends with certainty only.
         until: Ends the run early, with reason `estimate`, as soon as the chances promise it:
             `errors=0.5`, or `false-share=0.05,missed-share=0.05` (an `Until` or its text). An
@@ -102,7 +104,8 @@ def identify(
     _check_measure(measure, arms)
     arms = list(arms)
     given = PriorFacts(costs=costs or {}, prior=prior or {}, known=known or {})
-    run = Run(problem, arms, method, np.random.default_rng(seed), budget=budget, given=given)
+    chosen = default_method(budget, until) if method is None else method
+    run = Run(problem, arms, chosen, np.random.default_rng(seed), budget=budget, given=given)
     as_given = dict(zip(run.arms, arms, strict=True))
     promise = Until.parse(until) if isinstance(until, str) else until
     if promise is not None:
@@ -110,9 +113,9 @@ def identify(
     look_at: float = DOUBT_AFTER
     reason: StopReason | None = None
     try:
-        while chosen := run.choose():
+        while planned := run.choose():
             before = run.pulls
-            wanted = [(as_given[arm], amount) for arm, amount in chosen]
+            wanted = [(as_given[arm], amount) for arm, amount in planned]
             for arm, give_reward in _pulls(measure, wanted, run.pulls, executor):
                 _observe(run, arm, give_reward)
             run.update()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from standout.core.method import Method
-from standout.core.methods import DEFAULT_METHOD, as_method
+from standout.core.methods import as_method, default_method
 from standout.core.problem import Problem, ProblemLike, as_problem
 from standout.core.run import check_budget
 from standout.core.typing import Floats
@@ -197,7 +197,7 @@ class Simulation(Displayed):
 
 def simulate(
     instance: str | InstanceFamily,
-    methods: str | Method | Sequence[str | Method] = DEFAULT_METHOD,
+    methods: str | Method | Sequence[str | Method] | None = None,
     problem: ProblemLike | None = None,
     *,
     runs: int = 100,
@@ -218,7 +218,8 @@ def simulate(
     Args:
         instance: A built-in (`fig1:gap=0.4`, `fig4`, `wine`, `normal:n=1001,...`), a path to a CSV
             file, or an `Instance` family.
-        methods: One or several names of `METHODS`, or `Method` objects.
+        methods: One or several names of `METHODS`, or `Method` objects. The default is `focus`,
+            with the goal `anytime` if there is a budget or `until`.
         problem: What stands out; by default the problem of the instance's experiment in the paper.
         runs: Runs per method; 100 by default.
         seed: Drives all random draws; 0 by default.
@@ -250,7 +251,8 @@ def simulate(
     family = parse_instance(instance) if isinstance(instance, str) else instance
     problem = default_problem(family) if problem is None else as_problem(problem)
     # A repeated method is played once: records are kept by label.
-    chosen = list(dict.fromkeys(as_method(m) for m in _as_list(methods)))
+    named = default_method(budget, until) if methods is None else methods
+    chosen = list(dict.fromkeys(as_method(m) for m in _as_list(named)))
     marks = check_checkpoints(checkpoints)
     limit = budget_or_none(check_budget(budget))
     for name, value in (("runs", runs), ("jobs", jobs)):

@@ -12,7 +12,7 @@ import numpy as np
 
 from standout.core.kinds import Verdict
 from standout.core.method import Method
-from standout.core.methods import DEFAULT_METHOD
+from standout.core.methods import default_method
 from standout.core.problem import Problem
 from standout.core.run import check_arms
 from standout.core.undecidable import doubt
@@ -140,7 +140,7 @@ class Study(StudyInterface):
         place: str | os.PathLike[str],
         arms: Sequence[str],
         problem: Problem,
-        method: str | Method = DEFAULT_METHOD,
+        method: str | Method | None = None,
         *,
         name: str = "main",
         budget: int | None = None,
@@ -163,7 +163,9 @@ class Study(StudyInterface):
             place: The path of a file, or the URL of a PostgreSQL database.
             arms: At least three distinct names.
             problem: What stands out and how rewards scatter.
-            method: A name of `METHODS`, with options after a colon, or a `Method`.
+            method: A name of `METHODS`, with options after a colon, or a `Method`. The default is
+                `focus`. With a budget or `until` its goal is the most useful answer at that point
+                (`focus:goal=anytime`), otherwise the earliest certain one.
             name: The study's name; `main` by default.
             budget: The largest number of pulls; by default the study ends with certainty only.
             until: Ends the study early, as soon as the chances promise it: `errors=0.5`, or
@@ -201,8 +203,9 @@ class Study(StudyInterface):
         check_name(name, "study")
         kept = check_items(items, check_arms(arms))
         definition = checked(
-            arms, problem, method, budget=budget, until=until, seed=seed, lease=lease,
-            pause_after=pause_after, ordered=ordered, costs=costs,
+            arms, problem, default_method(budget, until) if method is None else method,
+            budget=budget, until=until, seed=seed, lease=lease, pause_after=pause_after,
+            ordered=ordered, costs=costs,
             page=check_page(page, problem.noise), items_digest=digest_of_items(kept),
             room=room, axis=axis,
         )  # fmt: skip

@@ -18,9 +18,13 @@ from standout.core.compile import part
 from standout.core.rules.base import rule
 from standout.core.state import PULLS, RULED, Spec, State
 from standout.core.threshold.doubt import own_part, pulls_to_see, rule_chances
+from standout.core.typing import Floats
 
 EVEN = 0.6
 """Share of the pulls that goes to the arm with the fewest."""
+ROUND, PART = 0.005, 0.1
+"""A round pulls at most this part of the pulls so far, and of the arms: many arms are not
+computed again after each pull, and processes can measure in parallel."""
 FEWEST = 30
 """The smallest number of arms whose pulls are kept equal."""
 GOLDEN = 0.6180339887498949
@@ -30,17 +34,33 @@ spaced subset in any order of the arms."""
 
 @rule("interval")
 def anytime(spec: Spec, state: State, rng: np.random.Generator) -> int:
-    """The arm with the fewest pulls, or the most doubtful one; none if none can be pulled."""
-    picked = -1
-    if rng.random() >= EVEN:
-        rule_chances(spec, state)
-        picked = _most_doubtful(spec, state)
-    if picked < 0:
-        picked = _fewest(spec, state, rng, _even_share(spec, state))
-    if picked < 0:
-        picked = _fewest(spec, state, rng, 1.0)
-    state.chosen[0] = picked
-    return 1 if picked >= 0 else 0
+    """The arms with the fewest pulls and the most doubtful ones; none if none can be pulled.
+
+    One at first. A round grows with the pulls, and takes an arm at most once.
+    """
+    learnt = False
+    size = min(1.0 + ROUND * state.counters[PULLS], max(1.0, PART * spec.n_arms))
+    is_chosen = state.scratch
+    for i in range(spec.n_arms):
+        is_chosen[i] = 0.0 if state.costs[i] < np.inf else 1.0
+    count = 0
+    while count < int(size):
+        picked = -1
+        if rng.random() >= EVEN:
+            if not learnt:
+                rule_chances(spec, state)
+                learnt = True
+            picked = _most_doubtful(spec, state, is_chosen)
+        if picked < 0:
+            picked = _fewest(spec, state, rng, _even_share(spec, state), is_chosen)
+        if picked < 0:
+            picked = _fewest(spec, state, rng, 1.0, is_chosen)
+        if picked < 0:
+            break
+        is_chosen[picked] = 1.0
+        state.chosen[count] = picked
+        count += 1
+    return count
 
 
 @part()
@@ -51,16 +71,18 @@ def _even_share(spec: Spec, state: State) -> float:
 
 
 @part()
-def _fewest(spec: Spec, state: State, rng: np.random.Generator, share: float) -> int:
+def _fewest(
+    spec: Spec, state: State, rng: np.random.Generator, share: float, is_chosen: Floats
+) -> int:
     """Of a share of the arms the one with the fewest pulls per cost, ties at random; or -1.
 
-    -1 if none of them can be pulled.
+    -1 if none of them can be pulled, or all are chosen.
     """
     picked = -1
     best = np.inf
     ties = 1
     for i in range(spec.n_arms):
-        if i * GOLDEN % 1.0 > share:
+        if is_chosen[i] > 0.0 or i * GOLDEN % 1.0 > share:
             continue
         value = state.pulls[i] * state.costs[i]
         if value < best:
@@ -75,7 +97,7 @@ def _fewest(spec: Spec, state: State, rng: np.random.Generator, share: float) ->
 
 
 @part()
-def _most_doubtful(spec: Spec, state: State) -> int:
+def _most_doubtful(spec: Spec, state: State, is_chosen: Floats) -> int:
     """The arm whose doubt falls most per pull and cost; -1 if none that can be pulled is in doubt.
 
     What all arms say counts as `pulls_to_see` pulls, so that with these an arm has to be pulled as
@@ -85,6 +107,8 @@ def _most_doubtful(spec: Spec, state: State) -> int:
     best = 0.0
     seen = pulls_to_see(state)
     for i in range(spec.n_arms):
+        if is_chosen[i] > 0.0:
+            continue
         doubt = min(state.chance[RULED, i], 1.0 - state.chance[RULED, i])
         pulls = state.pulls[i] + seen
         score = doubt * own_part(state, pulls) / (pulls * state.costs[i])
