@@ -16,7 +16,7 @@ from standout.analysis.columns import Layout
 from standout.analysis.folders import FolderSums, read_folder
 from standout.analysis.noise_advice import chosen_words, recommend_noise
 from standout.analysis.tables import Rewards, Sums, read_table
-from standout.analysis.thresholds import BOXES, can_bet, narrow, possible, with_delta
+from standout.analysis.thresholds import BOXES, can_bet, for_kept, narrow, possible, with_delta
 from standout.core import engine
 from standout.core.forecast import Forecaster, pool_like, pool_of
 from standout.core.intervals.choice import interval_name
@@ -53,6 +53,7 @@ def analyse(
     sep: str | None = None,
     decimal: str = ".",
     drop_missing: bool = False,
+    min_count: int = 1,
     is_complete: bool = True,
     is_ordered: bool | None = None,
     is_fixed: bool = False,
@@ -84,6 +85,7 @@ def analyse(
         sep: The separator of a CSV file; by default a comma, and a tab in a `.tsv`.
         decimal: The decimal sign in a CSV file, `.` (the default) or `,`.
         drop_missing: Leave out rows without a reward; `notes` gives their number.
+        min_count: Leave out arms with fewer rewards; `notes` names them.
         is_complete: Whether the table has all rewards of its arms; true by default.
         is_ordered: Whether an arm's rows are in the order of measurement. True by default for a
             table, false for a folder (true means its files in the order of their names). Intervals
@@ -114,7 +116,7 @@ def analyse(
         >>> said.found.outliers, said.rewards, str(said.found.reason)
         (('yew',), 300, 'decided')
     """
-    layout = Layout(arm, value, wide, sep, decimal, drop_missing)
+    layout = Layout(arm, value, wide, sep, decimal, drop_missing, min_count)
     chosen_noise: tuple[str, ...] = ()
     if asks_for_noise(problem):
         table = read_table(table, layout)
@@ -123,10 +125,9 @@ def analyse(
     data = read_data(table, problem, layout, is_ordered, jobs=jobs, executor=executor)
     chosen, notes = _choose_method(as_method(method), problem, data, is_ordered)
     bets = is_fixed and can_bet(problem, chosen, len(data.arms))
-    run = replay(
-        data, with_delta(problem, BOXES * problem.delta) if bets else problem, chosen, seed
-    )
-    notes = [*notes, *(narrow(run, problem, seed) if bets else [NO_BET] if is_fixed else [])]
+    asked = for_kept(problem, len(data.arms), data.left_out)
+    run = replay(data, with_delta(asked, BOXES * asked.delta) if bets else asked, chosen, seed)
+    notes = [*notes, *(narrow(run, asked, seed) if bets else [NO_BET] if is_fixed else [])]
     found = replace(_answer(run, data, is_complete), problem=problem.question())
     interval = chosen.interval_for(problem)
     forecaster = _forecaster(run, data) if found.undecided else None
@@ -176,8 +177,8 @@ def read_data(
         layout = layout or Layout()
         if layout != Layout(layout.arm, layout.value):
             raise ProblemError(
-                "files of a folder are read as they are: wide, sep, decimal and drop_missing are "
-                "for a single table"
+                "files of a folder are read as they are: wide, sep, decimal, drop_missing and "
+                "min_count are for a single table"
             )
         return read_folder(Path(table), problem.noise, layout.arm, layout.value, **how)
     return read_table(table, layout)

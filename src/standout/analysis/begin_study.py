@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from standout.analysis.tables import Rewards, Sums
+from standout.analysis.thresholds import for_kept
 from standout.core.method import Method
 from standout.core.methods import DEFAULT_METHOD
 from standout.core.noise import Bernoulli
@@ -55,7 +56,8 @@ def begin_study(
         order = np.random.default_rng([seed, 1]).permutation(rewards.total)
         rewards = Rewards(rewards.arms, rewards.codes[order], rewards.values[order])
     try:
-        study = Study.create(place, rewards.arms, problem, method, name=name, seed=seed)
+        asked = for_kept(problem, len(rewards.arms), data.left_out)
+        study = Study.create(place, rewards.arms, asked, method, name=name, seed=seed)
     except StudyExistsError:
         study = Study.open(place, name)
         if not _begins_alike(study, rewards, problem):

@@ -29,7 +29,8 @@ class Layout:
 
     `arm` and `value` name the columns. `wide`: each column is an arm, with a reward in each row.
     `separator` separates the fields of a CSV (None: a comma, or a tab in a .tsv), `decimal` is the
-    decimal sign. `drop_missing`: rows without a reward are left out.
+    decimal sign. `drop_missing`: rows without a reward are left out. `min_count`: arms with fewer
+    rewards are left out.
     """
 
     arm: str | None = None
@@ -38,10 +39,13 @@ class Layout:
     separator: str | None = None
     decimal: str = "."
     drop_missing: bool = False
+    min_count: int = 1
 
     def __post_init__(self) -> None:
         if self.separator is not None and len(self.separator) != 1:
             raise ProblemError(f"the separator must be one character, not {self.separator!r}")
+        if self.min_count < 1:
+            raise ProblemError(f"the fewest rewards must be at least 1, not {self.min_count}")
         if self.decimal not in (".", ","):
             raise ProblemError(f"the decimal sign must be . or , not {self.decimal!r}")
         if self.wide and (self.arm is not None or self.value is not None):

@@ -37,6 +37,7 @@ from standout.csv_files import (
     unguarded,
 )
 from standout.errors import ProblemError
+from standout.results.display import some
 from standout.text import count, plural
 
 ARM_COLUMNS, VALUE_COLUMNS = ARM_NAMES, REWARD_NAMES
@@ -53,6 +54,8 @@ class Rewards:
     codes: Ints
     values: Floats
     notes: tuple[str, ...] = field(default=(), kw_only=True)
+    left_out: int = field(default=0, kw_only=True)
+    """Arms that had too few rewards."""
 
     @property
     def total(self) -> int:
@@ -72,6 +75,8 @@ class Sums:
     sums: Floats
     std: Floats
     notes: tuple[str, ...] = field(default=(), kw_only=True)
+    left_out: int = field(default=0, kw_only=True)
+    """Arms that had too few rewards."""
 
     @property
     def total(self) -> int:
@@ -95,7 +100,31 @@ def read_table(table: Any, layout: Layout | None = None) -> Rewards | Sums:
         columns = columns_of(table, layout)
     if layout.wide:
         label += " (column by column)"
-    return _Reader(label, first, layout).read(columns)
+    return _without_few(_Reader(label, first, layout).read(columns), layout.min_count)
+
+
+def _without_few(data: Rewards | Sums, least: int) -> Rewards | Sums:
+    """The table without the arms that have fewer rewards; a note names them."""
+    if isinstance(data, Rewards):
+        counts = np.bincount(data.codes, minlength=len(data.arms))
+    else:
+        counts = data.counts
+    kept = counts >= least
+    if kept.all():
+        return data
+    few = [str(arm) for arm, is_kept in zip(data.arms, kept.tolist(), strict=True) if not is_kept]
+    note = (
+        f"{plural(len(few), 'arm')} with fewer than {plural(least, 'reward')} left out: "
+        f"{some(few, 5)}. The threshold is that of the other arms, and delta is shared as if none "
+        "were left out"
+    )
+    arms = tuple(arm for arm, is_kept in zip(data.arms, kept.tolist(), strict=True) if is_kept)
+    said: dict[str, Any] = {"notes": (*data.notes, note), "left_out": len(few)}
+    if isinstance(data, Sums):
+        return Sums(arms, data.counts[kept], data.sums[kept], data.std[kept], **said)
+    rows = kept[data.codes]
+    places = np.cumsum(kept) - 1
+    return Rewards(arms, places[data.codes[rows]], data.values[rows], **said)
 
 
 def read_csv_table(text: str, label: str, layout: Layout) -> Rewards | Sums:

@@ -50,6 +50,17 @@ def with_delta(problem: Problem, delta: float) -> Problem:
     return Problem(**given | {"delta": delta})
 
 
+def for_kept(problem: Problem, kept: int, left_out: int) -> Problem:
+    """The question about the arms of a table that were kept, at their share of delta.
+
+    An arm's number of rewards may depend on them, so an interval fails with probability at most
+    delta / n for each of all n arms, kept or not.
+    """
+    if not left_out:
+        return problem
+    return with_delta(problem, problem.delta * kept / (kept + left_out))
+
+
 def narrow(run: Run, problem: Problem, seed: int) -> list[str]:
     """Narrow the thresholds of a run that has `BOXES` of the delta; return remarks."""
     joint = _joint_bounds(run, problem)

@@ -82,6 +82,12 @@ def analyse(
             "--drop-missing", help="Leave out rows without a value, and report their number."
         ),
     ] = False,
+    min_count: Annotated[
+        int,
+        typer.Option(
+            "--min-count", metavar="N", help="Leave out arms with fewer rewards, and name them."
+        ),
+    ] = 1,
     ordered: Annotated[
         bool | None,
         typer.Option(
@@ -143,7 +149,8 @@ def analyse(
     from standout.analysis.columns import Layout
     from standout.core.methods import DEFAULT_METHOD
 
-    layout = Layout(arm, value, wide, "\t" if sep in ("tab", "\\t") else sep, decimal, drop_missing)
+    separator = "\t" if sep in ("tab", "\\t") else sep
+    layout = Layout(arm, value, wide, separator, decimal, drop_missing, min_count)
     if noise == AUTO:
         # A folder may be larger than memory, so its rewards are never looked at one by one.
         if Path(table).is_dir():

@@ -20,6 +20,7 @@ _STYLE = """
 .{name} svg .grid {{ stroke: #8888; stroke-width: .5; fill: none; }}
 .{name} svg .median {{ stroke: #888; stroke-dasharray: 2 4; fill: none; }}
 .{name} svg .band {{ fill: var(--band); }}
+.{name} svg .likely {{ fill: none; stroke: currentColor; stroke-dasharray: 1 3; }}
 .{name} svg .edge {{ stroke: var(--band-line); stroke-dasharray: 5 3; fill: none; }}
 .{name} svg .outlier {{ color: var(--outlier); }}
 .{name} svg .undecided {{ color: var(--undecided); }}

@@ -17,9 +17,9 @@ import numpy as np
 from standout.core.kinds import Verdict
 from standout.core.problem import Problem, Side
 from standout.core.typing import Codes, Flags, Floats, Ints
-from standout.pictures.marks import word
+from standout.pictures.marks import LIKELY, word
 from standout.pictures.scale import value_range
-from standout.results import Identification, Interval, StudyView, Threshold
+from standout.results import Chances, Identification, Interval, StudyView, Threshold
 from standout.text import Digits, count, plural, printable
 
 MOST_SINGLE = 400
@@ -32,7 +32,8 @@ class Picture:
 
     `estimate` is NaN for an arm without rewards; ends that are not known are infinite. `guess`
     marks the arms that are called outliers now, certain or not. `bands` are the thresholds'
-    intervals that are known at one end at least.
+    intervals that are known at one end at least; `likely` are the estimated ones, while some arm
+    is undecided.
     """
 
     names: Sequence[str]
@@ -49,6 +50,7 @@ class Picture:
     high: float
     axis: str | None = None
     """What a reward is, with its unit."""
+    likely: tuple[Threshold, ...] = ()
 
     def estimates(self) -> list[float]:
         """The estimated thresholds that lie within the picture."""
@@ -91,13 +93,15 @@ class Picture:
         return len(self.measured) > MOST_SINGLE
 
 
-def picture_of_view(seen: StudyView, guess: Sequence[str] = ()) -> Picture:
+def picture_of_view(
+    seen: StudyView, guess: Sequence[str] = (), chances: Chances | None = None
+) -> Picture:
     """The picture of a study at one moment; `guess` names its likely outliers."""
     guessed = set(guess)
     return _picture(
         seen.names, seen.estimate, seen.lower, seen.upper, seen.pulls, seen.verdict,
         np.fromiter((name in guessed for name in seen.names), np.bool_, len(seen.names)),
-        seen.thresholds, seen.median, seen.problem, seen.axis,
+        seen.thresholds, seen.median, seen.problem, seen.axis, chances,
     )  # fmt: skip
 
 
@@ -113,7 +117,7 @@ def picture_of_answer(found: Identification, problem: Problem) -> Picture:
         found.means, found.lower, found.upper, found.pulls_by_arm, verdict,
         np.array([name in guessed for name in found.arms], dtype=np.bool_),
         found.thresholds,
-        float(np.median(known)) if len(known) else math.nan, problem,
+        float(np.median(known)) if len(known) else math.nan, problem, chances=found.chances,
     )  # fmt: skip
 
 
@@ -129,15 +133,25 @@ def _picture(
     median: float,
     problem: Problem,
     axis: str | None = None,
+    chances: Chances | None = None,
 ) -> Picture:
     bands = tuple(
         band for band in thresholds if math.isfinite(band.lower) or math.isfinite(band.upper)
     )
-    low, high = value_range(estimate, lower, upper, bands, problem.noise.support)
+    likely = _likely(chances) if (verdict == Verdict.UNDECIDED).any() else ()
+    low, high = value_range(estimate, lower, upper, (*bands, *likely), problem.noise.support)
     return Picture(
         names, estimate, lower, upper, pulls, verdict, guess, bands, median, problem.side,
-        low, high, axis,
+        low, high, axis, likely,
     )  # fmt: skip
+
+
+def _likely(chances: Chances | None) -> tuple[Threshold, ...]:
+    """The estimated thresholds of each side that have finite ends."""
+    if chances is None:
+        return ()
+    both = (chances.likely_threshold, chances.likely_threshold_low)
+    return tuple(one for one in both if one is not None and math.isfinite(one.lower + one.upper))
 
 
 @dataclass(frozen=True)
@@ -218,6 +232,10 @@ def describe(picture: Picture, digits: Digits) -> str:
     words += [
         f"{title} between {digits(band.lower)} and {digits(band.upper)}."
         for title, band in zip(titles, picture.bands, strict=False)
+    ]
+    words += [
+        f"{LIKELY.name.capitalize()} between {digits(band.lower)} and {digits(band.upper)}."
+        for band in picture.likely
     ]
     return " ".join(words)
 

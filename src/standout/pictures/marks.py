@@ -101,6 +101,8 @@ class Band:
 
 
 THRESHOLD = Band()
+LIKELY = Band(name="likely threshold", glyph=Glyph("▒", ";"))
+"""Where the threshold probably lies: an estimate, drawn over the certain band."""
 
 
 def word(verdict: Verdict, is_low: bool, both_sides: bool) -> str:

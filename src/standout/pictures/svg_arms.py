@@ -11,7 +11,7 @@ from standout.core.kinds import Verdict
 from standout.core.typing import Flags, Floats, Ints
 from standout.pictures import svg
 from standout.pictures.arms import Picture, arm_words, describe, singled_out
-from standout.pictures.marks import MARKS, THRESHOLD
+from standout.pictures.marks import LIKELY, MARKS, THRESHOLD
 from standout.pictures.scale import Line
 from standout.pictures.svg import NARROW, WIDE, n
 from standout.text import Digits, printable
@@ -108,6 +108,13 @@ def _upright_bands(picture: Picture, scale: Line, bottom: float) -> list[str]:
         half = 28.0
         middle = min(max((left + right) / 2, scale.start + half), scale.end - half)
         parts.append(svg.label(middle, ROWS_TOP - 10, THRESHOLD.name, "middle", "bandname"))
+    for band in picture.likely:
+        left, right = scale(band.lower), scale(band.upper)
+        parts.append(
+            f'<rect class="likely" x="{n(left)}" y="{n(ROWS_TOP)}" '
+            f'width="{n(max(1.0, right - left))}" height="{n(bottom - ROWS_TOP)}">'
+            f"<title>{LIKELY.name}</title></rect>"
+        )
     return parts
 
 
@@ -217,6 +224,12 @@ def _bands(picture: Picture, scale: Line, width: float) -> list[str]:
         )
         middle = (top + bottom) / 2 + 4
         parts.append(svg.label(LEFT + 8, middle, THRESHOLD.name, kind="bandname"))
+    for band in picture.likely:
+        top, bottom = scale(band.upper), scale(band.lower)
+        parts.append(
+            f'<rect class="likely" x="{n(LEFT)}" y="{n(top)}" width="{n(width - LEFT)}" '
+            f'height="{n(max(1.0, bottom - top))}"><title>{LIKELY.name}</title></rect>'
+        )
     return parts
 
 

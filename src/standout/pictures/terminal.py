@@ -14,7 +14,7 @@ from rich.text import Text
 
 from standout.core.kinds import Verdict
 from standout.pictures.arms import LeftOut, Picture, lines
-from standout.pictures.marks import MARKS, OUTLIER, THRESHOLD, Glyph
+from standout.pictures.marks import LIKELY, MARKS, OUTLIER, THRESHOLD, Glyph
 from standout.pictures.scale import Line, ticks
 from standout.results import Interval
 from standout.text import printable
@@ -49,7 +49,7 @@ ASCII = Glyphs("[", "]", "-", "-", "+", ".,-=+*%@", "...", "=")
 def all_characters() -> str:
     """Every character that a picture with `UNICODE` may contain."""
     marks = "".join(mark.glyph.fine + mark.low.fine for mark in MARKS.values())
-    return marks + THRESHOLD.glyph.fine + "".join(vars(UNICODE).values())
+    return marks + THRESHOLD.glyph.fine + LIKELY.glyph.fine + "".join(vars(UNICODE).values())
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,11 @@ class Strip:
     def ground(self) -> tuple[list[str], list[str]]:
         """Characters and styles of a strip with the thresholds only."""
         cells, styles = [" "] * self.width, [""] * self.width
-        for band in self.picture.bands:
+        certain = [(band, THRESHOLD) for band in self.picture.bands]
+        for band, look in [*certain, *((band, LIKELY) for band in self.picture.likely)]:
             first, last = self.band(band)
             for i in range(first, last + 1):
-                cells[i], styles[i] = self.glyphs.of(THRESHOLD.glyph), THRESHOLD.style
+                cells[i], styles[i] = self.glyphs.of(look.glyph), look.style
         return cells, styles
 
 
@@ -129,6 +130,8 @@ def legend(picture: Picture, glyphs: Glyphs = UNICODE) -> Text:
     text.append(f"{glyphs.left}{glyphs.line}{glyphs.right} interval")
     if picture.bands:
         text.append(f"   {glyphs.of(THRESHOLD.glyph) * 2} {THRESHOLD.name}")
+    if picture.likely:
+        text.append(f"   {glyphs.of(LIKELY.glyph) * 2} {LIKELY.name}")
     return text
 
 

@@ -11,13 +11,14 @@ from standout.core.kinds import Verdict
 from standout.core.problem import ProblemLike
 from standout.extras import require
 from standout.pictures.arms import LeftOut
-from standout.pictures.marks import MARKS, THRESHOLD, Mark
+from standout.pictures.marks import LIKELY, MARKS, THRESHOLD, Mark
 from standout.plot import data
 from standout.plot.course import side_names
 from standout.text import plural, printable
 
 SHAPES = {"outlier": "^", "undecided": "s", "normal": "o"}
 BAND = {"color": THRESHOLD.line.light, "alpha": 0.22, "lw": 0}
+LIKELY_BAND = {"fc": "none", "ec": THRESHOLD.line.light, "hatch": "////", "lw": 0.8, "ls": ":"}
 NAME = 30
 """The largest number of characters of an arm's name."""
 MOST_BARS = 40
@@ -92,6 +93,9 @@ def arms(source: Any, *, most: int = data.MOST, ax: Any = None) -> Any:
     for band, name in zip(picture.bands, _band_names(len(picture.bands)), strict=True):
         ends = np.clip([band.lower, band.upper], picture.low, picture.high)
         ax.axvspan(*ends, **BAND, label=name)
+    for number, band in enumerate(picture.likely):
+        ends = np.clip([band.lower, band.upper], picture.low, picture.high)
+        ax.axvspan(*ends, **LIKELY_BAND, label=LIKELY.name if number == 0 else None)
     named = [(place, row) for place, row in enumerate(rows) if isinstance(row, int)]
     for verdict, mark in MARKS.items():
         own = [(place, arm) for place, arm in named if picture.kind(arm) is verdict]

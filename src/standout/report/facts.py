@@ -63,7 +63,7 @@ class Facts(ReportData):
     @cached_property
     def picture(self) -> Picture:
         """The picture of the arms."""
-        return picture_of_view(self.seen, self.guess)
+        return picture_of_view(self.seen, self.guess, self.chances)
 
     @property
     def warnings(self) -> list[Finding]:

@@ -143,6 +143,7 @@ def _answer(facts: Facts) -> dict[str, Any]:
         "answer": words.answer(facts, marked=True),
         "confidence": words.confidence(facts),
         "guess": words.guess(facts),
+        "likely": facts.picture.likely,
         "numbers": [
             ("arms", count(counts.arms), ""),
             (OUTLIER.many, count(counts.outliers), OUTLIER.name),

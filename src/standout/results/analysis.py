@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +64,22 @@ class Analysis(DisplayedArms, Result):
             f"{verdicts(len(found.outliers), len(found.normal), len(found.undecided))}>"
         )
 
+    def _endings_words(self) -> list[str]:
+        """What is proved and what is probable, one line each; none where all is certain."""
+        found, likely = self.found, self.found.chances
+        if likely is None:
+            return []
+        sides = [likely.likely_threshold, likely.likely_threshold_low]
+        counts = (len(found.outliers), len(found.normal), len(found.undecided))
+        shown = f": {some(likely.probable, 5)}" if likely.probable else ""
+        wrong = f"{likely.expected_wrong:.2g}"
+        return [
+            f"proved:   threshold {_intervals(found.thresholds)}; {verdicts(*counts)}",
+            f"probable: threshold {_intervals([one for one in sides if one is not None])} with "
+            f"chance {likely.level:g}; {plural(len(likely.probable), 'outlier')}{shown}; "
+            f"{wrong} wrong arms expected",
+        ]
+
     def _what(self) -> str:
         return f"{plural(self.rewards, 'reward')} of {plural(len(self.found.arms), 'arm')}"
 
@@ -76,6 +93,7 @@ class Analysis(DisplayedArms, Result):
         lines = [
             f"{self._what()}; {self.problem.noise} noise, "
             f"k {self.problem.k:g}, delta {self.problem.delta:g}",
+            *self._endings_words(),
             *found.summary().splitlines(),
         ]
         if found.chances is not None:
@@ -127,3 +145,8 @@ class Analysis(DisplayedArms, Result):
 
     def _drawn(self) -> Identification:
         return self.found
+
+
+def _intervals(found: Sequence[Interval]) -> str:
+    """The ends of one threshold's interval, or of both."""
+    return " and ".join(f"{one.lower:.4g} to {one.upper:.4g}" for one in found)

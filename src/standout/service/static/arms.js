@@ -38,6 +38,12 @@ export class Arms {
     this.sheet = new Sheet(study, data, items, () => this.#unchoose());
     new ResizeObserver(() => this.rows.render()).observe(this.sheet.root);
     this.#setUp();
+    find("likely-arms").addEventListener("click", (event) => {
+      const link = event.target.closest("a[data-arm]");
+      if (link === null) return;
+      event.preventDefault();
+      this.choose(Number(link.dataset.arm));
+    });
   }
 
   show() {

@@ -91,13 +91,20 @@ export class Controls {
   }
 
   #budget() {
-    const { budget, counts } = this.data.head;
+    const { budget, counts, until } = this.data.head;
+    const errors = /^errors=([\d.e+-]+)$/.exec(until ?? "")?.[1] ?? "";
     ask({
       title: "Change the budget",
       text: `Now: ${budget === null ? "none" : `${count(budget)} pulls`}; ${count(counts.pulls)} are used. Stopping earlier or later harms no verdict.`,
-      fields: [{ key: "budget", label: "Pulls in all", type: "number", min: 1, step: 1, value: budget, hint: "Leave it empty for no limit." }, REASON],
+      fields: [
+        { key: "budget", label: "Pulls in all", type: "number", min: 1, step: 1, value: budget, hint: "Leave it empty for no limit." },
+        { key: "errors", label: "Stop when at most so many wrong arms are expected", type: "number", min: 0.01, step: "any", value: errors, hint: "Such an end is probable, not proved. Leave it empty to go on until all is certain." },
+        REASON],
       button: "Change it",
-      act: (given) => this.#set({ budget: given.budget === "" ? null : Number(given.budget) }, given.reason),
+      act: (given) => this.#set({
+        budget: given.budget === "" ? null : Number(given.budget),
+        ...(String(given.errors) === errors ? {} : { until: given.errors === "" ? null : `errors=${Number(given.errors)}` }),
+      }, given.reason),
     });
   }
 

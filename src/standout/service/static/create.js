@@ -170,7 +170,7 @@ function pageFields() {
 function moreFields() {
   const tolerance = number("0", { min: 0 });
   const budget = number("", { min: 1, step: 1, placeholder: "none" });
-  const until = make("input", { maxlength: 200, placeholder: "all is certain", autocomplete: "off" });
+  const errors = number("", { min: 0.01, step: "any", placeholder: "only when all is certain" });
   const lease = number("24", { min: 0.01 });
   const pause = number("", { min: 1, step: 1, placeholder: "never" });
   const room = number("", { min: 3, step: 1, placeholder: "none" });
@@ -183,7 +183,7 @@ function moreFields() {
     make("div", { class: "grid" },
       field("tolerance", "Tolerance", tolerance, "Within this distance of the threshold, either verdict counts as right."),
       field("budget", "Budget", budget, "The largest number of pulls."),
-      field("until", "Measure until", until, "Ends earlier, on an estimate: errors=0.5, or false-share=0.05,missed-share=0.05."),
+      field("errors", "Stop when at most so many wrong arms are expected", errors, "Such an end is probable, not proved. 0.5 is usual."),
       field("lease", "Lease in hours", lease, "A ticket without an answer is handed out again after this."),
       field("axis", "A reward is", axis, "With its unit, for the axes of pictures."),
       field("room", "Room for arms", room, "Arms may be added up to this number. All of them share δ from the beginning, so the study needs slightly more pulls."),
@@ -193,7 +193,7 @@ function moreFields() {
   const read = () => ({
     tolerance: Number(tolerance.value || 0),
     budget: budget.value ? Number(budget.value) : null,
-    until: until.value.trim() || null,
+    until: errors.value ? `errors=${Number(errors.value)}` : null,
     lease: lease.value ? Number(lease.value) * 3600 : null,
     room: room.value ? Number(room.value) : null,
     axis: axis.value.trim() || null,

@@ -94,6 +94,13 @@ export class StudyData {
     }));
   }
 
+  /** Where the thresholds probably lie, while some arm is undecided: estimates. */
+  likely() {
+    const found = this.chances;
+    if (!found?.pulls || this.head.counts.undecided === 0) return [];
+    return [found.likely_threshold, found.likely_threshold_low].filter((one) => one && one.lower !== null && one.upper !== null);
+  }
+
   /** Whether an outlier is one for being low. */
   isLow(place) {
     const side = this.head.problem.side;

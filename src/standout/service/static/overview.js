@@ -124,6 +124,7 @@ export class Overview {
     this.#window(pen, height, colour);
     this.#grid(pen, width, colour);
     this.#bands(pen, width, colour);
+    this.#likely(pen, width, colour);
     for (const kind of [NORMAL, UNDECIDED, OUTLIER]) this.#intervals(pen, kind, colour(MARKS[kind].name));
     for (const kind of [NORMAL, UNDECIDED, OUTLIER]) this.#marks(pen, kind, colour);
     this.#ticks(pen, colour);
@@ -185,6 +186,18 @@ export class Overview {
       pen.moveTo(LEFT, this.y(band.estimate));
       pen.lineTo(width - RIGHT, this.y(band.estimate));
       pen.stroke();
+    }
+  }
+
+  #likely(pen, width, colour) {
+    for (const band of this.data.likely()) {
+      const top = this.y(clamp(band.upper, ...this.range));
+      const low = this.y(clamp(band.lower, ...this.range));
+      pen.strokeStyle = colour("band-line");
+      pen.lineWidth = 1.5;
+      pen.setLineDash([1.5, 3]);
+      pen.strokeRect(LEFT + 1, top, width - LEFT - RIGHT - 2, Math.max(1.5, low - top));
+      pen.setLineDash([]);
     }
   }
 

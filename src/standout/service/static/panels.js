@@ -7,7 +7,7 @@ import { MARKS, NORMAL, OUTLIER, UNDECIDED } from "./marks.js";
 import { mark } from "./verdicts.js";
 
 const MOST_NAMES = 6;
-const MOST_LEADERS = 5;
+const MOST_LEADERS = 10;
 const MOST_OUT = 50;
 /** An arm with a lower chance is not named, unless none has a higher one. */
 const LEAST_CHANCE = 0.05;
@@ -69,6 +69,7 @@ export function showAnswer(data, items) {
     : [`${count(outliers)} of ${count(arms)} arms ${verb} out${head.stopped ? "" : " so far"}: `, ...names];
   find("answer").replaceChildren(...all, ...rest);
   showLikely(data, items);
+  showLegend(data);
   spoken = `${plural(outliers, "outlier")}, ${count(undecided)} undecided, ${count(head.counts.normal)} normal. ${head.stopped ? "The study has stopped." : ""}`;
   announce();
 }
@@ -88,7 +89,8 @@ function showLikely(data, items) {
   const rows = leaders.map((place) => {
     const bar = make("span", { class: "likely-bar" });
     bar.style.setProperty("--chance", data.chance[place]);
-    return make("li", {}, make("span", {}, name(data.names[place]), itemWords(items.of(place))), bar, make("span", { class: "chance number", text: `chance ${chance(data.chance[place])}` }));
+    const link = make("a", { href: `#arm-${place}`, "data-arm": place }, name(data.names[place]));
+    return make("li", {}, make("span", {}, link, itemWords(items.of(place))), bar, make("span", { class: "chance number", text: `chance ${chance(data.chance[place])}` }));
   });
   find("likely-arms").replaceChildren(...rows);
   const ended = data.head.reason === "estimate" ? `The study ended on this estimate (until ${data.head.until}), not on the certificate. ` : "";
@@ -106,7 +108,8 @@ export function showLegend(data) {
   marks.push(item(mark(UNDECIDED), "undecided"), item(mark(NORMAL), "normal"));
   const band = item(make("span", { class: "band-icon" }), side === "both" ? "the thresholds’ intervals" : "the threshold’s interval");
   const guess = item(make("span", { class: "guess-icon" }), side === "both" ? "their estimates" : "its estimate");
-  find("legend").replaceChildren(...marks, band, guess);
+  const likely = data.likely().length ? [item(make("span", { class: "likely-icon" }), "likely threshold, an estimate")] : [];
+  find("legend").replaceChildren(...marks, band, guess, ...likely);
 }
 
 /** What is asked, and how it stands. */

@@ -157,6 +157,8 @@ export class Rows {
   #make(key) {
     const row = {
       bands: [draw("rect", { class: "band" }), draw("rect", { class: "band" })],
+      // Higher than the row, so that only the sides are seen.
+      likely: [draw("rect", { class: "likely-band", y: -2 }), draw("rect", { class: "likely-band", y: -2 })],
       grid: draw("path", { class: "grid" }),
       line: draw("path", { class: "line" }),
       mark: draw("path"),
@@ -170,7 +172,7 @@ export class Rows {
       bar: make("span", { class: "bar" }),
       chance: make("span"),
     };
-    row.picture = draw("svg", { class: "picture", "aria-hidden": "true" }, ...row.bands, ...row.lines, row.grid, row.line, row.mark);
+    row.picture = draw("svg", { class: "picture", "aria-hidden": "true" }, ...row.bands, ...row.likely, ...row.lines, row.grid, row.line, row.mark);
     row.arm = make("span", { class: "arm-cell" }, name(this.data.names[key], { class: "arm" }), row.item);
     // What is read out is what is seen, with the words between that columns need no more.
     row.root = make(
@@ -226,7 +228,9 @@ export class Rows {
     const { tall } = this;
     const middle = tall / 2;
     const bands = data.bands();
-    row.bands.forEach((rect, i) => placeBand(rect, bands[i], x, tall));
+    const likely = data.likely();
+    row.bands.forEach((rect, i) => placeBand(rect, bands[i]?.isKnown ? bands[i] : undefined, x, tall));
+    row.likely.forEach((rect, i) => placeBand(rect, likely[i], x, tall + 4));
     row.lines.forEach((path, i) => {
       const at = bands[i]?.estimate;
       const isIn = isKnown(at) && at >= x.low && at <= x.high;
@@ -254,9 +258,9 @@ export class Rows {
 /** A word that only a screen reader needs: the head of its column is far. */
 const said = (word) => make("span", { class: "only-read", text: `, ${word} ` });
 
-/** Put a rectangle where the threshold's interval lies; nowhere if it is not known. */
+/** Put a rectangle where a threshold's interval lies; nowhere without one. */
 function placeBand(rect, band, x, tall) {
-  const isShown = band !== undefined && band.isKnown && band.upper >= x.low && band.lower <= x.high;
+  const isShown = band !== undefined && band.upper >= x.low && band.lower <= x.high;
   rect.setAttribute("visibility", isShown ? "visible" : "hidden");
   if (!isShown) return;
   const from = x(clamp(band.lower, x.low, x.high));
