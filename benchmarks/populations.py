@@ -1,9 +1,10 @@
 """Populations whose truth is known, and rewards of them: what calibration is measured on.
 
 None of these kinds was used while the estimate was developed. That was done on bells, bells with
-5 % or 15 % outliers, gamma and exponential tails above 60 % equal means, normal tails around 60 %
-equal means, 40 % at the lower end of a bell, two and three groups, a rounded bell, Student's t,
-uniform and all equal means, with Gaussian noise and with rewards of 0 and 1.
+outliers, gamma, exponential, Weibull, Laplace and normal tails above or around 60 % equal means,
+40 % zeros below a beta distribution or a bell, two halves, two and three groups, three levels,
+lattices, Gumbel, logistic, uniform and triangular means, half a bell, Student's t with another
+number of degrees, and all equal means.
 """
 
 from __future__ import annotations
@@ -44,24 +45,32 @@ def _some_equal(rng: Rng, n: int, share: float, others: np.ndarray) -> np.ndarra
 
 
 KINDS: dict[str, Callable[[Rng, int], np.ndarray]] = {
-    "60 % equal, rest above": lambda r, n: _some_equal(r, n, 0.6, r.weibull(1.5, n) * 2.5),
-    "60 % equal, symmetric": lambda r, n: _some_equal(r, n, 0.6, r.laplace(0, 1.1, n)),
-    "40 % zeros": lambda r, n: _some_equal(r, n, 0.4, r.beta(2, 3, n) * 4) - 3.64,
-    "two halves": lambda r, n: np.where(np.arange(n) < n // 2, -1, 1) + r.uniform(-0.3, 0.3, n),
-    "all equal": lambda r, n: np.zeros(n),
-    "lattice": lambda r, n: 0.8 * (r.binomial(6, 0.4, n) - 2.4),
-    "laplace": lambda r, n: r.laplace(0, 0.7, n),
-    "gumbel": lambda r, n: r.gumbel(0, 0.8, n),
-    "logistic": lambda r, n: r.logistic(0, 0.55, n),
-    "triangle and a cluster": lambda r, n: np.where(
-        r.random(n) < 0.08, r.normal(4, 0.3, n), r.triangular(-1.5, -0.5, 2, n)
+    "60 % equal, lognormal above": lambda r, n: _some_equal(r, n, 0.6, r.lognormal(0.5, 0.5, n)),
+    "60 % equal, even on both sides": lambda r, n: _some_equal(
+        r, n, 0.6, r.choice([-1, 1], n) * r.uniform(0.2, 2.6, n)
     ),
-    "half a bell": lambda r, n: 1.6 * np.abs(r.normal(0, 1, n)),
-    "outliers both ways": lambda r, n: np.where(
-        r.random(n) < 0.06, 4.5 * r.choice([-1, 1], n), r.normal(0, 0.7, n)
+    "40 % zeros, gamma": lambda r, n: _some_equal(r, n, 0.4, r.gamma(3, 0.6, n)) - 1.1,
+    "two bells, half each": lambda r, n: (
+        np.where(np.arange(n) < n // 2, -1, 1) + r.normal(0, 0.25, n)
     ),
-    "three levels": lambda r, n: r.choice([-0.7, 0.3, 2.5], n, p=[0.45, 0.4, 0.15]),
-    "one far arm": lambda r, n: np.where(np.arange(n) == 0, 5.0, r.uniform(-1.3, 1.3, n)),
+    "70 % equal, rest a wide bell": lambda r, n: _some_equal(r, n, 0.7, r.normal(0, 1.8, n)),
+    "95 % equal, rest up": lambda r, n: _some_equal(r, n, 0.95, r.uniform(2.5, 5, n)),
+    "exponential": lambda r, n: r.exponential(0.9, n),
+    "lognormal": lambda r, n: r.lognormal(-0.2, 0.7, n),
+    "Poisson lattice": lambda r, n: 0.8 * r.poisson(1.5, n),
+    "three bells": lambda r, n: (
+        r.choice([-0.8, 0.6, 3.5], n, p=[0.6, 0.33, 0.07]) + r.normal(0, 0.3, n)
+    ),
+    "Student's t, 4 degrees": lambda r, n: 0.7 * r.standard_t(4, n),
+    "arcsine": lambda r, n: 2.8 * r.beta(0.5, 0.5, n) - 1.4,
+    "five levels": lambda r, n: r.choice(
+        [-1.2, -0.4, 0.2, 1.0, 3.0], n, p=[0.2, 0.3, 0.3, 0.15, 0.05]
+    ),
+    "bell and a broad tenth": lambda r, n: r.normal(0, np.where(r.random(n) < 0.1, 2.5, 0.6)),
+    "Pareto": lambda r, n: r.pareto(4, n) * 1.5,
+    "slope with a far group": lambda r, n: np.where(
+        r.random(n) < 0.05, 4.0, np.linspace(-1.4, 1.4, n)
+    ),
 }
 """By name, draws of so many means; their standard deviation is about 1."""
 

@@ -413,3 +413,29 @@ def test_arms_of_the_answer_keep_their_type() -> None:
     found = analyse(table, "gaussian:0.1").found
     assert found.outliers == (4,)
     assert found.to_frame()["arm"].tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("shape", ["rewards", "counts"])
+def test_arms_with_few_rewards_are_left_out_and_named(shape: str) -> None:
+    """The others have the intervals that they would have beside all arms, as delta is shared."""
+    rng = np.random.default_rng(5)
+    counts = {"ash": 40, "elm": 40, "fir": 40, "oak": 40, "yew": 3}
+    rewards = {arm: (rng.random(n) < 0.4).astype(float) for arm, n in counts.items()}
+    table: dict[str, list[Any]] = {
+        "arm": [arm for arm, n in counts.items() for _ in range(n)],
+        "value": np.concatenate(list(rewards.values())).tolist(),
+    }
+    if shape == "counts":
+        sums = [float(each.sum()) for each in rewards.values()]
+        table = {"arm": list(counts), "count": list(counts.values()), "sum": sums}
+    everything = analyse(table, "bernoulli").found
+    said = analyse(table, "bernoulli", min_count=4)
+    assert said.found.arms == ("ash", "elm", "fir", "oak")
+    assert said.rewards == 160
+    assert said.problem.delta == 0.05
+    assert any("yew" in note and "fewer than 4 rewards" in note for note in said.notes)
+    np.testing.assert_allclose(said.found.lower, everything.lower[:4])
+    np.testing.assert_allclose(said.found.upper, everything.upper[:4])
+    assert analyse(table, "bernoulli", min_count=3).found.arms == everything.arms
+    with pytest.raises(ProblemError, match="at least 1"):
+        analyse(table, "bernoulli", min_count=0)

@@ -3,13 +3,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from standout import METHODS, MeasureError, MethodError, Problem, ProblemError, Run, identify
 from standout.errors import RewardError
-from standout.results import StopReason
+from standout.results import Identification, StopReason
 
 MEANS = {"ash": 0.1, "elm": 0.2, "fir": 0.3, "oak": 0.15, "pine": 0.25, "yew": 0.95}
 PROBLEM = Problem(noise="gaussian:0.02", k=2)
@@ -193,3 +194,25 @@ def test_three_arms_and_an_even_number_work() -> None:
     for means in ({"a": 0.0, "b": 0.1, "c": 0.9}, {"a": 0.0, "b": 0.1, "c": 0.2, "d": 0.9}):
         found = identify(measure_with(np.random.default_rng(2), means), list(means), problem)
         assert found.outliers == (list(means)[-1],)
+
+
+@pytest.mark.parametrize(
+    ("ends", "method"),
+    [
+        ({}, "focus"),
+        ({"budget": 40}, "focus:goal=anytime"),
+        ({"until": "errors=0.5"}, "focus:goal=anytime"),
+    ],
+)
+def test_an_end_before_certainty_asks_for_the_most_useful_answer(
+    ends: dict[str, Any], method: str
+) -> None:
+    """Unless a method is named: the default then answers exactly as that method does."""
+
+    def answer(*named: str) -> Identification:
+        rng = np.random.default_rng(4)
+        return identify(
+            lambda arm: rng.normal(MEANS[arm], 0.05), list(MEANS), PROBLEM, *named, **ends
+        )
+
+    assert answer().to_dict() == answer(method).to_dict()

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from rich.cells import cell_len
 
+from standout import Problem, analyse
 from standout.core.problem import Side
 from standout.pictures import terminal
-from standout.pictures.marks import THRESHOLD
+from standout.pictures.arms import picture_of_answer
+from standout.pictures.marks import LIKELY, THRESHOLD
+from standout.pictures.svg_arms import many, rows
 from standout.pictures.terminal import ASCII, UNICODE, Glyphs
 from standout.results import Identification, Interval
+from standout.text import Digits
 from tests.pictures.answers import answer, found, picture
 
 
@@ -107,3 +112,22 @@ def test_bars_are_in_proportion() -> None:
 def test_huge_numbers_keep_their_columns() -> None:
     wild = answer(np.array([-1e300, 1e300, 1234.5, -0.0001, 5.0]), "abcde")
     assert max(len(line) for line in plain(wild)) < 80
+
+
+def test_the_likely_threshold_is_drawn_over_the_certain_one_while_arms_are_undecided() -> None:
+    rng = np.random.default_rng(2)
+    table = {f"arm {i}": rng.normal(i / 2, 1.0, 40).tolist() for i in range(6)}
+    said = analyse(table, "gaussian:1")
+    chances = said.found.chances
+    assert chances is not None
+    drawn = picture_of_answer(said.found, Problem(noise="gaussian:1"))
+    assert drawn.likely == (chances.likely_threshold,)
+    assert drawn.low <= drawn.likely[0].lower < drawn.likely[0].upper <= drawn.high
+    for glyphs in (UNICODE, ASCII):
+        text = "".join(line.plain for line in terminal.draw(drawn, 100, glyphs))
+        assert glyphs.of(LIKELY.glyph) in text
+        assert LIKELY.name in terminal.legend(drawn, glyphs).plain
+    assert rows(drawn, Digits([1.0])).count('class="likely"') == 2
+    assert many(drawn, Digits([1.0])).count('class="likely"') == 2
+    without = picture_of_answer(replace(said.found, chances=None), Problem(noise="gaussian:1"))
+    assert without.likely == ()

@@ -281,3 +281,8 @@ def best_guess(spec: Spec, state: State, guess: Flags) -> None:
                 estimate = shrunken(state, side, arm)
             if estimate > state.bounds[side, THRESHOLD]:
                 guess[arm] = True
+    if spec.learns:
+        # Reading leaves no trace: a study's state follows from its events alone.
+        state.chance[GUESSED] = 0.0
+        for side in range(len(state.signs)):
+            state.learnt[2 * side + 1] = 0.0

@@ -74,7 +74,7 @@ class Analysis(DisplayedArms, Result):
         shown = f": {some(likely.probable, 5)}" if likely.probable else ""
         wrong = f"{likely.expected_wrong:.2g}"
         return [
-            f"proved:   threshold {_intervals(found.thresholds)}; {verdicts(*counts)}",
+            f"proved:   {found.threshold_words()}; {verdicts(*counts)}",
             f"probable: threshold {_intervals([one for one in sides if one is not None])} with "
             f"chance {likely.level:g}; {plural(len(likely.probable), 'outlier')}{shown}; "
             f"{wrong} wrong arms expected",
@@ -149,4 +149,4 @@ class Analysis(DisplayedArms, Result):
 
 def _intervals(found: Sequence[Interval]) -> str:
     """The ends of one threshold's interval, or of both."""
-    return " and ".join(f"{one.lower:.4g} to {one.upper:.4g}" for one in found)
+    return ", ".join(f"between {one.lower:.4g} and {one.upper:.4g}" for one in found)

@@ -20,7 +20,13 @@ from standout.core.state import (
     THRESHOLD_LOWER,
     THRESHOLD_UPPER,
 )
-from standout.core.threshold.doubt import GUESS_CAUTION, THETA, own_part, pulls_to_see
+from standout.core.threshold.doubt import (
+    GUESS_CAUTION,
+    THETA,
+    guess_chances,
+    own_part,
+    pulls_to_see,
+)
 from tests.naive import doubt as naive
 
 METHOD = parse_method("focus:goal=anytime")
@@ -51,7 +57,11 @@ def test_chances_are_those_of_the_slow_twin(noise: str, side: str, most: int) ->
     n = 12
     spec, state = told(noise, n, most, 3, side)
     state.verdict[:] = 0
+    before = state.learnt.copy(), state.chance.copy()
     engine.best_guess(spec, state, np.zeros(n, dtype=np.bool_))
+    np.testing.assert_array_equal(state.learnt, before[0])
+    np.testing.assert_array_equal(state.chance, before[1])
+    guess_chances(spec, state)
     expected = np.zeros(n)
     for s in range(len(state.signs)):
         arms = [
