@@ -175,9 +175,8 @@ def test_arms_that_cannot_be_pulled_do_not_end_a_run() -> None:
 
 def test_an_unclear_theta_is_no_reason_to_pull_an_arm() -> None:
     """The part of the doubt that is the arm's own falls with its pulls, from 1 towards 0."""
-    _, state = told("gaussian:0.2", 12, 8, 3)
-    engine.best_guess(METHOD.spec(Problem(noise="gaussian:0.2", k=2), 12), state,
-                      np.zeros(12, dtype=np.bool_))  # fmt: skip
+    spec, state = told("gaussian:0.2", 12, 8, 3)
+    guess_chances(spec, state)
     state.learnt[0] = state.learnt[1]
     parts = [own_part(state, pulls) for pulls in (0.0, 10.0, 1e3, 1e9)]
     assert parts[0] == 1.0

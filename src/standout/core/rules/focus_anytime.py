@@ -22,7 +22,7 @@ from standout.core.typing import Floats
 
 EVEN = 0.6
 """Share of the pulls that goes to the arm with the fewest."""
-ROUND, PART = 0.005, 0.1
+ROUND, PART = 0.005, 0.05
 """A round pulls at most this part of the pulls so far, and of the arms: many arms are not
 computed again after each pull, and processes can measure in parallel."""
 FEWEST = 30
