@@ -1,1 +1,1 @@
-"""The paper's experiments: each figure again, beside what the paper says about it."""
+"""The paper's experiments: each figure reproduced, beside the paper's claims."""

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """Whether what was measured bears the claim out."""
+    """Whether the measurements support the claim."""
 
     HOLDS = "holds"
     PARTLY = "partly"
@@ -16,7 +16,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Claim:
-    """One point of the paper: what it says, what was measured, the verdict and its reason."""
+    """A claim of the paper, the measurement, the verdict and its reason."""
 
     id: str
     figure: str
@@ -32,7 +32,7 @@ class Claim:
 
 
 def judge(fully: bool, partly: bool) -> Verdict:
-    """Holds, or at least partly, or not."""
+    """Holds, holds partly, or fails."""
     if fully:
         return Verdict.HOLDS
     return Verdict.PARTLY if partly else Verdict.FAILS

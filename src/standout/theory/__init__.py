@@ -1,8 +1,8 @@
-"""Bounds on the number of pulls, for means that are known.
+"""Bounds on the number of pulls for known means.
 
-The pulls that any correct algorithm needs at least, computed for the means at hand
-(`limit`) and by the paper's theorem (`lower_bounds`), that the paper's algorithms need at most
-(`upper_bounds`), and the bounds of the algorithms with mean and standard deviation (`mean_std`).
+A lower bound for every correct algorithm, computed for the given means (`limit`) and by the paper's
+theorem (`lower_bounds`); an upper bound for the paper's algorithms (`upper_bounds`); and the bounds
+of the algorithms with mean and standard deviation (`mean_std`).
 """
 
 from standout.core.threshold.mean_std import quota_step as quota_step

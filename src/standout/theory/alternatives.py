@@ -1,6 +1,6 @@
-"""Means with another answer, as cheap as possible: what any method has to rule out.
+"""Means with another answer, as cheap as possible: what every method has to rule out.
 
-Worked out for many rows at once. A row has an arm to flip, a start (M, d) and multipliers.
+Computed for many rows at once. A row has an arm to flip, a start (M, d) and multipliers.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from standout.theory.boxes import (
 )
 
 NUDGE = 1e-7
-"""How much farther than needed the flipped arm goes, as a part of its way."""
+"""How much farther than needed the flipped arm moves, as a share of its way."""
 POLISH_STEPS = 10
 
 
 @dataclass(frozen=True, eq=False)
 class Starts:
-    """Where to begin: arms to flip, and columns of M, d, y and z."""
+    """Starting points: arms to flip, and columns of M, d, y and z."""
 
     arms: Ints
     m: Floats
@@ -51,7 +51,7 @@ class Ranges:
     high: Floats
 
     def nearest(self, means: Floats, m: Floats, d: Floats) -> Floats:
-        """What is nearest to `means` within the ranges."""
+        """The point nearest to `means` within the ranges."""
         with np.errstate(invalid="ignore"):
             low = np.where(np.isinf(self.low), self.low, m + self.low * d)
             high = np.where(np.isinf(self.high), self.high, m + self.high * d)
@@ -68,10 +68,10 @@ def join_starts(parts: list[Starts]) -> Starts:
 def find_alternatives(
     flips: Flips, weights: Floats, starts: Starts, rounds: int
 ) -> tuple[Floats, Starts]:
-    """Means that flip each arm, and the starts that led there.
+    """Means that flip each arm, and their starting points.
 
-    They are near the cheapest after two `rounds`; without any they have the M
-    and d of the start. Each is checked, and left out if its answer is the old one after all.
+    They are near the cheapest after two `rounds`; without any they have the M and d of the start.
+    Means whose answer is unchanged are left out.
     """
     for _ in range(rounds):
         m, d = polish(flips, weights, assign(flips, weights, starts), starts.m, starts.d)
@@ -85,9 +85,9 @@ def find_alternatives(
 
 
 def settle(flips: Flips, means: Floats, arm: int) -> Floats | None:
-    """Put `arm` just across the threshold of all means; None if that does not flip it.
+    """Put `arm` just across the threshold of all means; None if this does not flip it.
 
-    A second and a third time if the threshold has moved with it.
+    It is repeated twice in case the threshold has moved with it.
     """
     own = float(flips.divergence.means[arm])
     means = means.copy()
@@ -105,7 +105,7 @@ def settle(flips: Flips, means: Floats, arm: int) -> Floats | None:
 
 
 def assign(flips: Flips, weights: Floats, starts: Starts) -> Ranges:
-    """A region for each arm, with the right counts, led by the multipliers."""
+    """A region for each arm, with the right counts, guided by the multipliers."""
     rows = np.arange(starts.arms.size)
     own = rows, starts.arms
     costs = exact_costs(flips, weights, np.concatenate([starts.m, starts.d], axis=1))
@@ -149,6 +149,7 @@ def _label(kinds: Floats, z: Floats, p: Ints, q: Ints, q_is_high: Flags, r: int)
 
     def least(values: Floats, count: Ints) -> Flags:
         # Of the arms but p and q, the `count` with the least values.
+        """The `count` arms with the smallest values."""
         values[rows, p] = values[rows, q] = np.inf
         place = np.argsort(np.argsort(values, axis=1, kind="stable"), axis=1, kind="stable")
         found: Flags = place < count[:, None]
@@ -222,7 +223,7 @@ def _newton_step(
 
 
 def beyond(means: Floats, factor: float, side: Side) -> Flags:
-    """The outliers with no allowance for rounding: alternatives may lie as near as they like."""
+    """The outliers without an allowance for rounding: alternatives may be arbitrarily near."""
     theta = robust.threshold(means, factor, side)
     found: Flags = means > theta if side is Side.HIGH else means < theta
     return found

@@ -33,20 +33,20 @@ from standout.core.typing import Flags, Floats
 from standout.theory.divergences import Divergence
 
 DEAR = 20.0
-"""Costs are cut here, in units of the bound that is looked for; also that of the impossible."""
+"""Larger costs are cut to this, in units of the target; also the cost of the impossible."""
 
 CORNERS = ((-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
 class Flips:
-    """A question about high outliers, the answer, and what other means cost."""
+    """A question about high outliers, its answer, and the costs of other means."""
 
     divergence: Divergence
     factor: float
     answer: Flags
     is_wrong: Callable[[Floats], bool]
-    """Whether the whole answer for these means is another one; of two sides, that of both"""
+    """Whether the whole answer for these means differs; with two sides, that of both"""
 
     @property
     def rank(self) -> int:
@@ -56,7 +56,7 @@ class Flips:
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """What it costs each arm to be at least (`up`) and at most (`down`) at four points.
+    """The costs of each arm to be at least (`up`) and at most (`down`) each of four points.
 
     These are M - d (left), M, M + d (right) and M + F d (edge). Arrays of (boxes, arms).
     """
@@ -109,7 +109,7 @@ def make_lines(flips: Flips, weights: Floats, boxes: Floats) -> Lines:
 
 
 def exact_costs(flips: Flips, weights: Floats, points: Floats) -> Costs:
-    """The costs themselves at points (M, d)."""
+    """The exact costs at points (M, d)."""
     m, d = points[:, 0:1], points[:, 1:2]
     values: list[Floats] = []
     for place in (m - d, m, m + d, m + flips.factor * d):
@@ -121,7 +121,7 @@ def exact_costs(flips: Flips, weights: Floats, points: Floats) -> Costs:
 
 
 def flip_bounds(flips: Flips, costs: Costs, y: Floats, z: Floats) -> Floats:
-    """For each box and each arm i: at least so much it costs to flip i, given y and z (columns)."""
+    """For each box and each arm i, a lower bound of the cost to flip i, given y and z (columns)."""
     usual = regions(costs)
     flipped = regions_of_flipped(flips, costs)
     base = cheapest(usual, y, z)
@@ -136,7 +136,7 @@ def flip_bounds(flips: Flips, costs: Costs, y: Floats, z: Floats) -> Floats:
 
 
 def regions(costs: Costs) -> tuple[Floats, Floats, Floats, Floats]:
-    """What an arm pays for low-outer, low-inner, high-inner and high-outer."""
+    """The costs of an arm in the regions low-outer, low-inner, high-inner and high-outer."""
     return (
         costs.down_left,
         costs.up_left + costs.down_mid,
@@ -146,7 +146,7 @@ def regions(costs: Costs) -> tuple[Floats, Floats, Floats, Floats]:
 
 
 def regions_of_flipped(flips: Flips, costs: Costs) -> tuple[Floats, Floats, Floats, Floats]:
-    """The same for the arm that is flipped: at most at the edge from S, at least there into S."""
+    """The same for the flipped arm: at most at the edge if it leaves S, else at least there."""
     dear = np.full_like(costs.up_mid, DEAR)
     low_outer, low_inner, high_inner, high_outer = regions(costs)
     if flips.factor >= 1:
@@ -162,7 +162,7 @@ def regions_of_flipped(flips: Flips, costs: Costs) -> tuple[Floats, Floats, Floa
 
 
 def places(costs: Costs, y: Floats) -> tuple[Floats, Floats]:
-    """What an arm pays to lie on M, and on M - d or M + d (where it is high)."""
+    """The costs of an arm to lie on M, and on M - d or M + d (where it is high)."""
     at_left = costs.up_left + costs.down_left
     at_right = costs.up_right + costs.down_right
     return costs.up_mid + costs.down_mid, np.minimum(at_left, at_right - y)
@@ -182,7 +182,7 @@ def places_of_flipped(flips: Flips, costs: Costs, y: Floats) -> tuple[Floats, Fl
 
 
 def cheapest(kinds: tuple[Floats, Floats, Floats, Floats], y: Floats, z: Floats) -> Floats:
-    """Each arm's cheapest region, less the multipliers."""
+    """Each arm's cheapest region, minus the multipliers."""
     low_outer, low_inner, high_inner, high_outer = kinds
     low = np.minimum(low_outer - z, low_inner)
     found: Floats = np.minimum(low, np.minimum(high_inner, high_outer - z) - y)

@@ -22,20 +22,20 @@ from standout.theory.multipliers import tune
 
 BATCH = 128
 HALVINGS = 6
-"""Of the first box, before any is bounded: the first few never lead to anything."""
+"""Halvings of the first box before any bound, because large boxes prove nothing."""
 PATIENCE = 400
-"""Boxes after which a search ends that has found something."""
+"""The number of boxes after which a successful search ends."""
 CLOSE = 0.15
-"""A box whose bound is so near its middle's needs better multipliers, not smaller boxes."""
+"""A box whose bound is this near to its middle's needs better multipliers, not halving."""
 NARROW = 1e-9
-"""Width of a box, in units of the means, below which halving it leads nowhere."""
+"""The smallest width of a box to halve, in units of the means."""
 NEAR = 1.2
-"""Alternatives up to this multiple of the target are given too: they may be needed next."""
+"""Alternatives up to this multiple of the target are also returned, for the next search."""
 
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """Boxes with their multipliers, the arms that may still be flipped there, and a bound."""
+    """Boxes with their multipliers, the arms that can still be flipped, and a bound."""
 
     boxes: Floats
     y: Floats
@@ -52,7 +52,7 @@ class Nodes:
 
 @dataclass(eq=False)
 class Found:
-    """What a search came to."""
+    """The result of a search."""
 
     is_proved: bool = False
     """Every flip costs at least the target"""
@@ -88,7 +88,7 @@ def search(flips: Flips, weights: Floats, target: float, most: int) -> Found:
 
 
 def revisit(flips: Flips, weights: Floats, target: float, starts: Starts) -> Found:
-    """Look where something was found with other weights; proves nothing."""
+    """Search again from known starting points with other weights; proves nothing."""
     scaled = weights / target
     found = Found()
     costs = exact_costs(flips, scaled, np.concatenate([starts.m, starts.d], axis=1))
@@ -100,7 +100,7 @@ def revisit(flips: Flips, weights: Floats, target: float, starts: Starts) -> Fou
 
 
 def roots(flips: Flips) -> Nodes:
-    """Boxes that together hold every (M, d)."""
+    """Boxes that together contain every (M, d)."""
     means = flips.divergence.means
     low, high = flips.divergence.support
     least, most = float(means.min()), float(means.max())
@@ -148,10 +148,10 @@ def _evaluate(flips: Flips, scaled: Floats, nodes: Nodes) -> tuple[Nodes, Ints, 
 
 
 def _rescue(flips: Flips, scaled: Floats, nodes: Nodes) -> Nodes:
-    """Try the corners' multipliers for boxes too small to be halved any more.
+    """Try the corners' multipliers for boxes that are too small to halve.
 
-    At the end of the support a cost is infinite on one side of a line and not on the
-    other: there the middle's multipliers may be useless, however small the box.
+    At the end of the support a cost is infinite on one side of a line only. There the middle's
+    multipliers may be useless, even in a small box.
     """
     widths = nodes.boxes[:, 1::2] - nodes.boxes[:, 0::2]
     rows = np.flatnonzero(nodes.alive.any(axis=1) & (widths.max(axis=1) < NARROW))
@@ -199,7 +199,7 @@ def _centres(boxes: Floats) -> Floats:
 def _note(
     flips: Flips, scaled: Floats, nodes: Nodes, worst: Ints, middle: Floats, found: Found
 ) -> None:
-    """Work out alternatives: where each arm looks cheapest, and as they stand elsewhere."""
+    """Compute alternatives where each arm looks cheapest."""
     values = np.where(nodes.alive.any(axis=1), middle, np.inf)
     order = np.argsort(values, kind="stable")
     order = order[values[order] < NEAR + CLOSE]
@@ -213,7 +213,7 @@ def _note(
 
 
 def _keep(flips: Flips, scaled: Floats, starts: Starts, rounds: int, found: Found) -> None:
-    """Keep what is cheap and new."""
+    """Keep cheap and new alternatives."""
     means, starts = find_alternatives(flips, scaled, starts, rounds)
     if not len(means):
         return

@@ -1,10 +1,10 @@
-"""What it costs, per pull, to take one mean for another: relative entropy and bounds on it.
+"""The cost per pull of mistaking one mean for another: relative entropy, and bounds on it.
 
-A divergence is asked for many points at once: points come as a column, arms lie
-along the last axis. `rise` and `fall` bound from below, over a range of points
-[low, high], the cost of a mean *at least* (at most) there: a straight line,
-given by its value in the middle of the range and its slope. Where the cost is
-convex that is a tangent, where it is concave the chord, otherwise a constant.
+A divergence is computed for many points at once: points are a column, arms are along the last axis.
+`rise` and `fall` are lower bounds, over a range of points [low, high], of the cost of a mean *at
+least* (at most) there. They are straight lines, given by their value in the middle of the range and
+their slope. Where the cost is convex this is a tangent, where it is concave the chord, otherwise a
+constant.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from standout.core.typing import Floats
 from standout.errors import ProblemError
 
 HUGE = 1e200
-"""Stands for an infinite cost, so that sums and differences stay numbers."""
+"""Represents an infinite cost, so that sums and differences stay finite."""
 
 TINY = 1e-15
 """How near to the end of the support a line may touch the cost."""
@@ -63,13 +63,12 @@ class Divergence(ABC):
 
 @dataclass(frozen=True, eq=False)
 class GaussianDivergence(Divergence):
-    """Gaussian rewards with scales `sigmas`, of which is known that none exceeds `cap`.
+    """Gaussian rewards with scales `sigmas`, none of which exceeds the known `cap`.
 
-    A method that does not know an arm's scale must reckon with every scale up to
-    `cap`; the cheapest one is taken, v = min(cap^2, sigma^2 + (mu - z)^2):
-    (log(v / sigma^2) + (sigma^2 + (mu - z)^2) / v - 1) / 2. That is
-    (mu - z)^2 / (2 sigma^2) where sigma is the cap, and
-    log(1 + (mu - z)^2 / sigma^2) / 2 where nothing is known.
+    A method that does not know an arm's scale must allow for every scale up to `cap`. The cheapest
+    is used, v = min(cap^2, sigma^2 + (mu - z)^2): (log(v / sigma^2) + (sigma^2 + (mu - z)^2) / v -
+    1) / 2. This is (mu - z)^2 / (2 sigma^2) if sigma is the cap, and log(1 + (mu - z)^2 / sigma^2)
+    / 2 if there is no cap.
     """
 
     sigmas: Floats
@@ -122,7 +121,7 @@ class GaussianDivergence(Divergence):
         return np.minimum(np.where(np.isfinite(distance), found, HUGE), HUGE)
 
     def _bends(self) -> tuple[Floats, Floats]:
-        """From which distance on the cost is concave, and from which on convex again."""
+        """The distances from which on the cost is concave, and convex again."""
         end = np.sqrt(np.maximum(self.cap**2 - self.sigmas**2, 0.0))
         return np.where(self.sigmas < end, self.sigmas, math.inf), end
 
@@ -187,9 +186,8 @@ def _share(p: Floats, q: Floats) -> Floats:
 def divergence_of(means: Floats, noise: Noise, sigmas: Floats | None = None) -> Divergence:
     """The divergence of arms with these means, whose rewards have this noise.
 
-    `sigmas` are the arms' own standard deviations, which a method does not know;
-    without them they are the noise's. Raises `ProblemError` where the means and
-    the noise do not say what the rewards look like.
+    `sigmas` are the arms' own standard deviations, unknown to a method; by default the noise's.
+    Raises `ProblemError` if means and noise do not determine the distribution of rewards.
     """
     if isinstance(noise, Bernoulli):
         return BernoulliDivergence(means)

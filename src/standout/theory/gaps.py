@@ -14,12 +14,11 @@ from standout.core.typing import Flags, Floats
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """Distances of the means to what the threshold is made of.
+    """Distances of the means to the components of the threshold.
 
-    Arrays have one entry per arm, in the order of the means. With a subset
-    (the paper's Omega) the median, the MAD and the threshold come from its arms
-    alone; an arm outside is only ever compared with the threshold, so its
-    `hardness` is its distance to that.
+    Arrays have one entry per arm, in the order of the means. With a subset (the paper's Omega) the
+    median, the MAD and the threshold come from its arms alone. An arm outside is only compared with
+    the threshold, so its `hardness` is its distance to the threshold.
     """
 
     median: float

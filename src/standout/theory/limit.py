@@ -42,31 +42,31 @@ from standout.theory.divergences import (
 from standout.theory.matrix_game import GameSolution, solve_game
 
 MOST_ARMS = 300
-"""The search takes seconds for twenty arms, a quarter of a minute for a hundred."""
+"""The largest number of arms. The search takes seconds for 20, 15 seconds for 100."""
 ON_THE_EDGE = 1e-12
-"""A mean so near the threshold, in units of the means' range, lies on it."""
+"""A mean this near to the threshold, in units of the means' range, lies on it."""
 FINEST = 1e-70
-"""Smallest sigma, in units of the means' range, whose square is a good number."""
+"""The smallest sigma, in units of the means' range, whose square is representable."""
 STAGES = (0.6, 0.3, 0.1)
-"""Accuracies on the way: rough ones keep the shares in the middle of what is still possible."""
+"""Intermediate accuracies: rough ones keep the shares in the middle of the possible range."""
 MOST_ROUNDS = 400
 MOST_BOXES, FEW_BOXES = 40_000, 1_000
 SLACK = 1.3
-"""Alternatives that cost more than this multiple of the value are forgotten, if not in use."""
+"""Unused alternatives that cost more than this multiple of the value are dropped."""
 
 
 @dataclass(frozen=True, eq=False)
 class Limit:
-    """Expected pulls that no method can go below; infinite if no number suffices.
+    """The expected pulls that no method can beat; infinite if no number suffices.
 
-    The true limit lies between `lower` and `upper`; `lower` is one itself.
+    The exact limit lies between `lower` and `upper`; `lower` is itself a valid limit.
     """
 
     lower: float
     upper: float
-    """Infinite where no accuracy was reached"""
+    """Infinite if no accuracy was reached"""
     shares: Floats
-    """How the pulls of a best method are spread over the arms, to that accuracy"""
+    """The shares of pulls per arm of a best method, to that accuracy"""
     delta: float
 
     @property
@@ -193,7 +193,7 @@ def _checker(truth: Flags, problem: Problem, sign: float) -> Callable[[Floats], 
 
 
 def _is_on_the_edge(flips: Flips) -> bool:
-    """Whether a mean on the threshold can be flipped by as little as one likes."""
+    """Whether a mean on the threshold can be flipped by an arbitrarily small change."""
     means = flips.divergence.means
     near = ON_THE_EDGE * max(float(np.ptp(means)), float(np.abs(means).max()))
     gaps = np.abs(means - robust.threshold(means, flips.factor))
@@ -213,7 +213,7 @@ class _Game:
         self.shares = np.full(self.costs.shape[1], 1 / self.costs.shape[1])
 
     def solve(self, accuracy: float) -> None:
-        """Play until `value` and `proved` are that near, or until it takes too long."""
+        """Play until `value` and `proved` agree to this accuracy, or until it takes too long."""
         stages = [stage for stage in STAGES if stage > accuracy] + [accuracy]
         solution = solve_game(self.costs, stages[0] / 4)
         self._lower_value(solution)
@@ -233,7 +233,7 @@ class _Game:
             self._lower_value(solution)
 
     def _goal(self, solution: GameSolution, stage: float, is_last: bool) -> float:
-        """What the shares should guarantee: in the end, measured by the best value known."""
+        """The target for the shares: at the end, measured by the best known value."""
         ceiling = float((solution.rows @ self.costs).max())
         return (self.value if is_last else ceiling) / (1 + stage)
 

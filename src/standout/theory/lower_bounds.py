@@ -1,8 +1,8 @@
-"""How many pulls any correct algorithm needs at least (Theorem 3 and the top-n1 bound).
+"""Lower bounds on the pulls of any correct algorithm (Theorem 3 and the top-n1 bound).
 
-Both bounds are proved for Gaussian rewards. For another noise with the same
-sub-Gaussian scale they show the order of magnitude but are not a proof:
-Bernoulli arms with means far from 1/2, for example, can be distinguished with fewer pulls.
+Both bounds are proved for Gaussian rewards. For another noise with the same sub-Gaussian scale they
+show the order of magnitude but are not a proof: Bernoulli arms with means far from 1/2, for
+example, can be distinguished with fewer pulls.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MIN_FACTOR = 2.0
 
 
 class LowerTheorem(StrEnum):
-    """Where a lower bound comes from."""
+    """The source of a lower bound."""
 
     ROAI = "Theorem 3"
     TOP_ARMS = "top-n1 arms (Kaufmann et al. 2016, Theorem 4)"
@@ -49,7 +49,7 @@ class Membership:
 
 @dataclass(frozen=True)
 class LowerBound:
-    """Expected pulls that no delta-PAC algorithm can go below, and why this bound."""
+    """The expected pulls of any delta-PAC algorithm, at least, and the reason for this bound."""
 
     value: float
     theorem: LowerTheorem

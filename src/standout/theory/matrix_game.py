@@ -13,12 +13,12 @@ MAX_STEPS = 100
 
 @dataclass(frozen=True, eq=False)
 class GameSolution:
-    """Mixed strategies and what each of them guarantees."""
+    """Mixed strategies and their guaranteed values."""
 
     columns: Floats
-    """w, of the player who wants much: every row is worth at least `floor` to it"""
+    """w, of the maximising player: every row is worth at least `floor`"""
     rows: Floats
-    """p, of the player who wants little: no column is worth more than `ceiling`"""
+    """p, of the minimising player: no column is worth more than `ceiling`"""
     floor: float
     ceiling: float
 
@@ -77,6 +77,6 @@ def _newton(
 
 
 def _longest(value: Floats, change: Floats) -> float:
-    """How far `value` can go along `change` and stay positive."""
+    """How far `value` can move along `change` and stay positive."""
     falls = change < 0
     return float(np.min(-value[falls] / change[falls], initial=np.inf))

@@ -13,9 +13,9 @@ def tune(
 ) -> tuple[Floats, Floats]:
     """Better multipliers for flipping one chosen arm per box, by steps along four directions.
 
-    Without p and q the bound bends along lines of these four directions only, so that what
-    none of them improves is the best. With them it is nearby: `spread` more bends to
-    either side are tried.
+    Without p and q, the bound bends only along lines of these four directions, so a point that none
+    of them improves is optimal. With p and q it is nearly so: `spread` more bends to either side
+    are tried.
     """
     rows = np.arange(chosen.size)
     kinds = [kind.copy() for kind in regions(costs)]
@@ -48,7 +48,7 @@ def tune(
 
 
 def _places_with(flips: Flips, costs: Costs, chosen: Ints) -> tuple[Floats, Floats, Floats]:
-    """What arms pay to lie on M, M - d and M + d, the chosen one being flipped."""
+    """The costs of arms to lie on M, M - d and M + d, with the chosen arm flipped."""
     rows = np.arange(chosen.size)
     at_mid, at_left = costs.up_mid + costs.down_mid, costs.up_left + costs.down_left
     at_right = costs.up_right + costs.down_right

@@ -1,4 +1,4 @@
-"""How many pulls ROAIElim and ROAILUCB need at most (Theorem 2, Corollary 1)."""
+"""Upper bounds on the pulls of ROAIElim and ROAILUCB (Theorem 2, Corollary 1)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from standout.theory.gaps import Gaps
 
 
 class LogForm(StrEnum):
-    """What stands in the logarithm of the bound.
+    """The logarithm in the bound.
 
-    `PAPER` is log(n k / (delta Delta)) as printed; `RELEASED` is
-    log(n k^2 / (delta Delta^2)), with which the paper's Fig. 3 was drawn.
-    Outside a subset k is 1 in both.
+    `PAPER` is log(n k / (delta Delta)) as printed; `RELEASED` is log(n k^2 / (delta Delta^2)), with
+    which the paper's Fig. 3 was drawn. Outside a subset, k is 1 in both.
     """
 
     PAPER = "paper"

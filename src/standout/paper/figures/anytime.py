@@ -1,4 +1,4 @@
-"""Error rates over time: what Fig. 4 and Fig. 5 have in common, and what the paper says of both."""
+"""Error rates over time: what Fig. 4 and Fig. 5 share, and the paper's claims about both."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ LEVELS = (0.5, 0.4, 0.3, 0.2, 0.1)
 
 PLAYERS = ROBUST + MEAN_STD
 PAIRS = (("RR", "LUCB"), ("WRR", "LUCB"), ("Random", "LUCB"), ("Random", "Elim"))
-"""Whose pulls are divided by whose at the same error."""
+"""Pairs of methods whose ratio of pulls at equal error is computed."""
 
 DIFFERENCES = (("RR", "Random"), ("WRR", "Random"), ("Elim", "Random"), ("Random", "LUCB"))
-"""Whose error less whose is averaged over the checkpoints."""
+"""Pairs of methods whose difference of errors is averaged over the checkpoints."""
 
 _EVERY = 5
 """A marker and an error bar at every fifth checkpoint; the line goes through all."""
@@ -60,7 +60,7 @@ WRR_NOTE = (
 
 
 def parts(figure: str, instance: str, n_arms: int) -> Sequence[Part]:
-    """Every method, for 10,000 pulls, looked at every 200."""
+    """Every method, for 10,000 pulls, with a checkpoint every 200."""
     return [
         Part(
             key=f"{figure}/{player.key}",
@@ -114,7 +114,7 @@ def _ratios(errors: dict[str, Floats], samples: dict[str, Floats]) -> Table:
                     )
                     for key in (one, other)
                 )
-                # Not a number where neither gets there, infinite where the slow one does not.
+                # NaN if neither reaches the level, infinite if the slow one does not.
                 with np.errstate(invalid="ignore"):
                     ratios = late / early
                 rows.append(
@@ -162,7 +162,7 @@ def draw_curves(curves: Table, differences: Table, title: str) -> Figure:
         row = next(iter(differences.where(version=RELEASED, method="Elim")))
         if row["equal_runs"] == row["runs"]:
             _note(axes[1], _ELIM_NOTE)
-        # Below the panels: inside there is no corner that all curves leave free.
+        # Below the panels, because no corner inside is free of curves.
         figure.legend(
             *axes[0].get_legend_handles_labels(),
             loc="outside lower center", ncols=len(LOOKS), handlelength=3.6, frameon=False,
@@ -174,7 +174,7 @@ def draw_curves(curves: Table, differences: Table, title: str) -> Figure:
 def _draw_version(ax: Axes, version: str, curves: Table) -> None:
     for place, player in enumerate(seen_in(version, PLAYERS)):
         rows = curves.where(version=player.version, method=player.name)
-        # Shifted from method to method, so that bars and markers do not cover each other.
+        # Shifted per method, so that bars and markers do not overlap.
         every = (place, _EVERY)
         rates = np.array(rows.numbers("error_rate"))
         below, above = rates - rows.numbers("low"), rows.numbers("high") - rates

@@ -48,14 +48,14 @@ OWN_SECONDS = 0.002
 GAPS = (0.6, 0.5, 0.45, 0.4, 0.35, 0.3, 0.275, 0.25, 0.225, 0.2)
 K, DELTA, CONSTANT = 2.0, 0.05, 10.0
 EXPECTED = {"LUCB": 1.2, "Elim": 1.9, "Random": 3.7}
-"""About how often its bound a method pulls; only to plan the work."""
+"""The approximate ratio of a method's pulls to its bound; only for planning the work."""
 
 SHOWN_GAPS = (0.6, 0.4, 0.2)
 """Those in Fig. 1(a)."""
 
 ADAPTIVE = [(name, version) for version in VERSIONS for name in ("LUCB", "Elim")]
 STRAIGHT = 0.98
-"""R² from which the points are said to lie on a line."""
+"""The smallest R² of points on a line."""
 
 
 def part_key(gap: float, player: Player) -> str:

@@ -1,4 +1,4 @@
-"""Fig. 2: how far contamination carries each threshold from the true one."""
+"""Fig. 2: how far contamination moves each threshold from the true one."""
 
 from __future__ import annotations
 
