@@ -1,4 +1,4 @@
-"""Wrong arms after so many pulls, and pulls until few are expected: what a budget buys.
+"""Wrong arms after this many pulls, and pulls until few are expected: what a budget buys.
 
 Run it as: python benchmarks/budgets.py [--runs 200] [--seed 1] [--only fig4]. Every method gets
 the same runs. At each budget its rewards are handed to the same estimate (`standout.chances`),
@@ -86,7 +86,7 @@ class Player:
         return cls(instance, problem, method.spec(problem, instance.n_arms), state, rng)
 
     def look(self, pulls: int) -> Chances:
-        """What is probable after so many pulls."""
+        """What is probable after this many pulls."""
         play_to(self.instance, self.spec, self.state, pulls, self.rng)
         names = [str(i) for i in range(self.instance.n_arms)]
         return estimate(self.problem, evidence_of(self.spec, self.state), names)
