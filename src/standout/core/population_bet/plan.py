@@ -16,8 +16,8 @@ from standout.core.population_bet.bets import Regions
 from standout.core.population_bet.rivals import ANY, DOWN, UP, Boxes, Solver
 from standout.core.typing import Array, Floats
 
-LEVELS = (3.0, 5.0, 8.0, 13.0, 22.0, 40.0, 75.0, 140.0)
-"""Nats at which bets are made."""
+LEVELS = (3.0, 3.6, 4.3, 5.0, 6.0, 7.0, 8.5, 10.5, 13.0, 17.0, 22.0, 30.0, 40.0, 75.0, 140.0)
+"""Nats at which bets are made: close together where cells end up at either side of log 1/delta."""
 _NEAR, _FAR, _FARTHER = 12.0, 60.0, 130.0
 """Nats that the median alone has against it where columns become wide, where they end, and where
 a last one begins that has no end."""
@@ -28,7 +28,7 @@ _COARSE = 11
 AWAY = (0.0, 0.4, 0.9, 1.6, 2.6, 4.0, 7.0)
 """MADs at which divergences are looked at first, in standard errors from the estimate."""
 _REFUTED = np.array([0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0, 1.3, 1.7, 2.2, 3.0, 4.0, 6.0])
-_PARTS = 8
+_PARTS = 6
 """Small boxes along each side of a cell."""
 
 
