@@ -1,7 +1,7 @@
 """How many pulls each part of `focus` saves, and its error before the certificate.
 
 The first table plays methods that differ from ROAILUCB in one more part each, to
-the end, and sets them beside two references: the same stop rule with rewards
+the end, and sets them beside two references: the same stopping rule with rewards
 free of noise (every reward is its arm's mean), and the information limit, below which
 no method can go. The second looks at the error of the best guess after so many
 pulls, a third (`--table decided`) at how many arms are certain by then. Every number can be

@@ -99,7 +99,7 @@ def test_create_a_study_and_watch_it_finish(site: Site, page: Page) -> None:
 
 
 def check_intervals(page: Page, study: Study) -> None:
-    """What the page has drawn are the stop rule's own intervals."""
+    """What the page has drawn are the stopping rule's own intervals."""
     page.get_by_role("button", name="Table").click()
     seen = view(study)
     shown = {

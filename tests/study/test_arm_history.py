@@ -1,4 +1,4 @@
-"""One arm over its pulls, against the stop rule's own interval and a plain count."""
+"""One arm over its pulls, against the stopping rule's own interval and a plain count."""
 
 from __future__ import annotations
 

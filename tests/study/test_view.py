@@ -1,4 +1,4 @@
-"""The view of a study: exactly what the stop rule uses, and nothing moved by looking."""
+"""The view of a study: exactly what the stopping rule uses, and nothing moved by looking."""
 
 from __future__ import annotations
 

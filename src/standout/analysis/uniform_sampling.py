@@ -54,7 +54,7 @@ def uniform_pulls(
     undecided: int,
     seed: int = 0,
 ) -> Uniform | None:
-    """Play round robin with the method's own intervals and stop rule.
+    """Play round robin with the method's own intervals and stopping rule.
 
     An arm's rewards are drawn from those it gave (`arm` and `reward` are the
     log), so that its mean is its estimate. `undecided` arms were left
@@ -85,7 +85,7 @@ def uniform_pulls(
 
 
 def _looks(pulls: int, n_arms: int) -> list[int]:
-    """Pulls per arm at which the stop rule looks, as far as the effort allows."""
+    """Pulls per arm at which the stopping rule looks, as far as the effort allows."""
     last = min(FARTHEST * max(1, -(-pulls // n_arms)), max(1, MOST_PULLS // n_arms))
     looks = [1]
     while looks[-1] < last and len(looks) * n_arms < MOST_INTERVALS:

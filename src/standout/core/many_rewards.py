@@ -25,7 +25,7 @@ def interval_path(
     """Write the interval of arm 0 of `state` after each number of rewards in `at` (ascending).
 
     Intervals are cut with those before them where the method does so after every round;
-    only those at `at` are, so that they may be a little wider than the stop rule's.
+    only those at `at` are, so that they may be a little wider than the stopping rule's.
     """
     low, high = -np.inf, np.inf
     begin = 0

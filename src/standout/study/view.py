@@ -1,6 +1,6 @@
 """Everything that a dashboard or a report draws, of one moment; and the list of all studies.
 
-The intervals are those of the stop rule, not worked out again: an arm is decided
+The intervals are those of the stopping rule, not worked out again: an arm is decided
 when its interval here lies apart from the threshold's interval here.
 """
 

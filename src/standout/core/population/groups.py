@@ -31,7 +31,7 @@ MOVES = 2
 HOPELESS = 40.0
 """Groups that fit an arm worse by this logarithm do not get it."""
 TRIES = 20
-"""Draws of a place before the nearest one that is possible."""
+"""Attempts to draw a place before the nearest possible one is used."""
 BELLS = 2.0
 """The prior of the share of atoms is a beta distribution, of 1 atom and this many bells."""
 SHORTEST, LONGEST = 0.02, 1.5
@@ -86,7 +86,7 @@ def _copy_group(population: Population, source: int, target: int) -> None:
 
 @part()
 def _leave(population: Population, used: int, arm: int, rng: np.random.Generator) -> None:
-    """Take an arm out of its group; a group that is empty then is one of the empty ones."""
+    """Take an arm out of its group; an empty group joins the empty ones."""
     slot = population.group[arm]
     if slot < 0:
         return

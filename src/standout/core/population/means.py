@@ -78,7 +78,7 @@ def _normal(population: Population, arm: int, slot: int) -> tuple[float, float]:
 
 @part()
 def draw_noise(population: Population, used: int, rng: np.random.Generator) -> None:
-    """Draw the variance of each estimate where that is not known, given the arm's mean."""
+    """Draw the variance of each estimate of unknown scale, given the arm's mean."""
     for arm in range(used):
         freedom = population.tail[arm]
         variance = population.variance[arm]

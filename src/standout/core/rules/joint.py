@@ -65,7 +65,7 @@ _BONUS = 0.03
 _FLOOR = 0.25
 """Every arm has at least this times the root of all pulls,"""
 _PART = 0.25
-"""or this part of what each would have if all had the same: less while pulls are few."""
+"""or this share of an equal allocation: smaller while pulls are few."""
 
 
 @rule("interval")

@@ -27,7 +27,7 @@ from standout.core.state import (
 SHRINKAGE = 1.0
 """Pretended rewards at the median that each arm's estimate is mixed with."""
 CORRECTION = 0.5
-"""Part of the noise that is taken out of the MAD. All of it would be right on average,
+"""Share of the noise that is removed from the MAD. All of it would be right on average,
 but theta would then often be far too low, which costs more than too high."""
 SMALLEST_MAD = 0.5
 """The corrected MAD is at least this part of the plain one."""

@@ -125,7 +125,7 @@ def _square_error(spec: Spec, state: State, row: int, arm: int) -> float:
 
 @part()
 def _theta_variance(spec: Spec, state: State, side: int, row: int) -> float:
-    """About: what Fisher's information says of a bell's centre and scale."""
+    """The approximate errors of a bell's centre and scale, by Fisher's information."""
     mine = state.learnt[row]
     square = mine[SCALE] ** 2
     of_centre = 0.0
@@ -137,7 +137,7 @@ def _theta_variance(spec: Spec, state: State, side: int, row: int) -> float:
             of_scale += 2.0 * known * known
     factor = state.factors[side] / _NORMAL
     found = square * (0.5 * math.pi / of_centre + factor * factor / of_scale)
-    # Median and MAD are these arms' own, not a population's: what is seen of an arm is known.
+    # Median and MAD are those of these arms, not of a population: the sample is known.
     noise = state.guesses[side, GUESS_NOISE]
     return float(found * noise / (noise + square))
 
@@ -190,7 +190,7 @@ def _tail(off: float, variance: float, square: float, bar: float, doubt: float) 
 
 @part("interval")
 def rule_chances(spec: Spec, state: State) -> None:
-    """Bring the chances that a rule goes by up to date: `state.chance[RULED]`.
+    """Update the chances for the rule: `state.chance[RULED]`.
 
     Works everything out again once the pulls have grown; else looks only at the arms
     that have changed since.
@@ -209,7 +209,7 @@ def rule_chances(spec: Spec, state: State) -> None:
 
 @part("interval")
 def guess_chances(spec: Spec, state: State) -> None:
-    """From all that is known now, for the best guess: `state.chance[GUESSED]`."""
+    """Update the chances for the best guess from all rewards: `state.chance[GUESSED]`."""
     for side in range(len(state.signs)):
         learn(spec, state, side, 2 * side + 1, GUESS_CAUTION)
     for i in range(spec.n_arms):

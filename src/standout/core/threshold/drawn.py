@@ -57,7 +57,7 @@ def note_drawn(spec: Spec, state: State, arm: int, reward: float) -> None:
 
 @part()
 def pairs_radius(pairs: float, delta: float) -> float:
-    """r, what the average may be off by; that of the products is off by half of it."""
+    """r, the largest error of the average; the average of the products has half of it."""
     return math.sqrt(math.log(2.0 * math.pi**2 * pairs**2 / (3.0 * delta)) / (2.0 * pairs))
 
 

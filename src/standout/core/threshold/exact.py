@@ -76,7 +76,7 @@ def exact_range(spec: Spec, state: State, side: int) -> None:
         highest = min(highest, bounds[MEDIAN_UPPER] + factor * bounds[MAD_UPPER])
         lowest, highest = _in_order(lowest, highest, bounds)
     if spec.slack > 0.0:
-        # A larger sample begins with wide intervals; what a smaller one has shown still holds.
+        # A larger sample begins with wide intervals; the results of a smaller one still hold.
         joint_lower = max(lowest, bounds[THRESHOLD_LOWER])
         joint_upper = min(highest, bounds[THRESHOLD_UPPER])
         if joint_lower <= joint_upper:

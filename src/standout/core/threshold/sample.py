@@ -122,7 +122,7 @@ def _at_least(n: int, marked: int, count: int, x: int) -> float:
         total += term
         if term < _SMALL * total:
             break
-        # The next count's chance; the ratio falls, so that what is left out is tiny.
+        # The next count's chance; the ratio falls, so the omitted rest is tiny.
         term *= (marked - x) / (x + 1.0) * (count - x) / (n - marked - count + x + 1.0)
         x += 1
     return total

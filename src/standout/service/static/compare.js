@@ -1,5 +1,5 @@
 // Studies of one store side by side, arm by arm. What is compared are the verdicts and the
-// intervals of each, as its stop rule has them.
+// intervals of each, as its stopping rule has them.
 
 import { Failure, get, studyPath } from "./api.js";
 import { StudyData } from "./data.js";

@@ -1,5 +1,5 @@
 // What the page knows of a study: columns with one entry per arm, as the server sent them.
-// Nothing statistical is worked out here; intervals and verdicts are the stop rule's own.
+// Nothing statistical is worked out here; intervals and verdicts are the stopping rule's own.
 
 import { decimalsOf } from "./format.js";
 import { NORMAL, OUTLIER, UNDECIDED } from "./marks.js";
