@@ -67,7 +67,7 @@ def test_create_a_study_and_watch_it_finish(site: Site, page: Page) -> None:
     }
     page.get_by_label("or from a file").set_input_files(files=[file])  # type: ignore[list-item]
     page.get_by_label("One measurement is").select_option("gaussian")
-    page.get_by_label("Standard deviation").fill("0.05")
+    page.get_by_label("Standard deviation").fill("0.2")
     page.get_by_label("k", exact=True).fill("2")
     page.get_by_role("button", name="Create the study").click()
     page.wait_for_url("**/study/from%20the%20page")

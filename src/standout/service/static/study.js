@@ -73,8 +73,10 @@ const refreshTrace = seldom(3000, async () => {
   const trace = await get(studyPath(study, "/trace")).catch(() => null);
   if (trace === null) return;
   seen.trace = trace;
-  find("trace").hidden = trace.pulls.length === 0;
-  find("no-trace").hidden = trace.pulls.length > 0;
+  // A picture over pulls takes two moments.
+  find("trace").hidden = trace.pulls.length < 2;
+  find("no-trace").hidden = trace.pulls.length > 1;
+  if (trace.pulls.length === 1) say(find("no-trace"), "All is as of the first round: there is nothing to draw over pulls yet.");
   pictures.show(trace);
   showTraceTable();
 });
