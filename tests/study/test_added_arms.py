@@ -77,7 +77,7 @@ def test_known_intervals_stay_as_they_are(tmp_path: Path) -> None:
 def test_it_opens_again_from_events_and_from_a_snapshot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("standout.study.memory.SNAPSHOT_EVENTS", 5)
+    monkeypatch.setattr("standout.study.transaction.SNAPSHOT_EVENTS", 5)
     rng = np.random.default_rng(2)
     means = {**dict.fromkeys(ARMS, 0.0), "x": 1.0, "y": 5.0}
     with new(tmp_path) as study:

@@ -52,10 +52,10 @@ def test_every_kind_of_fault_is_found(folder: Path) -> None:
     for value, how in enumerate((ACKNOWLEDGED, UNSURE, REFUSED, LIE), 1):
         journal.ended(journal.trying("main", [(float(value), "ash", value)]), how)
     journal.trying("main", [(5.0, "ash", None)])
-    sent = read_journals(folder).sent
+    journals = read_journals(folder)
 
     def faults(*rows: tuple[float, str, int]) -> list[str]:
-        return [text.partition(":")[0] for text in check_rows("main", list(rows), sent)]
+        return [text.partition(":")[0] for text in check_rows("main", list(rows), journals)]
 
     assert faults((1.0, "ash", 1), (2.0, "ash", 2), (5.0, "ash", 9)) == []
     assert faults((1.0, "ash", 1), (1.0, "ash", 7)) == ["doubled", "changed"]
@@ -98,7 +98,7 @@ def test_what_was_acknowledged_and_is_not_there_is_lost(folder: Path) -> None:
     # And what an earlier look had seen stays.
     memory = Memory(heads={"main": "00"}, verdicts={"main": {"ash": "outlier"}})
     found = audit(place, ["main"], read_journals(folder), memory)
-    assert any("no step has the digest 00" in text for text in found.faults)
+    assert any("no event has the digest 00" in text for text in found.faults)
     assert any("ash was outlier, and is now None" in text for text in found.faults)
 
 

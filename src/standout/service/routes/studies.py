@@ -39,7 +39,7 @@ async def list_studies(
     "/studies", status_code=201, responses=sent(Status, "The study was created.", status=201)
 )
 async def create_study(service: ServiceOf, who: Owner, body: NewStudy) -> Response:
-    """Create a study."""
+    """Create a study; the answer says how it stands."""
     if who.study is not None and who.study != body.name:
         raise ApiError(403, "this token is for another study")
     return await service.queues.slow(_create, service.studies, body)
