@@ -63,7 +63,7 @@ def test_at_the_end_of_a_budget_the_next_step_is_more_of_it(words: list[str]) ->
 def test_without_a_noise_a_pilot_says_what_it_assumes(words: list[str]) -> None:
     code, _out, err = run(*words, f"{__name__}:gaussian", "--budget", "60")
     assert code == 0
-    assert "no --noise given; pilot pulls suggest gaussian: so few rewards do not speak" in err
+    assert "no --noise given; pilot pulls suggest gaussian: there is too little data" in err
     assert "- 24 rewards of 3 arms" in err
     with Study.open("x.db") as study:
         assert study.problem.noise.spec() == "gaussian"

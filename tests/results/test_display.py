@@ -126,11 +126,11 @@ def test_a_simulation_as_a_frame_and_a_picture() -> None:
     page = found._repr_html_()
     drawn = ElementTree.fromstring(page[page.index("<svg") :])
     assert len(drawn.findall("circle")) == 4
-    assert "2 not ended" in page
+    assert "2 unfinished" in page
     ax = found.plot()
     assert [each.get_text() for each in ax.get_yticklabels()] == [
-        "focus: 2 not ended",
-        "random: 2 not ended",
+        "focus: 2 unfinished",
+        "random: 2 unfinished",
     ]
     assert found.plot(ax) is ax
     pyplot.close("all")
