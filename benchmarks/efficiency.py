@@ -40,6 +40,7 @@ METHODS = (
     "focus:range=algorithm1",
     "focus",
     "joint",
+    "combined",
 )
 """From the paper's method to focus: tight intervals, exact range, rule, and focus without one."""
 ANYTIME = ("roai-lucb", "roai-lucb-released", "random", "focus", "joint", "focus:goal=anytime")
@@ -174,7 +175,7 @@ def show_decided(instance: str, runs: int, seed: int) -> dict[str, Any]:
     print(f"\n{instance}: arms that are certain, mean of {runs} runs")
     print(f"  {'method':34} " + " ".join(f"{mark:>7,}" for mark in marks))
     table: dict[str, Any] = {"instance": instance, "runs": runs, "pulls": marks, "decided": {}}
-    for method in ("focus", "joint"):
+    for method in ("focus", "joint", "combined"):
         means = table["decided"][method] = decided(instance, method, runs, seed)
         print(f"  {method:34} " + " ".join(f"{mean:7.1f}" for mean in means), flush=True)
     return table

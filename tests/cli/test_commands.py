@@ -174,7 +174,7 @@ class TestPlan:
         assert "Theorem 3 does not apply" in said
         assert "No information limit: not requested" in said
         assert f"{DEFAULT_METHOD}: 2 of 2 runs reached the budget of 500 pulls" in said
-        assert "compare with --method focus --method joint" in said
+        assert "compare with --method focus --method combined" in said
         assert max(len(line) for line in out.splitlines()) <= 80
 
     def test_without_a_forecast(self) -> None:

@@ -26,7 +26,7 @@ from standout.core.state import (
 from standout.results import StopReason
 from standout.simulation.play import play
 from standout.simulation.rewards import draw, rewards_of
-from tests.driving import NAMES, VARIANTS, Tape, drive, new_run, problem_for, spread_means
+from tests.driving import NAMES, PROVING, VARIANTS, Tape, drive, new_run, problem_for, spread_means
 from tests.naive.verdicts import verdict
 
 ROUNDS_PLAYED = 200
@@ -95,11 +95,7 @@ def test_low_is_the_mirror_of_high(name: str, n: int) -> None:
     # joint adds costs up in the order of the arms, and what rounds otherwise may choose otherwise;
     # the threshold of ade takes more pulls than the tape has.
     "name",
-    [
-        name
-        for name in NAMES
-        if METHODS[name].rule not in CYCLIC and name not in ("ade", "crossing", "joint")
-    ],
+    [name for name in NAMES if METHODS[name].rule not in CYCLIC and name not in ("ade", *PROVING)],
 )
 def test_permuted_arms_give_a_permuted_answer(name: str, n: int) -> None:
     """Exactly so where the rule draws no random number: only ties need one."""

@@ -43,7 +43,7 @@ def test_parse(text: str, changes: dict[str, object]) -> None:
 
 
 BAD = [
-    ("", "no method ''; there are focus, ade, crossing, gold, joint, random, roai-elim, .*wrr"),
+    ("", "no method ''; there are focus, ade, combined, crossing, gold, joint, random, .*wrr"),
     ("ucb", "no method 'ucb'"),
     ("random:batch", "'batch' must look like batch=5"),
     ("random:batch=many", "batch"),
@@ -88,7 +88,9 @@ def test_a_label_is_read_back(
 
 
 def test_a_joint_bet_goes_with_its_own_rule() -> None:
-    with pytest.raises(MethodError, match="random has no joint range; joint and crossing have"):
+    with pytest.raises(
+        MethodError, match="random has no joint range; combined, crossing and joint have"
+    ):
         replace(METHODS["random"], range=RangeKind.JOINT)
 
 

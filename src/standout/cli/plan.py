@@ -34,8 +34,8 @@ POSSIBLE = (
     "means lie (an estimate):"
 )
 JOINT_HINT = (
-    "To decide every arm, joint often takes fewer pulls, but it decides the first arms later "
-    "(docs/joint.md): compare with --method focus --method joint."
+    "To decide every arm, combined often takes fewer pulls, with more computing "
+    "(docs/combined.md): compare with --method focus --method combined."
 )
 
 
@@ -165,9 +165,9 @@ def plan(
     console.say(table, *tables.capped_words(forecasts, budget))
     if probable is not None:
         console.say("", tables.probable_words(probable))
-    joint = METHODS["joint"]
-    is_compared = any(line.method.startswith(joint.name) for line in forecasts)
-    if joint.flips(problem, drawn.n_arms) and not is_compared:
+    combined = METHODS["combined"]
+    is_compared = any(line.method.startswith((combined.name, "joint")) for line in forecasts)
+    if combined.flips(problem, drawn.n_arms) and not is_compared:
         console.say("", JOINT_HINT)
 
 

@@ -27,12 +27,8 @@ MOST_JOINT = 300
 JOINT_SHARE = 5.0
 MANY_SHARE = 0.8
 """See `joint_share`."""
-BOX_PART = 0.1
-"""Share of delta for the arms' own intervals if there is a joint bet,"""
-CROSSING_BOX_PART = 0.25
-"""and if there is also a crossing bet: early verdicts come from the intervals."""
 MEANS_PART = 0.2
-"""Share of the rest for the bet on the means; the crossing bet has the remainder."""
+"""If there is a crossing bet: share of the joint bets' delta for the bet on the means."""
 JOINT_RHO = 3.0
 """Times the rho of single intervals. What an arm has to learn, about log(pulls / rho) / 2, is paid
 for each arm that moves, so that it is worth more to learn less."""
@@ -65,6 +61,10 @@ class Method:
             known.
         anytime: The rule for the lowest error at any time.
         crosses: The joint certificate has a crossing bet, too.
+        box_part: Share of delta for the arms' own intervals where the joint certificate looks for
+            flips; the certificate has the rest.
+        narrows_many: With too many arms for that, half of delta is for a joint bet that narrows
+            the threshold.
         fallback: The method to use where the joint certificate is not affordable.
         rho: There is no threshold; outliers are the first 1 - rho of all arms that separate from
             the others.
@@ -75,16 +75,6 @@ class Method:
         >>> from standout import METHODS
         >>> METHODS["focus"].label()
         'focus'
-
-        `keeps_decisions`: an arm once decided stays so. `intersects`: an arm's interval is
-        the intersection of all it ever had. `refines`: intervals are clipped to where means
-        can lie, theta and the means are estimated jointly, and every arm begins with as many
-        pulls as any decision takes. `spares_known`: the rule never chooses an arm whose cost
-        is infinite, so that means can be given as known. `anytime`: the rule for the goal of
-        the lowest error at any time. `crosses`: the joint certificate has a crossing bet, too.
-        `fallback`: the method that it is where the joint certificate is out of reach, and
-        intervals alone decide. `rho`: there is no threshold; outliers are the first 1 - rho of all
-        arms that part from the rest. `needs_bounded_rewards`, `can_subset`: what it is defined for.
     """
 
     name: str
@@ -99,6 +89,8 @@ class Method:
     can_subset: bool = False
     refines: bool = False
     crosses: bool = False
+    box_part: float = 1.0
+    narrows_many: bool = False
     spares_known: bool = False
     anytime: Rule | None = None
     fallback: Method | None = None
@@ -121,7 +113,7 @@ class Method:
                 f"scales must be a whole number from 1 to {MOST_SCALES}, not {self.scales}"
             )
         if self.range == RangeKind.JOINT and self.fallback is None:
-            raise MethodError(f"{self.name} has no joint range; joint and crossing have")
+            raise MethodError(f"{self.name} has no joint range; combined, crossing and joint have")
         if self.rho is not None and self.range != RangeKind.GAPS:
             raise MethodError(f"{self.name} has no rho option; gold has")
         if self.rho is not None and not 0.5 < self.rho < 1:
@@ -158,6 +150,7 @@ class Method:
             self.range == RangeKind.JOINT
             and self.rule == self.plain.rule
             and not self.samples(n_arms)
+            and (n_arms <= MOST_JOINT or self.narrows_many)
             and self.interval_for(problem) in EVIDENCE
         )
 
@@ -268,9 +261,7 @@ class Method:
         if joins:
             # One share for the arms' intervals, the rest for the bet. With very many arms, each is
             # certified by its own interval.
-            part = 0.5
-            if flips:
-                part = CROSSING_BOX_PART if crosses else BOX_PART
+            part = self.box_part if flips else 0.5
             alpha = part * delta / n_arms
             joint_delta = (1 - part) * delta
         return Spec(

@@ -122,7 +122,7 @@ def with_options(method: Method, options: dict[str, str]) -> Method:
 
 def _goal(method: Method, value: str) -> dict[str, Any]:
     if method.anytime is None:
-        raise MethodError(f"{method.name} has no goal option; focus and joint have")
+        raise MethodError(f"{method.name} has no goal option; focus, combined and joint have")
     changes = {
         "certify": {"rule": method.plain.rule},
         "anytime": {"rule": method.anytime, "growth": 0.0},
