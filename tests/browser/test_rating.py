@@ -336,7 +336,7 @@ def test_change_enlarge_complete_and_pilot(new_page: NewPage) -> None:
             assert study.status().pulls == 0
             press(page, "Yes")
             page.get_by_role("button", name="Change my last answer").click()
-            expect(page.locator("#card")).to_contain_text("takes its place")
+            expect(page.locator("#card")).to_contain_text("replaces it")
             press(page, "No")
             expect(page.locator("#undo")).to_have_count(0)
             expect(page.get_by_role("button", name="Skip")).to_be_visible()
