@@ -1,7 +1,8 @@
 """What it saves to average an interval over several scales, and to bet on bounded rewards.
 
 The first table plays `focus` with one scale and with several to the end, where the
-one scale fits and where it does not; with `--joint`, `focus` and `joint`. The second (`--bets`)
+one scale fits and where it does not; with `--joint`, `focus` and `joint`, and with `--unknown`
+these on Fig. 1 with a scale that they are not told. The second (`--bets`)
 compares the widths of two intervals for bounded rewards on the same rewards.
 """
 
@@ -28,9 +29,11 @@ from efficiency import small_rates  # isort: skip
 
 METHODS = {"one scale": "focus:scales=1", "several": "focus"}
 JOINT = {"focus": "focus", "joint": "joint", "combined": "combined"}
+UNKNOWN = {"focus": "focus", "joint": "joint"}
 LONG = 0.05
 """Part of --runs for instances that take millions of pulls."""
 
+Cases = Iterator[tuple[InstanceFamily, float]]
 Law = Callable[[np.random.Generator, int], Floats]
 LAWS: dict[str, Law] = {
     "uniform": lambda rng, s: rng.random(s),
@@ -59,7 +62,7 @@ def like_fig1(k: float, gap: float, noise: str, sigma: float) -> InstanceFamily:
     return FixedFamily(instance, default_k=k)
 
 
-def cases() -> Iterator[tuple[InstanceFamily, float]]:
+def cases() -> Cases:
     """The instances, and the part of --runs that each is worth."""
     for gap in ("0.6", "0.4", "0.2"):
         yield parse_instance(f"fig1:gap={gap}"), 1.0
@@ -72,10 +75,16 @@ def cases() -> Iterator[tuple[InstanceFamily, float]]:
     yield parse_instance("wine"), LONG
 
 
-def compare(methods: dict[str, str], runs: int, seed: int, jobs: int) -> None:
+def unknown() -> Cases:
+    """Fig. 1, but that no method knows sigma."""
+    for gap in (0.6, 0.4, 0.2):
+        yield like_fig1(2, gap, "gaussian", 0.5), 1.0
+
+
+def compare(methods: dict[str, str], runs: int, seed: int, jobs: int, made: Cases) -> None:
     """Methods by their titles, and how many times fewer pulls the last takes than the first."""
     print(f"| instance | {' | '.join(methods)} | fewer | wrong |\n|---|---|---|---|---|")
-    for family, part in cases():
+    for family, part in made:
         count = max(2, round(part * runs))
         found = simulate(family, list(methods.values()), runs=count, seed=seed, jobs=jobs).results
         means = [result.pulls.mean() for result in found]
@@ -124,13 +133,17 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--joint", action="store_true", help="focus and joint")
+    parser.add_argument("--unknown", action="store_true", help="focus and joint, sigma unknown")
     parser.add_argument("--bets", action="store_true", help="intervals for bounded rewards")
     chosen = parser.parse_args()
     if chosen.bets:
         compare_bets(max(1, chosen.runs // 20), chosen.seed)
     else:
         methods = JOINT if chosen.joint else METHODS
-        compare(methods, chosen.runs, chosen.seed, chosen.jobs)
+        made = cases()
+        if chosen.unknown:
+            methods, made = UNKNOWN, unknown()
+        compare(methods, chosen.runs, chosen.seed, chosen.jobs, made)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ and the region is looked at whenever the pulls have grown by GROWTH. By Ville's 
 true means ever leave it with probability at most `nominal`. The constructions are tight but for
 what is left to come after MOST pulls and for steps that overshoot: in 600 runs of seed 1 the means
 left the boxes in .60 (Gaussian), .65 (0/1) and .66 (unknown scale) of the nominal rate, and the
-joint region in .54 (Gaussian).
+joint region in .54 (Gaussian) and .28 (unknown scale: the least over all scales counts).
 
 A test fails with probability 1e-4 if the rate is exactly `nominal`, and surely if it is a fifth of
 what was seen. An alpha that is SPOILT times too large gives about 1.5 times the nominal rate, which
@@ -138,20 +138,23 @@ def is_left(
 
 
 CASES = [
-    ("boxes", "gaussian:1"),
-    ("boxes", "bernoulli"),
-    ("boxes", "gaussian"),
-    ("joint", "gaussian:1"),
-    ("joint", "bernoulli"),
-    ("either", "gaussian:1"),
+    ("boxes", "gaussian:1", 0.2),
+    ("boxes", "bernoulli", 0.2),
+    ("boxes", "gaussian", 0.2),
+    ("joint", "gaussian:1", 0.2),
+    ("joint", "bernoulli", 0.2),
+    ("joint", "gaussian", 0.1),
+    ("either", "gaussian:1", 0.2),
 ]
 
 
-@pytest.mark.parametrize(("name", "noise"), CASES)
-def test_the_true_means_leave_the_region_as_often_as_they_may(name: str, noise: str) -> None:
+@pytest.mark.parametrize(("name", "noise", "least"), CASES)
+def test_the_true_means_leave_the_region_as_often_as_they_may(
+    name: str, noise: str, least: float
+) -> None:
     left, nominal = count_left(REGIONS[name], noise)
     assert left <= binom.isf(1e-4, RUNS, nominal)
-    assert left > binom.isf(1e-3, RUNS, 0.2 * nominal)
+    assert left > binom.isf(1e-3, RUNS, least * nominal)
 
 
 @pytest.mark.parametrize("name", ["boxes", "joint"])
@@ -165,5 +168,5 @@ def test_every_joint_region_is_covered() -> None:
     from standout.core.joint.costs import EVIDENCE
 
     assert set(EVIDENCE) == {
-        IntervalKind.MIXTURE, IntervalKind.BERNOULLI, IntervalKind.BETTING,
+        IntervalKind.MIXTURE, IntervalKind.BERNOULLI, IntervalKind.BETTING, IntervalKind.STUDENT,
     }  # fmt: skip

@@ -6,9 +6,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.stats import norm, t
 
 from standout.core import robust
 from standout.core.intervals.betting import STRENGTHS, STRONGEST
+from standout.core.joint.unknown_scale import PARTS, RHOS, SHAPES
 
 
 def gaussian(rewards: Sequence[float], mean: float, sigma: float, rho: float) -> float:
@@ -41,6 +43,35 @@ def betting(rewards: Sequence[float], mean: float) -> float:
         down = math.prod((1 + strength * (1 - x)) / (1 + strength * (1 - mean)) for x in rewards)
         total += weight * (up + down) / 2
     return total
+
+
+def unknown_scale(rewards: Sequence[float], mean: float, rho: float) -> float:
+    """M: of each bet, the least over all scales; then their average."""
+    spread = math.sqrt(np.mean([(reward - mean) ** 2 for reward in rewards]))
+    total = 0.0
+    for part, times, shape in zip(PARTS, RHOS, SHAPES, strict=True):
+        # Beyond 1e12 times the spread nothing changes any more.
+        sigmas = spread * np.geomspace(0.01, 1e12, 1000)
+        for _ in range(2):
+            logs = _log_ratio(rewards, mean, sigmas, times * rho, shape * rho)
+            best = sigmas[np.argmin(logs)]
+            sigmas = best * np.geomspace(0.96, 1.04, 1000)
+        total += part * math.exp(min(logs))
+    return total
+
+
+def _log_ratio(
+    rewards: Sequence[float], mean: float, sigma: np.ndarray, rho: float, shape: float
+) -> np.ndarray:
+    """log M at each scale: a reward's density given those before, over that of N(mean, sigma)."""
+    rate, centre, value = shape * sigma**2, mean, np.zeros_like(sigma)
+    for reward in rewards:
+        scale = np.sqrt(rate * (rho + 1) / (shape * rho))
+        value += t.logpdf(reward, 2 * shape, centre, scale) - norm.logpdf(reward, mean, sigma)
+        rate += 0.5 * rho / (rho + 1) * (reward - centre) ** 2
+        centre = (rho * centre + reward) / (rho + 1)
+        rho, shape = rho + 1, shape + 0.5
+    return value
 
 
 def joint(values: Sequence[float], share: float) -> float:

@@ -108,6 +108,8 @@ def _joint_bounds(run: Run, problem: Problem) -> list[tuple[float, float]] | Non
     state = start_state(problem, joint, n, np.random.default_rng(0))
     for name in ("pulls", "origin", "sums"):
         getattr(state, name)[:] = getattr(run.state, name)
+    if state.moments.shape[1] > 0:  # student's, the only interval for its noise
+        state.moments[:] = run.state.moments
     seen = np.flatnonzero(state.pulls > 0)
     state.touched[: len(seen)] = seen
     state.is_touched[seen] = True

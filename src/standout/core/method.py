@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from standout.core.crossing.gains import GAINS
 from standout.core.intervals.choice import RANGES, best_interval, check_interval, interval_name
 from standout.core.intervals.mixture import MOST_SCALES, SCALES, mixture_rho, tuned_pulls
 from standout.core.joint.costs import EVIDENCE
@@ -156,7 +157,7 @@ class Method:
 
     def has_stages(self, problem: Problem, n_arms: int) -> bool:
         """Whether there is a crossing bet, too."""
-        return self.crosses and self.flips(problem, n_arms)
+        return self.crosses and self.flips(problem, n_arms) and self.interval_for(problem) in GAINS
 
     def flips(self, problem: Problem, n_arms: int) -> bool:
         """Whether the crossing bet certifies arms; otherwise it narrows the threshold."""

@@ -63,12 +63,14 @@ def naive_joint(run: Run, rewards: list, means: np.ndarray) -> float:
             values.append(naive.bernoulli(drawn, mean, rho))
         elif noise.startswith("bounded"):
             values.append(naive.betting(drawn, mean))
+        elif noise == "gaussian":
+            values.append(naive.unknown_scale(drawn, mean, rho))
         else:
             values.append(naive.gaussian(drawn, mean, spec.sigma, rho))
     return naive.joint(values, spec.share)
 
 
-NOISES = ("gaussian:0.5", "bernoulli", "bounded:0,1")
+NOISES = ("gaussian:0.5", "bernoulli", "bounded:0,1", "gaussian")
 
 
 @as_python

@@ -153,12 +153,26 @@ def _spread_bounded(
     return float(width * math.sqrt((max(0.0, q - ones * ones / pulls) + 0.25) / (pulls + 1.0)))
 
 
-_GAINS = {
+@part()
+def _no_gain(
+    spec: Spec, state: State, arm: int, low: float, step: float, pulls: float, total: float,
+    squares: float, count: float, gained: float, gained_squares: float,
+    too_low: Floats, too_high: Floats,
+) -> None:  # fmt: skip
+    pass
+
+
+@part()
+def _no_spread(spec: Spec, state: State, arm: int, pulls: float, total: float, q: float) -> float:
+    return 1.0
+
+
+GAINS = {
     IntervalKind.MIXTURE: (_gaussian, _spread_gaussian),
     IntervalKind.BERNOULLI: (_bernoulli, _spread_bernoulli),
     IntervalKind.BETTING: (_bounded, _spread_bounded),
 }
-add_gain = dispatch(lambda spec: _GAINS[spec.interval][0])
+add_gain = dispatch(lambda spec: GAINS.get(spec.interval, (_no_gain, _no_spread))[0])
 """Add a batch to an arm's evidence: what came before it, then the batch, then the two rows."""
-spread_of = dispatch(lambda spec: _GAINS[spec.interval][1])
+spread_of = dispatch(lambda spec: GAINS.get(spec.interval, (_no_gain, _no_spread))[1])
 """The standard deviation of a reward, as of (pulls, sum, squares), that an arm's grid goes by."""

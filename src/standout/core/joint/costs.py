@@ -9,6 +9,7 @@ from standout.core.intervals import reward_variance, share_sum
 from standout.core.intervals.bernoulli import bernoulli_centre, bernoulli_evidence
 from standout.core.intervals.betting import betting_evidence
 from standout.core.intervals.mixture import mixture_evidence
+from standout.core.joint.unknown_scale import unknown_scale_evidence
 from standout.core.kinds import IntervalKind
 from standout.core.state import SCALE, Spec, State
 
@@ -83,15 +84,23 @@ def _betting(spec: Spec, state: State, arm: int, mean: float) -> float:
     return betting_evidence(state.pulls[arm], total, state.moments, arm, share)
 
 
+@part()
+def _unknown_scale(spec: Spec, state: State, arm: int, mean: float) -> float:
+    off = state.origin[arm] + state.sums[arm] / state.pulls[arm] - mean
+    squares = state.moments[arm, 0]
+    return unknown_scale_evidence(state.pulls[arm], squares, off, scaled_rho(spec, state))
+
+
 EVIDENCE = {
     IntervalKind.MIXTURE: _mixture,
     IntervalKind.BERNOULLI: _bernoulli,
     IntervalKind.BETTING: _betting,
+    IntervalKind.STUDENT: _unknown_scale,
 }
-"""The intervals from a supermartingale that can be computed at any mean.
+"""What stands for each interval in the joint bet: a supermartingale at the true mean, given all
+rewards of all arms, or less. It can be computed at any mean.
 
-Not student's: its process is a martingale only for an observer of ratios of rewards. This suffices
-for an interval, but not for a product with other arms that are chosen by all rewards.
+For student it is another bet than the interval's, see `standout.core.joint.unknown_scale`.
 """
 _evidence = dispatch(lambda spec: EVIDENCE[spec.interval])
 """log M of (spec, state, arm, mean), or less; it grows away from where it is least."""
