@@ -41,7 +41,12 @@ class Change(NamedTuple):
 
 class Seen(NamedTuple):
     """An answer: between which moments it came, the tickets that were given with their arms, the
-    digest of the newest event (of a status), and whether the study was said to be over."""
+    digest of the newest event (of a status), and whether the study was said to be over.
+
+    `since` is when the first request was sent that may have given the tickets, None for `begin`:
+    a repeated request also returns tickets whose first answer got lost, or whose request the
+    network doubled.
+    """
 
     study: str
     begin: float
@@ -49,6 +54,7 @@ class Seen(NamedTuple):
     tickets: Sequence[tuple[int, str]] = ()
     head: str = ""
     is_over: bool = False
+    since: float | None = None
 
 
 class Slots:

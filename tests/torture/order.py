@@ -119,13 +119,14 @@ def _changed(name: str, log: Log, journals: Journals) -> Iterator[Call]:
 def _given(one: Seen, log: Log, often: Counter[int]) -> tuple[list[Call], list[str]]:
     """The places of an answer with tickets or a digest, and what is wrong with it."""
     calls, wrong = [], []
+    begin = one.begin if one.since is None else one.since
     for number, arm in one.tickets:
         number = int(number)
         place, owner = log.tickets.get(number, (-1, ""))
         if place < 0 or owner != arm:
             wrong.append(f"ticket {number} of {arm} was given, and is in no event ({owner!r})")
         elif often[number] == 1:  # Else it was given again, by a later call.
-            calls.append(Call(one.begin, one.end, place, f"the giving of ticket {number}"))
+            calls.append(Call(begin, one.end, place, f"the giving of ticket {number}"))
     if one.head:
         if one.head in log.heads:
             place = log.heads[one.head]

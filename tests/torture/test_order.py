@@ -66,6 +66,10 @@ def test_a_ticket_must_be_in_an_event_for_its_arm() -> None:
     assert "ticket 7 of elm" in said
     (said,) = faults(Seen("main", 2, 3, [(7, "ash")]), Seen("main", 0, 1, [(8, "elm")]))
     assert "the giving of ticket 7" in said
+    # The answer to an earlier request was lost: a later one, repeated, returns its tickets.
+    late = Seen("main", 2, 3, [(7, "ash")], since=0)
+    assert faults(late, Seen("main", 1, 2, [(8, "elm")])) == []
+    (said,) = faults(late._replace(since=2), Seen("main", 0, 1, [(8, "elm")]))
     # Given again to who asked again: by the same event.
     assert faults(Seen("main", 0, 1, [(7, "ash")]), Seen("main", 4, 5, [(7, "ash")])) == []
 

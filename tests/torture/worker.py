@@ -49,6 +49,7 @@ class Worker:
         self.is_remote, self.disk = remote, disk
         self.name = f"worker {journal.number}"
         self.pocket: list[Any] = []
+        self.first_asked: float | None = None
         self.asked: dict[tuple[int, str], float] = {}
         """When each ticket was asked for; after a backup was restored numbers come again."""
 
@@ -97,7 +98,7 @@ class Worker:
             yield
 
     def ask(self, n: int) -> list[Any]:
-        lease, begin = self.rng.choice((0.05, 0.3, 1.0, 3.0)), time.monotonic()
+        lease, begin = self.rng.choice((0.05, 0.3, 1.0, 3.0)), self.begins_to_ask()
         try:
             found = self.calmly(lambda: self.study.ask(n, worker=self.name, lease=lease))
         except AllOutError:
@@ -108,13 +109,21 @@ class Worker:
             self.saw(begin, found, is_over=not found)
         return found or []
 
+    def begins_to_ask(self) -> float:
+        """The time. Over HTTP, lost tickets of any call from the first on may come with a later."""
+        now = time.monotonic()
+        if self.is_remote and self.first_asked is None:
+            self.first_asked = now
+        return now
+
     def saw(self, begin: float, tickets: Sequence[Any], *, is_over: bool = False) -> None:
         """Write down an answer with tickets, or that there are none any more."""
         given = [(ticket.id, ticket.arm) for ticket in tickets]
         for each in given:
             self.asked.setdefault(each, begin)
         end = time.monotonic()
-        self.journal.saw(Seen(self.study.name, begin, end, given, is_over=is_over))
+        seen = Seen(self.study.name, begin, end, given, is_over=is_over, since=self.first_asked)
+        self.journal.saw(seen)
 
     def since(self, pairs: Sequence[Pair]) -> float:
         """When the first of these tickets was asked for."""
@@ -218,7 +227,7 @@ class Worker:
             def call(key: str | None, pairs: list[Pair] = pairs) -> Any:
                 return self.study.tell_and_ask(pairs, 2, worker=self.name, lease=0.5, key=key)
 
-            begin, found = time.monotonic(), self.send(pairs, call, key)
+            begin, found = self.begins_to_ask(), self.send(pairs, call, key)
             if found is None:
                 return
             tickets = found[1]
