@@ -282,7 +282,7 @@ SHOTS: list[tuple[str, int, int, str, str | None, Callable[[Page], None]]] = [
     ("dashboard-history", 1280, 900, "light", ".pair", take_dashboard),
     ("dashboard-arm", 1280, 1100, "light", None, take_arm),
     ("dashboard-arm-phone", 390, 844, "dark", None, take_arm),
-    ("compare", 1280, 620, "light", None, take_compare),
+    ("compare", 1280, 900, "light", None, take_compare),
     ("dashboard-many", 1280, 1240, "dark", None, take_many),
     ("dashboard-phone", 390, 844, "light", None, take_dashboard),
     ("dashboard-phone-dark", 390, 844, "dark", None, take_many),
