@@ -75,11 +75,15 @@ def test_json_is_one_object(tmp_path: Path) -> None:
     table.write_text("arm,value\nash,0\nelm,1\nÖl,1\n", encoding="utf-8")
     place, copy = tmp_path / "s.db", tmp_path / "copy.db"
     noise = ("--noise", "bernoulli")
-    made = standout("study", "create", place, "--arms", arms, *noise, "--study", "one")
+    late = tmp_path / "late.csv"
+    late.write_text("arm\nyew\n", encoding="utf-8")
+    named = ("--study", "one", "--room", 4)
+    made = standout("study", "create", place, "--arms", arms, *noise, *named)
     assert made.code == 0
     calls: dict[str, tuple[Any, ...]] = {
         "study ask": (place, "-n", 2),
         "study tell": (place, "--arm", "Öl", "--value", 1),
+        "study add-arms": (place, late),
         "study set": (place, "--budget", 1000),
         "study stop": (place,),
         "study restart": (place,),
