@@ -81,7 +81,7 @@ def example(
             from standout import Client, Problem, Study
 
             problem = Problem(noise="bernoulli", k=2)
-            study = Study.create("beans.db", ["ash", "elm", "fir"], problem, name="beans")
+            study = Study.create("beans.db", ["ash", "elm", "fir"], problem, name="beans", room=5)
             stack.enter_context(study)
             doctest_namespace.update(study=study, Problem=Problem, Study=Study)
             if folder_name == "client":

@@ -601,8 +601,7 @@ class StudyInterface(DisplayedArms, ABC):
             ProblemError: A name is taken or not valid.
 
         Example:
-            >>> peas = Study.create("peas.db", ["a", "b", "c"], Problem(noise="bernoulli"), room=9)
-            >>> peas.add_arms(["d", "e"]).arms
+            >>> study.add_arms(["oak", "yew"], "two more came in").arms
             5
         """
         return self._add_arms([str(arm) for arm in arms], ByHand(reason, worker, key or new_key()))
@@ -644,9 +643,7 @@ class StudyInterface(DisplayedArms, ABC):
             StudyExistsError: Another study has the name.
 
         Example:
-            >>> study.copy("trees again", rewards=False)
-            >>> Study.open("trees.db", "trees again").status().pulls
-            0
+            >>> study.copy("the same again", rewards=False)
         """
 
     @abstractmethod

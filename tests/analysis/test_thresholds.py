@@ -1,4 +1,4 @@
-"""Thresholds by population bets, from tables whose counts were fixed before its firsthand."""
+"""Thresholds by population bets, from tables whose counts were fixed in advance."""
 
 from __future__ import annotations
 
@@ -41,6 +41,17 @@ def test_fixed_counts_narrow_the_threshold_and_say_what_they_take() -> None:
     assert Analysis.from_dict(fixed.to_dict()) is not None
     again = analyse(table, problem, is_fixed=True)
     assert again.found.threshold == fixed.found.threshold
+
+
+@pytest.mark.parametrize("count", [300, 3_000, 300_000])
+def test_what_is_possible_is_never_beyond_what_is_proved(count: int) -> None:
+    table, _ = _table(count=count)
+    said = analyse(table, Problem(noise="bernoulli"), is_fixed=True)
+    # With many rewards an arm's own interval shows its mean, and nothing is left to say.
+    assert bool(said.possible) == (count == 300)
+    for possible in said.possible:
+        assert said.found.threshold.lower <= possible.lower
+        assert possible.upper <= said.found.threshold.upper
 
 
 def test_low_side_is_the_mirror_image() -> None:

@@ -433,7 +433,7 @@ def test_the_examples_of_every_verb_hold_over_http(client: Client) -> None:
     examples = [each for each in DocTestFinder().find(StudyInterface, "verb") if each.examples]
     assert len(examples) >= 12
     for example in examples:
-        study = client.create(example.name, ["ash", "elm", "fir"], "bernoulli", k=2.0)
+        study = client.create(example.name, ["ash", "elm", "fir"], "bernoulli", k=2.0, room=5)
         example.globs = {"study": study}
         assert DocTestRunner().run(example).failed == 0, example.name
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,6 @@ from matplotlib import pyplot
 
 MEANS = {"ash": 0.1, "elm": 0.2, "fir": 0.3, "oak": 0.2, "yew": 5.0}
 PROBLEM = Problem(noise="gaussian:0.2", k=2)
-
-
-@pytest.fixture(autouse=True)
-def closed() -> Iterator[None]:
-    yield
-    pyplot.close("all")
 
 
 def identified(

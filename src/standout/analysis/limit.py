@@ -83,12 +83,11 @@ def plan_possible(instance: Instance, problem: Problem) -> tuple[Possible, ...]:
                 sign * instance.means + shift, per_arm, sigma, problem.factor_of(side),
                 math.log(1.0 / problem.delta),
             )  # fmt: skip
-            ends = (
-                min(sign * (end - shift) for end in ends),
-                max(sign * (end - shift) for end in ends),
-            )
-            # What more rewards cannot exclude, fewer cannot either.
-            low, high = min(low, ends[0]), max(high, ends[1])
-            rows.append(Possible(side, per_arm, low, high))
+            if ends is not None:
+                turned = sorted(sign * (end - shift) for end in ends)
+                # What more rewards cannot exclude, fewer cannot either.
+                low, high = min(low, turned[0]), max(high, turned[1])
+            if low < high:
+                rows.append(Possible(side, per_arm, low, high))
         found += reversed(rows)
     return tuple(found)

@@ -23,6 +23,7 @@ from standout.core.problem import SMALLEST_DELTA, Problem, Side
 from standout.core.run import Run, start_state
 from standout.core.state import PULLS, THRESHOLD_LOWER, THRESHOLD_UPPER, TOUCHED, State
 from standout.core.typing import Floats
+from standout.errors import ProblemError
 from standout.results import Interval
 
 BOXES, JOINT, POPULATION = 0.6, 0.2, 0.2
@@ -56,6 +57,8 @@ def for_kept(problem: Problem, kept: int, left_out: int) -> Problem:
     An arm's number of rewards may depend on them, so an interval fails with probability at most
     delta / n for each of all n arms, kept or not.
     """
+    if not kept:
+        raise ProblemError("the table has no reward")
     if not left_out:
         return problem
     return with_delta(problem, problem.delta * kept / (kept + left_out))

@@ -18,6 +18,7 @@ from standout.core.state import Spec
 from standout.core.threshold.sample import FROM as SAMPLE_FROM
 from standout.core.threshold.sample import sample_slack
 from standout.errors import MethodError
+from standout.text import plural
 
 ZHU = "Zhu, Katariya & Nowak 2020"
 ZHUANG = "Zhuang, Wang & Wang 2017"
@@ -219,8 +220,8 @@ class Method:
         is_own = self.is_robust and self.range != RangeKind.JOINT and self.subset is None
         if not is_own or self.samples(room):
             raise MethodError(
-                f"{self.label()} with {room:,} arms judges all arms together: it has no room for "
-                f"arms that are added later; focus has, below {SAMPLE_FROM:,} arms"
+                f"{self.label()} with {plural(room, 'arm')} judges all arms together: it has no room for "
+                f"arms that are added later; focus has, below {plural(SAMPLE_FROM, 'arm')}"
             )
 
     def spec(self, problem: Problem, n_arms: int, room: int | None = None) -> Spec:

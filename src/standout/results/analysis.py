@@ -64,20 +64,20 @@ class Analysis(DisplayedArms, Result):
             f"{verdicts(len(found.outliers), len(found.normal), len(found.undecided))}>"
         )
 
-    def _endings_words(self) -> list[str]:
-        """What is proved and what is probable, one line each; none where all is certain."""
+    def _answer_lines(self) -> list[str]:
+        """What is proved and what is probable, one line each; the plain answer if all is certain."""
         found, likely = self.found, self.found.chances
         if likely is None:
-            return []
+            return found.summary().splitlines()
         sides = [likely.likely_threshold, likely.likely_threshold_low]
-        counts = (len(found.outliers), len(found.normal), len(found.undecided))
-        shown = f": {some(likely.probable, 5)}" if likely.probable else ""
-        wrong = f"{likely.expected_wrong:.2g}"
+        between = _intervals([one for one in sides if one is not None])
         return [
-            f"proved:   {found.threshold_words()}; {verdicts(*counts)}",
-            f"probable: threshold {_intervals([one for one in sides if one is not None])} with "
-            f"chance {likely.level:g}; {plural(len(likely.probable), 'outlier')}{shown}; "
-            f"{wrong} wrong arms expected",
+            f"proved:   {_outliers(found.outliers)}; {len(found.normal):,} normal, "
+            f"{len(found.undecided):,} undecided; {found.threshold_words()}",
+            f"probable: {_outliers(likely.probable)}; {likely.expected_wrong:.2g} wrong arms "
+            f"expected; threshold {between} with chance {likely.level:g}",
+            *found.overlap_lines(),
+            *found.remark_lines(),
         ]
 
     def _what(self) -> str:
@@ -93,8 +93,7 @@ class Analysis(DisplayedArms, Result):
         lines = [
             f"{self._what()}; {self.problem.noise} noise, "
             f"k {self.problem.k:g}, delta {self.problem.delta:g}",
-            *self._endings_words(),
-            *found.summary().splitlines(),
+            *self._answer_lines(),
         ]
         if found.chances is not None:
             leaders = [pair for pair in found.chances.leaders(len(found.arms)) if pair[1] >= 0.01]
@@ -105,7 +104,7 @@ class Analysis(DisplayedArms, Result):
                 if arm in left
             ]
             if shown:
-                lines.append(f"chances, not certain: {some(shown, 5)}")
+                lines.append(f"chances of undecided arms: {some(shown, 5)}")
         if self.next:
             shown = [f"{one.arm} ({one.pulls:,})" for one in self.next]
             lines.append(f"to measure next, with how many pulls: {some(shown, 5)}")
@@ -150,3 +149,9 @@ class Analysis(DisplayedArms, Result):
 def _intervals(found: Sequence[Interval]) -> str:
     """The ends of one threshold's interval, or of both."""
     return ", ".join(f"between {one.lower:.4g} and {one.upper:.4g}" for one in found)
+
+
+def _outliers(arms: Sequence[Any]) -> str:
+    """Their number and names."""
+    names = f": {some(arms, 5)}" if arms else ""
+    return f"{plural(len(arms), 'outlier')}{names}"

@@ -192,10 +192,18 @@ class Identification(HasThresholds, DisplayedArms, Result):
         guess = [arm for arm in self.best_guess if arm not in certain]
         if self.undecided and guess:
             lines.append(f"best guess, not certain: {some(guess)}")
-        offered = self.offered_endings()
+        return "\n".join([*lines, *self.remark_lines()])
+
+    def remark_lines(self) -> list[str]:
+        """The tolerance that would decide every arm now, and the note, where there are any.
+
+        Returns:
+            Up to two sentences.
+        """
+        offered, lines = self.offered_endings(), []
         if offered and not (self.note and "tolerance of" in self.note):
             lines.append(f"a tolerance of {offered[0].tolerance:g} would decide every arm now")
-        return "\n".join([*lines, *([self.note] if self.note else [])])
+        return [*lines, *([self.note] if self.note else [])]
 
     def offered_endings(self) -> tuple[Ending, ...]:
         """The endings that are worth showing to a user.

@@ -5,6 +5,11 @@ interval that is valid for all means contains both thresholds. P is estimated fr
 result is the least and the largest threshold of a population P' with a bound on n KL(f_P || f_P'),
 in nats. It is computed, not proved: P is an estimate, and log(1/delta) nats are what a test needs
 on average.
+
+That bound draws the means of the arms anew. Here they are fixed, and each arm's own rewards show
+its mean. So the interval also holds what the threshold of n means varies by from one draw to the
+next. That part is taken off again, as a variance. Where it is large, the arms' own rewards say more
+than the bound knows, and nothing is stated.
 """
 
 from __future__ import annotations
@@ -22,12 +27,15 @@ from standout.core.typing import Floats
 
 _CELLS = 80
 _PLACES = 9
+_DRAWS = 100
+_MOST_TAKEN = 0.1
+"""The largest share of an end's squared distance that may come from drawing the means."""
 _REACH = 2.4
 """Distances of the examined medians from the estimate, in standard errors."""
 
 
 def possible_interval(sums: Sums, factor: float, nats: float) -> tuple[float, float] | None:
-    """Of median + factor * MAD, for means as the rewards suggest; None if they suggest none."""
+    """Of median + factor * MAD, for means as the rewards suggest; None if it cannot be computed."""
     groups = whole_groups(sums)
     if not groups:
         return None
@@ -40,7 +48,7 @@ def possible_interval(sums: Sums, factor: float, nats: float) -> tuple[float, fl
 
 def possible_of_means(
     means: Floats, count: int, sigma: float, factor: float, nats: float
-) -> tuple[float, float]:
+) -> tuple[float, float] | None:
     """The same for known means with `count` rewards each; `sigma` is NaN for rewards 0 and 1."""
     law: Law = Ones(count) if math.isnan(sigma) else NormalMean(sigma / math.sqrt(count))
     edges = cells_near(means, law, _CELLS)
@@ -81,7 +89,7 @@ def _spreads(sums: Sums) -> Floats:
     return found
 
 
-def _range_of(solver: Solver, factor: float, nats: float) -> tuple[float, float]:
+def _range_of(solver: Solver, factor: float, nats: float) -> tuple[float, float] | None:
     found, error = solver.estimate, error_of(solver)
     theta = found.median + factor * found.mad
     places = found.median + np.linspace(-_REACH, _REACH, _PLACES) * error
@@ -95,4 +103,19 @@ def _range_of(solver: Solver, factor: float, nats: float) -> tuple[float, float]
                 away = error * float(np.interp(math.sqrt(nats), row, np.array(AWAY)))
                 reached.append(place + factor * max(mad + way * away, 0.0))
         ends.append(max(reached) if way == UP else min(reached))
-    return ends[1], ends[0]
+    taken = 2.0 * nats * _sampling_variance(found, solver.n_arms, factor)
+    squares = [(end - theta) ** 2 for end in ends]
+    if taken > _MOST_TAKEN * min(squares):
+        return None
+    above, below = (math.sqrt(square - taken) for square in squares)
+    return theta - below, theta + above
+
+
+def _sampling_variance(found: Estimate, n_arms: int, factor: float) -> float:
+    """The variance of the threshold of `n_arms` means that are drawn from the population."""
+    steps = np.concatenate(([0.0], np.cumsum(found.masses)))
+    half = np.random.default_rng(0).random((_DRAWS // 2, n_arms))
+    drawn = np.interp(np.concatenate((half, 1.0 - half)), steps / steps[-1], found.edges)
+    medians = np.median(drawn, axis=1, keepdims=True)
+    mads = np.median(np.abs(drawn - medians), axis=1)
+    return float(np.var(medians[:, 0] + factor * mads))
