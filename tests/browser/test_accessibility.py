@@ -61,6 +61,8 @@ def studies(site: Site) -> Iterator[dict[str, Study]]:
 
 
 def check(page: Page, state: str = "") -> None:
+    # What the bar at the top happens to cover when a page is scrolled is no target.
+    page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
     # Colours that fade in are judged when they are there; a wheel that turns for ever has no end.
     page.evaluate(
         """() => Promise.allSettled(document.getAnimations().filter(

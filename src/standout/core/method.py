@@ -220,8 +220,8 @@ class Method:
         is_own = self.is_robust and self.range != RangeKind.JOINT and self.subset is None
         if not is_own or self.samples(room):
             raise MethodError(
-                f"{self.label()} with {plural(room, 'arm')} judges all arms together: it has no room for "
-                f"arms that are added later; focus has, below {plural(SAMPLE_FROM, 'arm')}"
+                f"{self.label()} with {plural(room, 'arm')} judges all arms together: it has no "
+                f"room for arms that are added later; focus has, below {plural(SAMPLE_FROM, 'arm')}"
             )
 
     def spec(self, problem: Problem, n_arms: int, room: int | None = None) -> Spec:

@@ -65,7 +65,7 @@ class Analysis(DisplayedArms, Result):
         )
 
     def _answer_lines(self) -> list[str]:
-        """What is proved and what is probable, one line each; the plain answer if all is certain."""
+        """What is proved and what is probable, one line each, or the plain answer."""
         found, likely = self.found, self.found.chances
         if likely is None:
             return found.summary().splitlines()

@@ -6,7 +6,7 @@ result is the least and the largest threshold of a population P' with a bound on
 in nats. It is computed, not proved: P is an estimate, and log(1/delta) nats are what a test needs
 on average.
 
-That bound draws the means of the arms anew. Here they are fixed, and each arm's own rewards show
+That bound draws the means of the arms again. Here they are fixed, and each arm's own rewards show
 its mean. So the interval also holds what the threshold of n means varies by from one draw to the
 next. That part is taken off again, as a variance. Where it is large, the arms' own rewards say more
 than the bound knows, and nothing is stated.
