@@ -343,6 +343,17 @@ def test_leaders_are_named_as_estimates(site: Site, page: Page) -> None:
     study.close()
 
 
+def test_a_threshold_has_no_end_that_no_mean_can_reach(site: Site, page: Page) -> None:
+    study = site.new_study("shares", ARMS, Problem(noise="bernoulli"))
+    study.tell_many([(arm, float((i + place) % 3 > 0)) for i, arm in enumerate(ARMS)
+                     for place in range(90)])  # fmt: skip
+    threshold = study.status().threshold
+    assert 0 < threshold.lower < 1 < threshold.upper
+    page.goto("/study/shares")
+    expect(page.locator("#figures")).to_contain_text(f"Thresholdabove {threshold.lower:.1f}")
+    study.close()
+
+
 def test_failures_pauses_and_doubts(site: Site, page: Page) -> None:
     rng = np.random.default_rng(2)
     study = site.new_study("doubtful", ARMS[:5], Problem(noise="gaussian:1", k=2))

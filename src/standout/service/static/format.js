@@ -57,6 +57,14 @@ export function interval(lower, upper, decimals = null) {
   return `${value(lower, places)} to ${value(upper, places)}`;
 }
 
+/** The ends of a threshold's interval; null in place of one that no mean can reach. */
+export function reachable(lower, upper, noise) {
+  const [family, numbers] = noise.split(":");
+  if (family !== "bernoulli" && family !== "bounded") return [lower, upper];
+  const [low, high] = family === "bernoulli" ? [0, 1] : numbers.split(",").map(Number);
+  return [lower < low ? null : lower, upper > high ? null : upper];
+}
+
 /** Seconds since 1970 as a local date and time. */
 export function time(seconds) {
   if (!isKnown(seconds)) return "–";

@@ -1,7 +1,7 @@
 // The words around the picture: title, figures, what comes next, failures.
 
 import { find, make, name, say, seldom, shown, table, wide } from "./dom.js";
-import { chance, count, decimalsFor, interval, isKnown, percent, plural, rewards, short, time, value } from "./format.js";
+import { chance, count, decimalsFor, interval, isKnown, percent, plural, reachable, rewards, short, time, value } from "./format.js";
 import { brief, thumb } from "./items.js";
 import { MARKS, NORMAL, OUTLIER, UNDECIDED } from "./marks.js";
 import { mark } from "./verdicts.js";
@@ -166,15 +166,15 @@ export function showFigures(data, forecast) {
     figure("Undecided", count(counts.undecided), null, UNDECIDED),
     figure("Normal", count(counts.normal), null, NORMAL),
     figure("Pulls", count(counts.pulls), pulls.join(", ") || null),
-    ...data.thresholds.map((one, place) => thresholdFigure(titles[place], one)),
+    ...data.thresholds.map((one, place) => thresholdFigure(titles[place], one, head.problem.noise)),
     leftFigure(head, forecast),
   );
 }
 
-function thresholdFigure(term, { lower, upper, estimate }) {
+function thresholdFigure(term, { lower, upper, estimate }, noise) {
   const span = upper - lower;
   const places = lower !== null && upper !== null && isKnown(span) ? decimalsFor(span) : null;
-  return figure(term, interval(lower, upper), isKnown(estimate) ? `about ${value(estimate, places)}` : null);
+  return figure(term, interval(...reachable(lower, upper, noise)), isKnown(estimate) ? `about ${value(estimate, places)}` : null);
 }
 
 function leftFigure(head, forecast) {
