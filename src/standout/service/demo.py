@@ -47,7 +47,7 @@ PAGE = {
         {"label": "No", "value": 0, "key": "n"},
         {"label": "Yes", "value": 1, "key": "y"},
     ],
-    "end": "Thank you. The study is over: every idea is decided.",
+    "end": "The study is over: every idea is decided.",
 }
 RATERS = 16
 SECONDS = 0.35
