@@ -22,6 +22,7 @@ import pytest
 from numba.core.caching import IndexDataCacheFile
 
 from standout.core.compile import Struct, bare_code, cache, dispatch, dispatcher, kernel, part
+from standout.core.compile.turns import Turn
 from standout.core.compile.versions import FORCE_PLAIN, WARNING
 from standout.core.state import new_state
 from standout.core.typing import FloatRows, Floats
@@ -334,3 +335,59 @@ def test_a_full_disk_keeps_no_code_and_stops_nothing(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(IndexDataCacheFile, "save", save)
     assert quadruple(2.0) == 8.0
     assert len(tried) == 2
+
+
+TWICE = """
+import sys
+from standout.core.compile import kernel
+
+@kernel()
+def total(n):
+    found = 0.0
+    for i in range(n):
+        found += i ** 0.5
+    return found
+
+sys.stdin.readline()
+assert total(4) > 4
+print(len(total._cache_misses))
+"""
+
+
+@needs_compiler
+def test_processes_that_start_together_compile_once(tmp_path: Path) -> None:
+    script = tmp_path / "twice.py"
+    script.write_text(TWICE)
+    started = [
+        subprocess.Popen(
+            [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True, env=os.environ | {"XDG_CACHE_HOME": str(tmp_path)},
+        )
+        for _ in range(3)
+    ]  # fmt: skip
+    for one in started:
+        assert one.stdin is not None
+        one.stdin.write("go\n")
+        one.stdin.flush()
+    missed = [int(one.communicate()[0]) for one in started]
+    assert sorted(missed) == [0, 0, 1]
+    assert not [*tmp_path.rglob("*.lock")]
+
+
+def test_a_turn_is_waited_for(tmp_path: Path) -> None:
+    first, second = Turn(), Turn()
+    first.begin(tmp_path, "a kernel")
+    other = Turn()
+    other.begin(tmp_path, "another kernel")
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(second.begin, tmp_path, "a kernel")
+        with pytest.raises(TimeoutError):
+            waiting.result(timeout=0.3)
+        first.end()
+        waiting.result()
+    for turn in (second, second, other):
+        turn.end()
+
+
+def test_without_a_folder_there_is_no_turn(tmp_path: Path) -> None:
+    Turn().begin(tmp_path / "missing", "a kernel")

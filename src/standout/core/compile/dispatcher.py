@@ -25,6 +25,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global
 from standout.core.compile.cache import prepare_folder
 from standout.core.compile.linking import PartCompiler, PartFiles
 from standout.core.compile.structs import StructType
+from standout.core.compile.turns import Turn
 from standout.interruption import put_off
 
 _OPTIONS = {
@@ -83,6 +84,10 @@ class _Implementation(CompileResultCacheImpl):  # type: ignore[misc]
 class _Cache(FunctionCache):  # type: ignore[misc]
     _impl_class = _Implementation
 
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self.turn = Turn()
+
     def load_overload(self, signature: Any, context: Any) -> Any:
         """The cached code of a signature; None if it has to be compiled now.
 
@@ -94,7 +99,14 @@ class _Cache(FunctionCache):  # type: ignore[misc]
         found = self._load_overload(signature, context)
         if found is None:
             _announce_compilation()
+            found = self._wait(signature, context)
         return found
+
+    def _wait(self, signature: Any, context: Any) -> Any:
+        """What another process has compiled meanwhile; None if it is our turn."""
+        key = self._index_key(signature, context.codegen())
+        self.turn.begin(Path(self._cache_path), f"{self._impl.filename_base} {key}")
+        return self._load_overload(signature, context)
 
     def save_overload(self, signature: Any, code: Any) -> None:
         """Write compiled code to the cache, if there is room for it."""
@@ -115,6 +127,10 @@ class _PartImplementation(PartFiles):
 
 class _PartCache(_Cache):
     _impl_class = _PartImplementation
+
+    def _wait(self, signature: Any, context: Any) -> Any:
+        """None, because parts are quick, and compiled in the turn of a kernel."""
+        return None
 
 
 class _Kernel(CPUDispatcher):  # type: ignore[misc]
@@ -144,6 +160,14 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
         if whole not in self.overloads and self._known.setdefault(whole, mine) is mine:
             self._insert([kind._code for kind in whole], found, False)
         return found
+
+    def compile(self, sig: Any) -> Any:
+        """The code for a signature, compiled by this process or by another one."""
+        try:
+            return super().compile(sig)
+        finally:
+            if isinstance(self._cache, _Cache):
+                self._cache.turn.end()
 
     def add_overload(self, cres: Any) -> None:
         """Register compiled code, and the objects that its parts print."""
