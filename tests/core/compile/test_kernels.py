@@ -389,5 +389,31 @@ def test_a_turn_is_waited_for(tmp_path: Path) -> None:
         turn.end()
 
 
+HOLD = """
+import sys, time
+from pathlib import Path
+from standout.core.compile.turns import Turn
+turn = Turn()
+turn.begin(Path(sys.argv[1]), "a kernel")
+print("mine", flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_killed_process_gives_its_turn_up(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HOLD, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "mine\n"
+        mine = Turn()
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(mine.begin, tmp_path, "a kernel")
+            with pytest.raises(TimeoutError):
+                waiting.result(timeout=0.3)
+            child.kill()
+            waiting.result()
+        mine.end()
+
+
 def test_without_a_folder_there_is_no_turn(tmp_path: Path) -> None:
     Turn().begin(tmp_path / "missing", "a kernel")
