@@ -1,6 +1,6 @@
 """Where examples in docstrings run: in an empty folder, with a small study at hand.
 
-`study` has the arms ash, elm and fir and rewards 0 or 1; in the client's
+`Problem` is there. `study` has the arms ash, elm and fir and rewards 0 or 1; in the client's
 examples it is on a server at `url`, and `client` is connected to it. `run` is a run of
 `roai-lucb` with the arms a, b and c, and rewards of the same kind.
 """
@@ -62,6 +62,9 @@ def example(
         return
     folder: Path = request.getfixturevalue("tmp_path")
     monkeypatch.chdir(folder)
+    from standout import Problem
+
+    doctest_namespace["Problem"] = Problem
     with ExitStack() as stack:
         folder_name = request.node.path.parent.name
         if folder_name == "plot":
@@ -69,7 +72,7 @@ def example(
         if request.node.path.parts[-2:] == ("core", "run.py"):
             import numpy as np
 
-            from standout import Problem, Run
+            from standout import Run
 
             rng = np.random.default_rng(0)
             run = Run(Problem(noise="bernoulli"), ["a", "b", "c"], "roai-lucb", rng)
@@ -78,12 +81,12 @@ def example(
             folder_name in ("study", "client", "results")
             or request.node.path.stem == "study_interface"
         ):
-            from standout import Client, Problem, Study
+            from standout import Client, Study
 
             problem = Problem(noise="bernoulli", k=2)
             study = Study.create("beans.db", ["ash", "elm", "fir"], problem, name="beans", room=5)
             stack.enter_context(study)
-            doctest_namespace.update(study=study, Problem=Problem, Study=Study)
+            doctest_namespace.update(study=study, Study=Study)
             if folder_name == "client":
                 from tests.service.live import serving
 

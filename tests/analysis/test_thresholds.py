@@ -43,7 +43,7 @@ def test_fixed_counts_narrow_the_threshold_and_say_what_they_take() -> None:
     assert again.found.threshold == fixed.found.threshold
 
 
-@pytest.mark.parametrize("count", [300, 3_000, 300_000])
+@pytest.mark.parametrize("count", [300, 30_000])
 def test_what_is_possible_is_never_beyond_what_is_proved(count: int) -> None:
     table, _ = _table(count=count)
     said = analyse(table, Problem(noise="bernoulli"), is_fixed=True)
