@@ -90,7 +90,9 @@ def check_order(name: str, log: Log, journals: Journals) -> list[str]:
         if not is_gone:
             faults += [f"{name!r}: {text}" for text in wrong]
         if not wrong:
-            calls += found
+            # After a restore another ticket may have its number, and by chance its arm. A digest
+            # is never the same.
+            calls += [call for call in found if not is_gone or call.place % 1]
     faults += [f"{name!r}: {text}" for text in out_of_order(calls)]
     bounds = Bounds(calls)
     for one in seen:

@@ -87,6 +87,10 @@ def test_what_went_with_a_restored_backup_is_no_fault() -> None:
         assert faults(seen, gaps=[(2.5, 2.7)]) == []
         assert faults(seen, gaps=[(0.0, 1.0), (2.9, 9.0)]) == []
         assert faults(seen, gaps=[(0.0, 1.0), (3.5, 9.0)]) != []
+    # Ticket 8 went with the backup, and another one has its number now.
+    given, look = Seen("main", 0, 1, [(8, "elm")]), Seen("main", 3, 4, head="aa")
+    assert faults(given, look, gaps=[(0.5, 2.0)]) == []
+    assert faults(given, look) != []
 
 
 @pytest.mark.parametrize("seed", range(5))
