@@ -16,7 +16,7 @@ def report(what: str, value: float, unit: str, bar: float | None = None) -> None
 
     "times" is a multiple of what it should be, "of raw" a part of what would be possible.
     """
-    is_time = unit in ("s", "ms", "times", "kB", "bytes")
+    is_time = unit in ("s", "s of CPU", "ms", "times", "kB", "bytes")
     kept = bar is None or (value <= bar if is_time else value >= bar)
     promise = "" if bar is None else f"   {'at most' if is_time else 'at least'} {bar:,g}"
     number = f"{value:,.2f}" if is_time or value < 10 else f"{value:,.0f}"

@@ -14,7 +14,7 @@ from standout.client import Client
 from tests.study.postgres import find_programs, start_server
 
 CLIENTS, ARMS, DASHBOARDS = 8, 1_000, 8
-SHARE, CPU_MS, P99_MS = 0.25, 2.0, 100.0
+SHARE, CPU_MS, P99_MS = 0.12, 2.0, 50.0
 
 
 def bench_share(place: str, kind: str, seconds: float) -> None:

@@ -5,6 +5,8 @@ Few arms find the groups in few steps; the others join groups that are about rig
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from standout.core.compile import kernel, part
@@ -60,7 +62,20 @@ def sample(
         tails[row] = 0.0
         for side in range(len(signs)):
             thetas[side, row] = judge(population, factors[side], signs[side], tails[row])
-        scales[row] = np.std(population.means)
+        scales[row] = _deviation(population.means)
+
+
+@part()
+def _deviation(values: Floats) -> float:
+    """Their standard deviation; `np.std` in a kernel would import linear algebra at every start."""
+    total = 0.0
+    for value in values:
+        total += value
+    mean = total / len(values)
+    squares = 0.0
+    for value in values:
+        squares += (value - mean) ** 2
+    return math.sqrt(squares / len(values))
 
 
 @part()
