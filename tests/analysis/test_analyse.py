@@ -14,6 +14,7 @@ from standout import METHODS, Problem, Run, Study, analyse
 from standout.analysis import begin_study as begin_module
 from standout.analysis.begin_study import begin_study
 from standout.analysis.tables import Rewards, read_table
+from standout.core.compile import IS_COMPILED
 from standout.core.intervals.choice import interval_name
 from standout.errors import ProblemError, RewardError, StudyExistsError
 from standout.results import Analysis
@@ -51,7 +52,18 @@ def test_it_says_what_a_run_with_these_rewards_says(noise: str) -> None:
     assert bool(said.next) == bool(said.found.undecided)
 
 
-@pytest.mark.parametrize("name", METHODS)
+LONG_TO_COMPILE = (
+    pytest.mark.kernel,
+    pytest.mark.skipif(
+        IS_COMPILED, reason="runs with the kernels as plain Python: long to compile"
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=LONG_TO_COMPILE) if name == "combined" else name for name in METHODS],
+)
 def test_every_method_from_study_to_report_to_analysis(name: str, tmp_path: Path) -> None:
     """An interval that only one method has, and nobody can choose, has a name all the same."""
     problem, place, file = Problem(noise="bernoulli", k=2), tmp_path / "s.db", tmp_path / "s.csv"
