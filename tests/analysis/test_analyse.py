@@ -304,3 +304,9 @@ def test_a_study_takes_no_part_of_a_table_for_certain(
     monkeypatch.setattr(begin_module, "AT_ONCE", 1000)
     with pytest.raises(ProblemError, match="up to 1,000"):
         begin_study(tmp_path / "b.db", data, problem, is_ordered=is_ordered)
+
+
+def test_a_tiny_expectation_is_shown_in_words() -> None:
+    table = {"arm": ["a", "b", "c"], "count": [100, 90, 80], "sum": [4, 5, 60]}
+    shown = analyse(table, Problem(noise="bernoulli", k=2)).summary()
+    assert "fewer than 0.001 wrong arms expected" in shown

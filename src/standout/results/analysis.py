@@ -71,11 +71,13 @@ class Analysis(DisplayedArms, Result):
             return found.summary().splitlines()
         sides = [likely.likely_threshold, likely.likely_threshold_low]
         between = _intervals([one for one in sides if one is not None])
+        few = likely.expected_wrong < 0.001
+        wrong = "fewer than 0.001" if few else f"{likely.expected_wrong:.2g}"
         return [
             f"proved:   {_outliers(found.outliers)}; {len(found.normal):,} normal, "
             f"{len(found.undecided):,} undecided; {found.threshold_words()}",
-            f"probable: {_outliers(likely.probable)}; {likely.expected_wrong:.2g} wrong arms "
-            f"expected; threshold {between} with chance {likely.level:g}",
+            f"probable: {_outliers(likely.probable)}; {wrong} wrong arms expected; "
+            f"threshold {between} with chance {likely.level:g}",
             *found.overlap_lines(),
             *found.remark_lines(),
         ]
