@@ -20,6 +20,7 @@ import numba
 import numpy as np
 import pytest
 from numba.core.caching import IndexDataCacheFile
+from numba.core.compiler_lock import global_compiler_lock
 
 from standout.core.compile import Struct, bare_code, cache, dispatch, dispatcher, kernel, part
 from standout.core.compile.turns import Turn
@@ -413,6 +414,26 @@ def test_a_killed_process_gives_its_turn_up(tmp_path: Path) -> None:
             child.kill()
             waiting.result()
         mine.end()
+
+
+@needs_compiler
+def test_no_thread_ends_the_turn_of_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    @kernel()
+    def plus_one(n: float) -> float:
+        return n + 1.0
+
+    locked = []
+    turn: Any = plus_one._cache.turn  # type: ignore[attr-defined]
+    end = turn.end
+
+    def ended() -> None:
+        locked.append(global_compiler_lock.is_locked())
+        end()
+
+    monkeypatch.setattr(turn, "end", ended)
+    assert (plus_one(1), plus_one(1.0)) == (2.0, 2.0)
+    assert len(locked) >= 2
+    assert all(locked)
 
 
 def test_without_a_folder_there_is_no_turn(tmp_path: Path) -> None:

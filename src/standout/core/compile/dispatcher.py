@@ -18,6 +18,7 @@ from typing import Any
 from numba import types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.core.compiler import Compiler
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 from numba.core.typing.templates import AbstractTemplate, infer_global
@@ -163,11 +164,13 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
 
     def compile(self, sig: Any) -> Any:
         """The code for a signature, compiled by this process or by another one."""
-        try:
-            return super().compile(sig)
-        finally:
-            if isinstance(self._cache, _Cache):
-                self._cache.turn.end()
+        # Numba's lock is held to the end, so that no thread ends the turn of another one.
+        with global_compiler_lock:
+            try:
+                return super().compile(sig)
+            finally:
+                if isinstance(self._cache, _Cache):
+                    self._cache.turn.end()
 
     def add_overload(self, cres: Any) -> None:
         """Register compiled code, and the objects that its parts print."""
