@@ -62,3 +62,14 @@ def test_what_a_page_is_made_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         TOOL["rendered"]("```console\n$ standout analyse nothing.csv --noise bernoulli\n```\n")
     with pytest.raises(TOOL["NoDataError"]):
         TOOL["rendered"]("<!-- needs: nothing-of-this-name.csv -->\n")
+
+
+def test_an_output_that_the_page_cuts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (
+        "<!-- uses: pyproject.toml -->\n```console\n$ seq 9\n3\n2\n…\n"
+        "$ head -1 \\\n  pyproject.toml\n```\n"
+    )
+    first = (ROOT / "pyproject.toml").read_text("utf-8").splitlines()[0]
+    made = TOOL["rendered"](page)
+    assert made.endswith(f"$ seq 9\n1\n2\n…\n$ head -1 \\\n  pyproject.toml\n{first}\n```\n")

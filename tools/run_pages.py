@@ -9,8 +9,9 @@ A page is run from top to bottom, as a reader would, in an empty folder:
 - a `python` block is run after those before it, and the `text` block that follows it is what it
   prints;
 - in a `console` block every line that begins with `$ ` is a command, and what follows is what it
-  prints;
+  prints; where that ends with a line `…`, it is cut after as many lines as the page shows;
 - a block after `<!-- file: NAME -->` is a file;
+- `<!-- uses: PATH -->` is a file of this repository that the commands of the page name;
 - `<!-- not run -->` before a block leaves it alone;
 - `<!-- needs: NAME -->` names a file of data that is not part of the project: it is taken from
   `shared/data` beside the clone, and without it the page is left as it is.
@@ -46,6 +47,8 @@ PAGES = [
 ]
 DATA = ROOT.parent / "shared" / "data"
 NEEDS = re.compile(r"^<!-- needs: (\S+) -->$", re.MULTILINE)
+USES = re.compile(r"^<!-- uses: (\S+) -->$", re.MULTILINE)
+CUT = "…\n"
 BLOCK = re.compile(
     r"(?:^<!-- (?P<order>[^>]+) -->\n)?"
     r"^```(?P<kind>python|console|csv|json|text)\n(?P<code>.*?)^```\n"
@@ -70,6 +73,9 @@ def rendered(page: str) -> str:
         if not (DATA / name).exists():
             raise NoDataError(f"{name} is not in {DATA}")
         Path(name).symlink_to(DATA / name)
+    for name in USES.findall(page):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).symlink_to(ROOT / name)
 
     def run(found: re.Match[str]) -> str:
         order, kind, code, said = found["order"] or "", found["kind"], found["code"], found["said"]
@@ -78,7 +84,10 @@ def rendered(page: str) -> str:
         elif order == "not run" or kind not in ("python", "console"):
             pass
         elif kind == "console":
-            shown = "".join(f"$ {command}\n{_printed(command)}" for command in _commands(code))
+            shown = "".join(
+                f"$ {command}\n{_cut(_printed(command), before)}"
+                for command, before in _commands(code)
+            )
             return found[0].replace(code, shown)
         else:
             printed = _run_python(code, names)
@@ -97,17 +106,19 @@ def _run_python(code: str, names: dict[str, Any]) -> str:
     return _trimmed(out.getvalue())
 
 
-def _commands(code: str) -> Iterator[str]:
-    """The commands of a block, each with the lines that go on after a backslash."""
-    whole = ""
-    for line in code.splitlines():
-        if whole or line.startswith("$ "):
-            whole += line if whole else line[2:]
-            if line.endswith("\\"):
-                whole += "\n"
-                continue
-            yield whole
-            whole = ""
+def _commands(code: str) -> Iterator[tuple[str, str]]:
+    """The commands of a block, each with its lines after a backslash, and what the page shows."""
+    for block in re.split(r"^\$ ", code, flags=re.MULTILINE)[1:]:
+        command = re.match(r"(?:.*\\\n)*.*", block)
+        assert command is not None
+        yield command[0], block.removeprefix(command[0]).removeprefix("\n")
+
+
+def _cut(printed: str, before: str) -> str:
+    """The first lines of an output, as many as before, if it was cut before."""
+    if not before.endswith(CUT):
+        return printed
+    return "".join(printed.splitlines(keepends=True)[: before.count("\n") - 1]) + CUT
 
 
 def _printed(command: str) -> str:
