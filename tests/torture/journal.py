@@ -12,6 +12,7 @@ import math
 import mmap
 import os
 import random
+import re
 import resource
 import struct
 import time
@@ -217,6 +218,16 @@ class Journals:
         return {value for value, one in self.sent.items() if one.how == ACKNOWLEDGED}
 
 
+def _began(fault: str, since: float, sent: dict[float, Sent]) -> float:
+    """When what a fault is about began: also the telling that it contradicts.
+
+    That one may be of an earlier ticket of the same number, which went with a restored backup.
+    """
+    earlier = re.search(r"was told (\S+) before", fault)
+    one = sent.get(float(earlier[1])) if earlier else None
+    return since if one is None else min(since, one.since)
+
+
 def read_journals(folder: Path) -> Journals:
     """All journals of a folder; a line that is not whole yet is left out."""
     found, doubtful = Journals(), []
@@ -249,7 +260,7 @@ def read_journals(folder: Path) -> Journals:
                 for each in tries.pop(rest[0]):
                     each.how, each.end = kind, rest[1]
     for text, since, end in doubtful:
-        if since is None or not found.may_be_gone(since, end):
+        if since is None or not found.may_be_gone(_began(text, since, found.sent), end):
             found.faults.append(text)
     for one in (*found.sent.values(), *found.changes.values()):
         # A copy that comes later may find that nothing is against it any more.

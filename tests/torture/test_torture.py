@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -110,3 +111,16 @@ def test_a_journal_that_ends_amid_a_line(folder: Path) -> None:
     with (folder / "1.journal").open("ab") as file:
         file.write(b'["try", 2, "ma')
     assert list(read_journals(folder).sent) == [0.5]
+
+
+def test_a_ticket_that_went_with_a_restored_backup_was_told_as_another(folder: Path) -> None:
+    """Its number came again for somebody else, who is told of a reward they did not tell."""
+    other, journal = Journal(folder, 1), Journal(folder, 2)
+    since = time.monotonic()
+    other.restored(since)
+    other.trying("main", [(0.5, "ash", 7)], since=since)
+    begin = time.monotonic()
+    journal.fault("ToldError: ticket 7 was told 0.5 before, not 0.25", begin)
+    assert read_journals(folder).faults == []
+    journal.fault("ToldError: ticket 7 was told 0.75 before, not 0.25", begin)
+    assert len(read_journals(folder).faults) == 1
