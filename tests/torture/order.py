@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from standout.study.events.event import Event
 from standout.study.events.fold import begin, fold
-from tests.torture.journal import ACKNOWLEDGED, LIE, Journals, Seen
+from tests.torture.journal import ACKNOWLEDGED, LIE, Changed, Journals, Seen, Sent
 
 BEHIND = 0.5
 """Where a call stands that only looked: so far behind the newest event that it saw."""
@@ -107,15 +107,25 @@ def _told(name: str, log: Log, journals: Journals) -> Iterator[Call]:
     """Tellings that are in the log, acknowledged or not."""
     for value, one in journals.sent.items():
         if one.study == name and one.how != LIE and value in log.values:
-            end = one.end if one.how == ACKNOWLEDGED else math.inf
+            end = _latest_end(one, journals)
             yield Call(one.begin, end, log.values[value], f"the telling of {value!r}")
 
 
 def _changed(name: str, log: Log, journals: Journals) -> Iterator[Call]:
     for reason, one in journals.changes.items():
         if one.study == name and reason in log.changes:
-            end = one.end if one.how == ACKNOWLEDGED else math.inf
+            end = _latest_end(one, journals)
             yield Call(one.begin, end, log.changes[reason], f"the change {reason!r}")
+
+
+def _latest_end(one: Sent | Changed, journals: Journals) -> float:
+    """By when the log had what was sent; infinite if that is not known.
+
+    What was acknowledged may have gone with a restored backup, and a copy of the request that
+    the network made may have come after that.
+    """
+    is_copied = one.key in journals.loose and journals.may_be_gone(one.begin, one.end)
+    return one.end if one.how == ACKNOWLEDGED and not is_copied else math.inf
 
 
 def _given(one: Seen, log: Log, often: Counter[int]) -> tuple[list[Call], list[str]]:

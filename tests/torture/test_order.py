@@ -93,6 +93,20 @@ def test_what_went_with_a_restored_backup_is_no_fault() -> None:
     assert faults(given, look) != []
 
 
+def test_a_copy_of_a_request_may_come_after_a_restored_backup() -> None:
+    """What was acknowledged before went with the backup, and stands where the copy came."""
+    first = sent(0, 1)
+    first.key = "a"
+    both = {2.0: first, 1.0: sent(2, 3)}
+
+    def faults_of(loose: set[str], gaps: list[tuple[float, float]]) -> list[str]:
+        return check_order("main", LOG, Journals(sent=both, loose=loose, gaps=gaps))
+
+    assert faults_of({"a"}, [(0.5, 1.5)]) == []
+    assert len(faults_of(set(), [(0.5, 1.5)])) == 1
+    assert len(faults_of({"a"}, [])) == 1
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_against_all_orders(seed: int) -> None:
     """The sweep finds a pair out of order if, and only if, looking at all pairs does."""
