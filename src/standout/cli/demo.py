@@ -99,7 +99,7 @@ def same_but_uniform(method: Method) -> Method:
     if not method.is_robust:
         return uniform
     alone = method.fallback or method
-    return replace(uniform, interval=alone.interval, range=alone.range)
+    return replace(uniform, interval=alone.interval, range=alone.range, refines=alone.refines)
 
 
 def watch_one(

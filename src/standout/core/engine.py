@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from standout.core.compile import dispatch, hot_part, inlined, kernel, part
+from standout.core.compile import dispatch, hot_part, inlined, kernel, part, shared_part
 from standout.core.intervals import arm_interval, count_reward
 from standout.core.joint.certificate import certify
 from standout.core.joint.region import narrow
@@ -73,6 +73,12 @@ _FEW = 12
 """Up to this many changed intervals, moving single values is faster than sorting."""
 
 
+@shared_part("rule", "interval")
+def _choose_arms(spec: Spec, state: State, rng: np.random.Generator) -> int:
+    """What the rule chooses."""
+    return int(choose(spec, state, rng))
+
+
 @inlined("rule", "interval")
 def begin_round(spec: Spec, state: State, room: int, rng: np.random.Generator) -> int:
     """Fill `state.chosen[:count]` and `state.amount[:count]`; at most `room` pulls in all.
@@ -89,7 +95,7 @@ def begin_round(spec: Spec, state: State, room: int, rng: np.random.Generator) -
                 state.amount[count] = spec.initial - state.pulls[i]
                 count += 1
     if count == 0:
-        count = choose(spec, state, rng)
+        count = _choose_arms(spec, state, rng)
         for j in range(count):
             if not 0 <= state.chosen[j] < spec.n_arms:
                 raise IndexError("a rule chose an arm that does not exist")
@@ -152,7 +158,7 @@ def judge(spec: Spec, state: State) -> None:
     _update_verdicts(spec, state)
 
 
-@hot_part("interval")
+@shared_part("interval")
 def _refresh(spec: Spec, state: State) -> None:
     few = state.counters[TOUCHED] <= _FEW
     while state.counters[TOUCHED] > 0:
@@ -260,7 +266,7 @@ def _side_verdict(reading: _Reading, arm: int) -> int:
     return _OUTLIER if above else (_NORMAL if below else _UNDECIDED)
 
 
-@kernel("interval")
+@kernel("interval", "learns")
 def best_guess(spec: Spec, state: State, guess: Flags) -> None:
     """The answer if it had to be given now: verdicts, and estimates for undecided arms.
 

@@ -58,7 +58,7 @@ class Spec(Struct):
     STATIC: ClassVar[tuple[str, ...]] = (
         "rule", "interval", "range", "refines", "learns", "samples",
     )  # fmt: skip
-    DETAILS: ClassVar[tuple[str, ...]] = ("rule", "interval")
+    DETAILS: ClassVar[tuple[str, ...]] = ("rule", "interval", "learns")
 
     rule: int
     interval: int

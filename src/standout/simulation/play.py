@@ -12,7 +12,7 @@ from standout.core.typing import Array, Ints
 from standout.simulation.rewards import Rewards, draw
 
 
-@kernel("rule", "interval")
+@kernel("rule", "interval", "learns")
 def play(
     spec: Spec,
     state: State,

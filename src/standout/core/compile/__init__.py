@@ -13,6 +13,7 @@ from standout.core.compile.kernels import (
     is_kernel,
     kernel,
     part,
+    shared_part,
 )
 from standout.core.compile.structs import Struct
 
@@ -26,4 +27,5 @@ __all__ = [
     "is_kernel",
     "kernel",
     "part",
+    "shared_part",
 ]

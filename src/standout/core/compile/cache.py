@@ -22,7 +22,7 @@ from standout.core.compile.versions import IS_PRIVATE_API_USED
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 _KEPT_FOLDERS = 8
-DEFINES = re.compile(r"^@(kernel|part|hot_part|inlined|rule)\(", re.MULTILINE)
+DEFINES = re.compile(r"^@(kernel|part|shared_part|hot_part|inlined|rule)\(", re.MULTILINE)
 SHARED = tuple(
     f"core/{name}.py"
     for name in (

@@ -24,7 +24,14 @@ from numba.core.runtime import rtsys
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
 from standout.core.compile.cache import prepare_folder
-from standout.core.compile.linking import PartCompiler, PartFiles
+from standout.core.compile.linking import (
+    Needed,
+    OtherCodeError,
+    PartCompiler,
+    PartFiles,
+    SharedCompiler,
+    SharedFiles,
+)
 from standout.core.compile.structs import StructType
 from standout.core.compile.turns import Turn
 from standout.interruption import put_off
@@ -97,7 +104,7 @@ class _Cache(FunctionCache):  # type: ignore[misc]
         hands it arrays and generators from Python.
         """
         rtsys.initialize(context)
-        found = self._load_overload(signature, context)
+        found = self._read(signature, context)
         if found is None:
             _announce_compilation()
             found = self._wait(signature, context)
@@ -107,7 +114,12 @@ class _Cache(FunctionCache):  # type: ignore[misc]
         """What another process has compiled meanwhile; None if it is our turn."""
         key = self._index_key(signature, context.codegen())
         self.turn.begin(Path(self._cache_path), f"{self._impl.filename_base} {key}")
-        return self._load_overload(signature, context)
+        return self._read(signature, context)
+
+    def _read(self, signature: Any, context: Any) -> Any:
+        """What is in the cache; None where there is nothing that fits the shared parts."""
+        with suppress(OtherCodeError):
+            return self._load_overload(signature, context)
 
     def save_overload(self, signature: Any, code: Any) -> None:
         """Write compiled code to the cache, if there is room for it."""
@@ -132,6 +144,21 @@ class _PartCache(_Cache):
     def _wait(self, signature: Any, context: Any) -> Any:
         """None, because parts are quick, and compiled in the turn of a kernel."""
         return None
+
+
+class _SharedLocator(_Locator):
+    """The code of a shared part is kept apart from that of its entrance for Python."""
+
+    def get_disambiguator(self) -> str:
+        return f"{self._module}.shared"
+
+
+class _SharedImplementation(SharedFiles):
+    _locator_classes = (_SharedLocator,)
+
+
+class _SharedCache(_Cache):
+    _impl_class = _SharedImplementation
 
 
 class _Kernel(CPUDispatcher):  # type: ignore[misc]
@@ -194,6 +221,7 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
 class _Part(_Kernel):
     """A kernel that runs within others; a call from Python compiles an entry point first."""
 
+    kind = "part"
     cache_class = _PartCache
     compiler_class = PartCompiler
 
@@ -208,15 +236,36 @@ class _Part(_Kernel):
         if len(sees) == len(self.sees):
             return self
         if sees not in self._seeing:
-            self._seeing[sees] = compile_function(self.py_func, sees, True, **self._options)
+            self._seeing[sees] = compile_function(self.py_func, sees, self.kind, **self._options)
         found: _Part = self._seeing[sees]
         return found
+
+
+class _Shared(_Part):
+    """A part with machine code of its own, which all its callers share."""
+
+    kind = "shared"
+    cache_class = _SharedCache
+    compiler_class = SharedCompiler
+
+    def add_overload(self, cres: Any) -> None:
+        """Register compiled code, and that whoever contains a call needs it."""
+        super().add_overload(cres)
+        function = self.py_func
+        needed = Needed(
+            function.__module__,
+            function.__qualname__,
+            self.sees,
+            tuple(cres.signature.args),
+            cres.fndesc.mangled_name,
+        )
+        cres.library._reload_init.add(needed)
 
 
 def compile_function(
     function: Callable[..., Any],
     sees: tuple[str, ...],
-    is_part: bool = False,
+    kind: str = "kernel",
     inline: str = "never",
     **options: bool,
 ) -> Any:
@@ -225,20 +274,22 @@ def compile_function(
     Args:
         function: The function to compile.
         sees: The detailed static fields that it is compiled for.
-        is_part: Whether kernels call it, and Python rarely does.
+        kind: "kernel"; "part" if kernels call it, and Python rarely does; "shared" for a part with
+            machine code of its own.
         inline: "always" to make it part of its callers before types are inferred.
         options: Other options of Numba's.
     """
-    kind = _Part if is_part else _Kernel
-    compiled = kind(
+    made = {"kernel": _Kernel, "part": _Part, "shared": _Shared}[kind]
+    own = {"inline": inline, "no_cpython_wrapper": kind != "kernel"}
+    compiled = made(
         function,
-        targetoptions={**_OPTIONS, **options, "inline": inline, "no_cpython_wrapper": is_part},
-        pipeline_class=kind.compiler_class,
+        targetoptions={**_OPTIONS, **options, **own},
+        pipeline_class=made.compiler_class,
     )
     compiled.sees, compiled._known = sees, {}
     compiled._seeing, compiled._options = {}, options
     if _FOLDER is not None:
-        compiled._cache = kind.cache_class(function)
+        compiled._cache = made.cache_class(function)
     return compiled
 
 

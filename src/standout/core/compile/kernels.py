@@ -1,4 +1,4 @@
-"""The decorators of kernels: `kernel`, `part`, `hot_part`, `inlined`, and `dispatch`.
+"""The decorators of kernels: `kernel`, `part`, `shared_part`, `hot_part`, `inlined`, `dispatch`.
 
 With `NUMBA_DISABLE_JIT=1` a kernel is the plain Python function. Otherwise it is compiled
 by `dispatcher.py` where the version of Numba is one that was tested, and else by
@@ -29,10 +29,10 @@ else:
         logging.getLogger("standout").warning(WARNING)
 
 
-def _compile(function: F, sees: tuple[str, ...], is_part: bool = False, **options: Any) -> F:
+def _compile(function: F, sees: tuple[str, ...], kind: str = "kernel", **options: Any) -> F:
     if not IS_COMPILED:
         return function
-    made: F = _compiler.compile_function(function, sees, is_part, **options)
+    made: F = _compiler.compile_function(function, sees, kind, **options)
     return made
 
 
@@ -50,12 +50,21 @@ def kernel(*sees: str) -> Callable[[F], F]:
 
 def part(*sees: str) -> Callable[[F], F]:
     """A kernel that is called by kernels: cheaper to compile, slow to call from Python."""
-    return lambda function: _compile(function, sees, is_part=True)
+    return lambda function: _compile(function, sees, kind="part")
+
+
+def shared_part(*sees: str) -> Callable[[F], F]:
+    """A part that is compiled once for all kernels that call it: for large ones with many callers.
+
+    It must be known in its module by its own name. A call costs a little more than that of a part,
+    because nothing of it is copied into the caller.
+    """
+    return lambda function: _compile(function, sees, kind="shared")
 
 
 def hot_part(*sees: str) -> Callable[[F], F]:
     """A part that is called so often that the call itself counts: copied into its callers."""
-    return lambda function: _compile(function, sees, is_part=True, forceinline=True)
+    return lambda function: _compile(function, sees, kind="part", forceinline=True)
 
 
 def inlined(*sees: str) -> Callable[[F], F]:

@@ -32,7 +32,7 @@ def _caching_in_our_folder() -> Iterator[None]:
 def compile_function(
     function: Callable[..., Any],
     sees: tuple[str, ...],
-    is_part: bool = False,
+    kind: str = "kernel",
     inline: str = "never",
     **_: bool,
 ) -> Any:
