@@ -1,10 +1,10 @@
-"""The bets r = f_P / f_P', and their largest expected value over all means of an arm.
+"""The bets r = f_P / f_P', and upper bounds of their expectation g over the means of an arm.
 
-For a group of arms with the same law, r is a number per bin of readings, and g(x) = E_x[r] is
-bounded from above on the intervals between neighbouring places: with the natural parameter eta of
-the law, log g = L - A, with L the log of a sum of exponentials of eta and A the log partition, both
-convex. L lies below its chord, and the chord of A exceeds A by an eighth of the squared step times
-the largest variance at most (`Law.slack`).
+For a group of arms with the same law, r is one number per bin of readings. g(x) = E_x[r] is bounded
+from above on the intervals between neighbouring grid points. With the natural parameter eta of the
+law, log g = L - A, where L is the log of a sum of exponentials of eta and A is the log partition
+function. Both are convex. L lies below its chord, and the chord of A exceeds A by at most an eighth
+of the squared step times the largest variance (`Law.slack`).
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from standout.core.population_bet.sample import Group
 from standout.core.typing import Array, Floats, Ints
 
 SMALLEST, LARGEST = 0.01, 100.0
-"""r is clipped to this range."""
+"""Range to which r is clipped."""
 _STEP = 0.05
 _SLACK = 0.2
-"""Nats that bounding g between its places may cost all arms together."""
+"""Nats that all arms together may lose because g is bounded between grid points."""
 _MOST_PLACES = 6000
 _ROUNDING = 1e-8
-"""Part of g that may be lost to rounding."""
+"""Relative rounding error allowed for g."""
 _CHUNK = 3_000_000
 DEAR = 60.0
-"""Cost of a region in which no mean lies."""
+"""Cost of a region that holds no mean."""
 
 
 @dataclass(frozen=True, eq=False)
 class Regions:
-    """Small boxes: medians from `m1` to `m2`, MADs from `d1` to `d2`, and the bet that judges."""
+    """Small boxes: medians from `m1` to `m2`, MADs from `d1` to `d2`, and the bet of their cell."""
 
     bet: Ints
     m1: Floats
@@ -42,7 +42,7 @@ class Regions:
     d2: Floats
 
     def spans(self) -> tuple[Array, Array]:
-        """(regions, 4) lower and upper ends: low far, low near, high near and high far."""
+        """Lower and upper ends, (regions, 4) each: low far, low near, high near and high far."""
         free = np.full_like(self.m1, np.inf)
         with np.errstate(invalid="ignore"):
             lower = np.stack([-free, self.m1 - self.d2, self.m1, self.m1 + self.d1], axis=1)
@@ -51,7 +51,7 @@ class Regions:
 
 
 def ratios(solver: Solver, rivals: Rivals, group: Group, place: int) -> tuple[Floats, Floats]:
-    """Edges of bins, and r: one row per bet, one column per bin."""
+    """Edges of the bins, and r with one row per bet and one column per bin."""
     law, found = group.law, solver.estimate
     edges = bins_of(found, law, BIN, MOST_BINS)
     cells = cell_masses(found.edges, law, edges)
@@ -63,7 +63,7 @@ def ratios(solver: Solver, rivals: Rivals, group: Group, place: int) -> tuple[Fl
 
 
 def places_of(solver: Solver, group: Group) -> Floats:
-    """Means at which g is worked out: all over where bins are, and a little beyond."""
+    """Grid of means at which g is computed: the range of the bins and a margin on both sides."""
     law = group.law
     widest = max(each.error() for each in group.laws)
     narrowest = min(each.error() for each in group.laws)
@@ -76,7 +76,7 @@ def places_of(solver: Solver, group: Group) -> Floats:
 
 
 def _log_means(law: Law, means: Floats, edges: Floats, r: Floats) -> Floats:
-    """log g at these means, (bets, means)."""
+    """Values of log g at these means, (bets, means)."""
     found = np.empty((len(r), len(means)))
     size = max(1, _CHUNK // (len(edges) + 1))
     for first in range(0, len(means), size):
@@ -86,7 +86,7 @@ def _log_means(law: Law, means: Floats, edges: Floats, r: Floats) -> Floats:
 
 
 def tops(group: Group, means: Floats, edges: Floats, r: Floats) -> Floats:
-    """Bounds of log g from above: below the first mean, between neighbours, beyond the last."""
+    """Upper bounds of log g: below the first mean, between neighbours, above the last mean."""
     found = np.full((len(r), len(means) + 1), -np.inf)
     for law in group.laws:
         values = _log_means(law, means, edges, r)
@@ -94,16 +94,16 @@ def tops(group: Group, means: Floats, edges: Floats, r: Floats) -> Floats:
         found[:, 1:-1] = np.maximum(found[:, 1:-1], between)
         ends = law.masses(means[[0, -1]], edges)
         for column, bin_, end in ((0, 0, 0), (-1, -1, 1)):
-            # Farther out the outermost bin is only more likely.
+            # Farther out the probability of the outermost bin can only grow.
             beyond = np.log(r[:, bin_] + LARGEST * max(0.0, 1.0 - ends[end, bin_]))
             found[:, column] = np.maximum(found[:, column], beyond)
     return found + group.slack + _ROUNDING
 
 
 def region_costs(top: Floats, means: Floats, regions: Regions) -> Floats:
-    """(regions, 4): the least -log g in each region, `DEAR` where it is empty."""
+    """The minimum of -log g in each region, (regions, 4); `DEAR` where the region is empty."""
     lower, upper = regions.spans()
-    # Column i of `top` is for means from number i - 1 to number i.
+    # Column i of `top` covers the means from number i - 1 to number i.
     first = np.searchsorted(means, lower, side="left")
     last = np.searchsorted(means, upper, side="right")
     empty = upper < lower
@@ -123,7 +123,7 @@ def region_costs(top: Floats, means: Floats, regions: Regions) -> Floats:
 
 
 def gains(group: Group, edges: Floats, r: Floats) -> Floats:
-    """Sum of log r over the group's readings, one per bet."""
+    """The sum of log r over the group's readings, one per bet."""
     counts = np.bincount(bin_of(edges, group.readings), minlength=r.shape[1])
     found: Floats = np.log(r) @ counts.astype(np.float64)
     return found

@@ -1,15 +1,15 @@
-"""The least cost of means with a median and a MAD from a box, when arms come in groups.
+"""A lower bound of the cost of means with a median and a MAD from a box, for groups of arms.
 
-With r = (n + 1) // 2, at least r means lie at the median or above and n - r at it or below, at
-least r are as far from it as the MAD or farther and n - r as near or nearer. So each mean has two
-labels, high or low and far or near, that are true of it, with r highs and r fars in all. A group's
-arm with given labels costs its least in the region where both are true; the cheapest labelling is
-bounded by Lagrange's multipliers y for high and z for far,
+Let r = (n + 1) // 2. At least r means are at or above the median and n - r at or below it. At least
+r means have a distance of at least the MAD from it and n - r a distance of at most the MAD. So each
+mean can be given two true labels, high or low and far or near, such that r means are high and r are
+far. An arm with given labels costs at least the minimum over the region where both labels are true.
+The cheapest labelling is bounded from below with the Lagrange multipliers y for high and z for far,
 
-    r y + r z + sum over groups of size * min over labels of (cost - y [high] - z [far]),
+    r y + r z + sum over groups of size * min over labels of (cost - y [high] - z [far]).
 
-for any y and z. For given z the best y is a weighted order statistic, and z is found by
-golden section: what is found counts, not whether it is best.
+The bound holds for any y and z. For given z the best y is a weighted order statistic; z is found by
+golden section search. An inexact search only weakens the bound.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ _REACH = 70.0
 
 
 def least_costs(costs: Floats, sizes: Floats, rank: int) -> Floats:
-    """Bounds for each box.
+    """The lower bound for each box.
 
-    `costs` are (groups, boxes, 4) for low far, low near, high near and high far; `sizes` are how
-    many arms the groups have, `rank` is r.
+    Args:
+        costs: (groups, boxes, 4), for low far, low near, high near and high far.
+        sizes: Number of arms in each group.
+        rank: r of the module's docstring.
     """
     low = np.full(costs.shape[1], -_REACH)
     high = np.full(costs.shape[1], _REACH)
@@ -46,7 +48,7 @@ def least_costs(costs: Floats, sizes: Floats, rank: int) -> Floats:
 
 
 def _at(costs: Floats, sizes: Floats, rank: int, z: Floats) -> Floats:
-    """The bound at the best y for these z, one per box."""
+    """The bound at the best y for the given z, one per box."""
     low = np.minimum(costs[:, :, 0] - z, costs[:, :, 1])
     high = np.minimum(costs[:, :, 3] - z, costs[:, :, 2])
     bends = high - low

@@ -1,7 +1,8 @@
-"""How the means of all arms seem to be distributed, judged by the pilot alone.
+"""An estimate of the distribution of the means of all arms, from the pilot alone.
 
-Masses of cells that cover where means may be, from even masses by some steps of EM. Few steps leave
-it smooth, and it is mixed with even masses, so that no mean is taken for impossible.
+The distribution is a histogram over cells that cover all plausible means. EM starts at uniform
+masses and takes few steps, which keeps the histogram smooth. The result is mixed with uniform
+masses, so no mean has probability 0.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from standout.core.typing import Floats
 _ROUNDS = 30
 _EVEN = 0.003
 _FINE = 0.25
-"""Width of cells near the middle, in standard errors of a usual arm."""
+"""Width of cells near the middle, in standard errors of a typical arm."""
 _COARSE = 0.5
 _NEAR = 4.0
 """Cells are narrow up to this many standard errors beyond median - MAD and median + MAD."""
@@ -28,18 +29,18 @@ _CHUNK = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Masses of cells, whose edges are means; median and MAD of that population."""
+    """A histogram of the means (edges of cells, and their masses), with its median and MAD."""
 
     edges: Floats
     masses: Floats
     median: float
     mad: float
     law: Law
-    """Of a usual arm: its even scale is the one that cells are even on"""
+    """Law of a typical arm; the cells have equal widths on its even scale"""
 
 
 def estimate(pilot: Pilot, law: Law, most_cells: int = MOST_CELLS) -> Estimate:
-    """The population, on cells that are narrow where the threshold is made."""
+    """The estimate, with narrow cells near the median and one MAD away from it."""
     seen = pilot.counts > 0
     places = law.even(pilot.means[seen])
     error = law.error()
@@ -61,7 +62,7 @@ def estimate(pilot: Pilot, law: Law, most_cells: int = MOST_CELLS) -> Estimate:
 
 
 def cells_near(means: Floats, law: Law, most_cells: int) -> Floats:
-    """Edges of cells for means that are known."""
+    """Edges of cells for known means."""
     places, error = law.even(means), law.error()
     low, high = _inside(law, float(places.min()) - 2 * error, float(places.max()) + 2 * error)
     median = float(np.median(means))
@@ -71,7 +72,7 @@ def cells_near(means: Floats, law: Law, most_cells: int) -> Floats:
 
 
 def _typical(pilot: Pilot) -> float:
-    """The squared standard error of a usual pilot, on the even scale."""
+    """The squared standard error of a typical pilot, on the even scale."""
     seen = pilot.counts > 0
     if np.isnan(pilot.spreads[seen]).any():
         return float(0.25 / np.median(pilot.counts[seen]))
@@ -117,7 +118,7 @@ def _median_and_mad(means: Floats, masses: Floats) -> tuple[float, float]:
 
 
 def weighted_median(values: Floats, weights: Floats) -> float:
-    """The value with half of the weight below and half above, between neighbours."""
+    """The value with half of the weight on each side, interpolated between neighbours."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weights[order]) - 0.5 * weights[order]
     return float(np.interp(0.5 * weights.sum(), below, values[order]))

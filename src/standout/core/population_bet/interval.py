@@ -1,4 +1,4 @@
-"""The interval of a threshold that the population bets leave."""
+"""The threshold's interval by population bets: the thresholds that no bet refutes."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from standout.core.population_bet.sample import Split, Sums, split, typical_law
 from standout.core.typing import Floats
 
 _ROUNDING = 1e-12
-"""Part of an end that may be lost to rounding."""
+"""Relative rounding error allowed for an end."""
 SCALE_PART = 0.1
-"""Part of delta for scales that are not known."""
+"""Share of delta for the bounds on unknown scales."""
 
 
 FEWEST = 10
-"""Arms with a pilot below which no population can be estimated."""
+"""Smallest number of arms with a pilot from which a population is estimated."""
 
 
 def population_interval(
     sums: Sums, factor: float, delta: float, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Bounds of median + factor * MAD of all means; infinite where nothing bounds it.
+    """Bounds of median + factor * MAD of all means; an end without a bound is infinite.
 
-    They are wrong with probability at most `delta`, if the numbers of rewards do not depend on
-    the rewards. `rng` splits each arm's rewards into the pilot and the rest.
+    The bounds are wrong with probability at most `delta` if the numbers of rewards do not depend
+    on the rewards. `rng` splits each arm's rewards into the pilot and the rest.
     """
     risk = SCALE_PART * delta if math.isinf(sums.sigma) else 0.0
     parts = split(sums, rng, risk)
@@ -48,7 +48,7 @@ def population_interval(
 
 
 def judge(parts: Split, factor: float) -> tuple[Floats, Regions, Cells]:
-    """A lower bound of log E for all means of each small box, by its own cell's bet."""
+    """A lower bound of log E over all means of each small box, by the bet of the box's cell."""
     found = estimate(parts.pilot, typical_law(parts.rest))
     solver = Solver(found, parts.rest)
     cells = make_cells(solver, factor)
@@ -71,8 +71,8 @@ def judge(parts: Split, factor: float) -> tuple[Floats, Regions, Cells]:
 def bounds(
     evidence: Floats, regions: Regions, cells: Cells, factor: float, limit: float
 ) -> tuple[float, float]:
-    """The least and the largest threshold of what is not refuted."""
-    kept = ~(evidence >= limit)  # What is not a number refutes nothing.
+    """The least and the largest threshold that is not refuted."""
+    kept = ~(evidence >= limit)  # NaN refutes nothing.
     free = cells.bet < 0
     near = np.minimum(cells.near, cells.far)
     lows = [(regions.m1 + factor * regions.d1)[kept], (cells.low + factor * near)[free]]

@@ -1,8 +1,8 @@
-"""The probability of each bin of an arm's rewards at any mean: sums of 0/1, and normal means.
+"""The distribution of an arm's reading for any mean: binomial counts, and normal means.
 
-A *reading* is what is seen of an arm: how many of its N rewards are 1, or their mean. `edges` cut
-readings into bins, the first and the last without an end; a bin holds its upper edge. Where a
-scale is even, a standard error is the same everywhere.
+A *reading* summarises an arm's N rewards: the number of ones, or their mean. `edges` cut readings
+into bins. The first and the last bin are unbounded; a bin contains its upper edge. On the *even
+scale* of a law the standard error is the same for all means.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy as np
 from standout.core.typing import Floats
 
 _FAR = 9.0
-"""Standard errors beyond which nothing is seen: 1e-18 of the rewards."""
+"""Standard errors beyond which the binomial tail (about 1e-18) is taken for 0."""
 
 
 class Law(Protocol):
     """How an arm's reading depends on its mean."""
 
     def masses(self, means: Floats, edges: Floats) -> Floats:
-        """The bins' probabilities, a row for each mean."""
+        """The probabilities of the bins, one row per mean."""
         ...
 
     def even(self, means: Floats) -> Floats:
@@ -30,7 +30,7 @@ class Law(Protocol):
         ...
 
     def uneven(self, places: Floats) -> Floats:
-        """The means at places of the even scale."""
+        """The means at these places of the even scale."""
         ...
 
     def error(self) -> float:
@@ -42,18 +42,18 @@ class Law(Protocol):
         ...
 
     def slack(self, means: Floats) -> Floats:
-        """By how much the log of any E[r] can exceed its larger end, between neighbours."""
+        """How far the log of any E[r] can exceed its larger end between neighbouring means."""
         ...
 
 
 @dataclass(frozen=True)
 class Ones:
-    """How many of `count` rewards 0 or 1 are 1."""
+    """The number of ones among `count` rewards of 0 or 1."""
 
     count: int
 
     def masses(self, means: Floats, edges: Floats) -> Floats:
-        """Binomial."""
+        """Binomial probabilities."""
         from scipy.special import bdtr
 
         shares = means[:, None]
@@ -77,11 +77,11 @@ class Ones:
         return found
 
     def error(self) -> float:
-        """About 1 / (2 sqrt(N)), wherever the mean is."""
+        """About 1 / (2 sqrt(N)), for all means."""
         return float(0.5 / np.sqrt(self.count))
 
     def edges(self, places: Floats) -> Floats:
-        """Whole numbers of ones."""
+        """Integer numbers of ones."""
         found = np.unique(np.floor(self.count * self.uneven(places)))
         return found[(found >= 0) & (found < self.count)]
 
@@ -101,7 +101,7 @@ class NormalMean:
     spread: float
 
     def masses(self, means: Floats, edges: Floats) -> Floats:
-        """Normal."""
+        """Normal probabilities."""
         from scipy.special import ndtr
 
         return _differences(ndtr((edges[None, :] - means[:, None]) / self.spread))
@@ -129,11 +129,11 @@ class NormalMean:
 
 
 def _differences(below: Floats) -> Floats:
-    """From the probabilities of lying below each edge to those of the bins."""
+    """The probabilities of the bins, from the cumulative probabilities at the edges."""
     found: Floats = np.diff(below, axis=1, prepend=0.0, append=1.0)
     return np.maximum(found, 0.0)
 
 
 def bin_of(edges: Floats, readings: Floats) -> np.ndarray:
-    """The number of each reading's bin."""
+    """The index of each reading's bin."""
     return np.searchsorted(edges, readings, side="left")

@@ -1,8 +1,8 @@
-"""Which bet judges which median and MAD: a partition of all pairs, made from the pilot alone.
+"""The partition of all pairs (median, MAD) into cells with one bet each, from the pilot alone.
 
-Columns cut the line of medians where the median alone is hardly refuted. In each, the MADs above
-and below the pilot's threshold are cut where a rival is a few nats away, and more. A bet is made
-for the end of its cell that is nearest to the estimate.
+Columns divide the medians that are plausible by themselves. In each column, MADs above and below
+the pilot's threshold are divided where a rival reaches fixed divergences, in nats (`LEVELS`). Each
+bet is made for the end of its cell that is nearest to the estimate.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from standout.core.population_bet.rivals import ANY, DOWN, UP, Boxes, Solver
 from standout.core.typing import Array, Floats
 
 LEVELS = (3.0, 3.6, 4.3, 5.0, 6.0, 7.0, 8.5, 10.5, 13.0, 17.0, 22.0, 30.0, 40.0, 75.0, 140.0)
-"""Nats at which bets are made: close together where cells end up at either side of log 1/delta."""
+"""Nats at which bets are made: dense around the usual values of log 1/delta."""
 _NEAR, _FAR, _FARTHER = 12.0, 60.0, 130.0
-"""Nats that the median alone has against it where columns become wide, where they end, and where
-a last one begins that has no end."""
+"""Nats against a median alone at which columns become wide, at which they end, and at which the
+last, unbounded column begins."""
 _COLUMN = 0.2
 _MOST_COLUMNS = 24
 _WIDE = 2.5
 _COARSE = 11
 AWAY = (0.0, 0.4, 0.9, 1.6, 2.6, 4.0, 7.0)
-"""MADs at which divergences are looked at first, in standard errors from the estimate."""
+"""MADs at which divergences are first computed, in standard errors from the estimate."""
 _REFUTED = np.array([0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0, 1.3, 1.7, 2.2, 3.0, 4.0, 6.0])
 _PARTS = 6
-"""Small boxes along each side of a cell."""
+"""Number of small boxes along each side of a cell."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The partition: a cell per entry, with its medians, its MADs and its bet."""
+    """The partition: one cell per entry, with its medians, its MADs and its bet."""
 
     low: Floats
     high: Floats
@@ -42,12 +42,12 @@ class Cells:
     """The MAD at the end that is nearer to the estimate"""
     far: Floats
     bet: Array
-    """Number of the box, or -1 where no bet is made"""
+    """Index of the bet's box, or -1 if the cell has no bet"""
     boxes: Boxes
 
 
 def error_of(solver: Solver) -> float:
-    """The standard error of a usual arm near the median, in the rewards' unit."""
+    """The standard error of a typical arm near the median, in the unit of the rewards."""
     found = solver.estimate
     place = found.law.even(np.array([found.median]))
     ends = found.law.uneven(place + np.array([-0.5, 0.5]) * found.law.error())
@@ -55,7 +55,7 @@ def error_of(solver: Solver) -> float:
 
 
 def columns(solver: Solver) -> tuple[Floats, Floats]:
-    """Edges of the columns, and those beyond which the median alone is refuted."""
+    """Edges of the columns, and the two medians beyond which the last columns begin."""
     centre, error = solver.estimate.median, error_of(solver)
     tries = np.concatenate([centre - _REFUTED[::-1] * error, centre + _REFUTED * error])
     lows = np.where(tries > centre, tries, -np.inf)
@@ -82,7 +82,7 @@ def columns(solver: Solver) -> tuple[Floats, Floats]:
 
 
 def _roots(nats: Floats) -> Floats:
-    """Square roots, which grow about evenly; a last one that is never reached."""
+    """Square roots of the nats, which grow about linearly, with a 0 in front."""
     found: Floats = np.concatenate([[0.0], np.sqrt(np.maximum(nats, 0.0))])
     return np.maximum.accumulate(np.minimum(found, 1e3))
 
@@ -111,7 +111,7 @@ def make_cells(solver: Solver, factor: float) -> Cells:
             first_bet = len(asked)
             asked += [(float(edges[j]), float(edges[j + 1]), way, mad) for mad in mads]
             for i in range(len(ends) - 1):
-                bet = first_bet + max(i - 1, 0)  # Nearer to the line the first bet judges, too.
+                bet = first_bet + max(i - 1, 0)  # The first bet also judges the innermost cell.
                 rows.append((float(edges[j]), float(edges[j + 1]), ends[i], ends[i + 1], bet))
     outer = [-np.inf, float(beyond[0]), float(edges[0]), float(edges[-1]), float(beyond[1]), np.inf]
     for low, high in itertools.pairwise(outer):
@@ -125,7 +125,7 @@ def make_cells(solver: Solver, factor: float) -> Cells:
 
 
 def first_look(solver: Solver, way: int, places: Floats, start: Floats, error: float) -> Floats:
-    """Square roots of the nats against MADs beyond the estimate's line, (places, `AWAY`)."""
+    """Square roots of the nats against MADs at distances `AWAY` from `start`, (places, `AWAY`)."""
     away = np.array(AWAY) * error
     mads = np.maximum(start[:, None] + way * away[None, :], 0.0)
     medians = np.repeat(places, len(away))
@@ -137,12 +137,12 @@ def first_look(solver: Solver, way: int, places: Floats, start: Floats, error: f
 
 
 def _mads_at(roots: Floats, start: float, way: int, error: float) -> list[float]:
-    """The MADs at which bets are made: from the line on, where the levels are reached."""
+    """The MADs at which bets are made: from `start` outward, where the levels are reached."""
     found: list[float] = []
     for level in LEVELS:
         root = np.sqrt(level)
         if roots[0] >= root and level < LEVELS[-1]:
-            continue  # Refuted by the median alone: the next level begins at the line.
+            continue  # The median alone is refuted at this level: try the next one.
         away = float(np.interp(root, roots, np.array(AWAY))) * error
         mad = start + way * max(away, 0.0)
         if mad <= 1e-3 * error:
@@ -154,7 +154,7 @@ def _mads_at(roots: Floats, start: float, way: int, error: float) -> list[float]
 
 
 def small_regions(cells: Cells) -> Regions:
-    """Each cell cut into small boxes."""
+    """The small boxes of all cells that have a bet."""
     parts: list[tuple[Array, Array, Array, Array, Array]] = []
     for low, high, near, far, bet in zip(
         cells.low, cells.high, cells.near, cells.far, cells.bet, strict=True

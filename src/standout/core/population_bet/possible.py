@@ -6,10 +6,10 @@ result is the least and the largest threshold of a population P' with a bound on
 in nats. It is computed, not proved: P is an estimate, and log(1/delta) nats are what a test needs
 on average.
 
-That bound draws the means of the arms again. Here they are fixed, and each arm's own rewards show
-its mean. So the interval also holds what the threshold of n means varies by from one draw to the
-next. That part is taken off again, as a variance. Where it is large, the arms' own rewards say more
-than the bound knows, and nothing is stated.
+That bound assumes that the means are drawn again. Here they are fixed, and each arm's own rewards
+show its mean. So the interval also includes the variation of the threshold from one draw of n means
+to the next. This part is subtracted, as a variance. If it is large, the rewards of the arms contain
+information that the bound does not use, and the result is None.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _REACH = 2.4
 
 
 def possible_interval(sums: Sums, factor: float, nats: float) -> tuple[float, float] | None:
-    """Of median + factor * MAD, for means as the rewards suggest; None if it cannot be computed."""
+    """The interval of median + factor * MAD, or None if it cannot be computed."""
     groups = whole_groups(sums)
     if not groups:
         return None
@@ -49,7 +49,7 @@ def possible_interval(sums: Sums, factor: float, nats: float) -> tuple[float, fl
 def possible_of_means(
     means: Floats, count: int, sigma: float, factor: float, nats: float
 ) -> tuple[float, float] | None:
-    """The same for known means with `count` rewards each; `sigma` is NaN for rewards 0 and 1."""
+    """The interval for known means with `count` rewards each; `sigma` is NaN for 0/1 rewards."""
     law: Law = Ones(count) if math.isnan(sigma) else NormalMean(sigma / math.sqrt(count))
     edges = cells_near(means, law, _CELLS)
     masses = np.histogram(means, edges)[0].astype(np.float64)
@@ -61,7 +61,7 @@ def possible_of_means(
 
 
 def whole_groups(sums: Sums) -> list[Group]:
-    """Arms by their numbers of rewards; of unknown scales, each with its own estimate."""
+    """Arms grouped by number of rewards; with unknown scales, one group per arm."""
     found = []
     if math.isinf(sums.sigma):
         for arm in np.flatnonzero((sums.counts > 2) & (sums.squares > 0)).tolist():
@@ -112,7 +112,7 @@ def _range_of(solver: Solver, factor: float, nats: float) -> tuple[float, float]
 
 
 def _sampling_variance(found: Estimate, n_arms: int, factor: float) -> float:
-    """The variance of the threshold of `n_arms` means that are drawn from the population."""
+    """The variance of the threshold of `n_arms` means drawn from the population."""
     steps = np.concatenate(([0.0], np.cumsum(found.masses)))
     half = np.random.default_rng(0).random((_DRAWS // 2, n_arms))
     drawn = np.interp(np.concatenate((half, 1.0 - half)), steps / steps[-1], found.edges)

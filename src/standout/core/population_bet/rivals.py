@@ -1,8 +1,8 @@
-"""The least favourable populations, with a median and a MAD from a box: the hardest to refute.
+"""The least favourable populations with a median and a MAD from a box.
 
-A *box* holds all means with a median from `low` to `high` and a MAD of at least `mad` (up) or at
-most `mad` (down). What means of a box look like in a histogram is a convex set, in which the
-population P' nearest to the estimate P gives the best bet (`standout.core.population_bet`).
+A *box* contains all means with a median from `low` to `high` and a MAD of at least `mad` (up) or at
+most `mad` (down). The histograms of such means form a convex set. Its population P' nearest to the
+estimate P gives the best bet (`standout.core.population_bet`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ UP, DOWN, ANY = 1, -1, 0
 """Kinds of boxes: a MAD of at least a value, of at most a value, or any MAD."""
 _CLASSES = 8
 _CLASS = 1.5
-"""Standard errors that differ by less than this factor make one class."""
+"""Arms whose standard errors differ by less than this factor form one class."""
 BIN = 0.25
 MOST_BINS = 280
 _BATCH = 24
@@ -38,11 +38,11 @@ class Boxes:
     mad: Floats
 
     def pick(self, rows: Array | slice) -> Boxes:
-        """Those boxes alone."""
+        """The boxes of these rows."""
         return Boxes(self.low[rows], self.high[rows], self.way[rows], self.mad[rows])
 
     def points(self) -> Floats:
-        """Where means are put that are moved: at the median's and the MAD's ends."""
+        """Four places for the means that move: the ends of the median and of the MAD."""
         low = np.where(np.isfinite(self.low), self.low, self.high)
         high = np.where(np.isfinite(self.high), self.high, self.low)
         mad = np.where(self.way == ANY, 0.0, self.mad)
@@ -51,7 +51,7 @@ class Boxes:
         return np.stack([low, high, left, right], axis=1)
 
     def sets(self, means: Floats) -> Floats:
-        """(boxes, 3, means): whether means count as high, as low, and as far (near, if down)."""
+        """Whether means count as high, low, and far (near, if down): (boxes, 3, means)."""
         slip = _TINY * (1.0 + np.abs(means))
         low, high, mad = self.low[:, None], self.high[:, None], self.mad[:, None]
         way = self.way[:, None]
@@ -67,17 +67,17 @@ class Boxes:
 
 @dataclass(frozen=True, eq=False)
 class Rivals:
-    """Weights of the least favourable population for each box, per class, and how far it is."""
+    """The least favourable population of each box: its weights per class, and its divergence."""
 
     boxes: Boxes
     points: Floats
     weights: list[Floats]
     nats: Floats
-    """What all arms together say against it, on average"""
+    """Expected evidence of all arms together against it, in nats"""
 
 
 class Solver:
-    """Finds rivals of an estimate for the arms at hand."""
+    """Finds the rivals of an estimate, for given groups of arms."""
 
     def __init__(self, found: Estimate, groups: list[Group]) -> None:
         self.estimate = found
@@ -91,7 +91,7 @@ class Solver:
         self.targets = [cells @ found.masses for cells in self.cells]
 
     def solve(self, boxes: Boxes, gap: float = 0.03) -> Rivals:
-        """The rivals, each to `gap` nats of all arms together."""
+        """The rivals, within `gap` nats (of all arms together) of the optimum."""
         count = len(boxes.low)
         points = np.empty((count, 4))
         weights = [np.empty((count, len(self.estimate.masses) + 4)) for _ in self.laws]
@@ -126,14 +126,14 @@ class Solver:
 
 
 def _each(boxes: Boxes, means: Floats) -> Floats:
-    """As `Boxes.sets`, with means of its own for each box."""
+    """As `Boxes.sets`, with one row of means for each box."""
     return np.concatenate(
         [boxes.pick(slice(i, i + 1)).sets(means[i]) for i in range(len(means))], axis=0
     )
 
 
 def _start(sets: Floats, masses: Floats) -> tuple[Floats, Flags, Flags]:
-    """Weights with half in each set and more, whether there are any, and those with just half."""
+    """Weights with more than half in each set, whether they exist, and whether only just."""
     high, low, keen = sets[:, 0], sets[:, 1], sets[:, 2]
     kinds = [high * low * keen, high * keen, low * keen, high * low]
     size = np.stack([kind.sum(axis=1, keepdims=True) for kind in kinds])
@@ -153,7 +153,7 @@ def _start(sets: Floats, masses: Floats) -> tuple[Floats, Flags, Flags]:
 
 
 def _classes(groups: list[Group]) -> tuple[list[Law], list[float], list[int]]:
-    """Laws that stand for groups with similar standard errors, their shares, and each group's."""
+    """One law per class of similar standard errors, the class's share, and each group's class."""
     errors = np.array([group.law.error() for group in groups])
     sizes = np.array([len(group.arms) for group in groups], dtype=np.float64)
     ratio = max(_CLASS, float((errors.max() / errors.min()) ** (1.0 / _CLASSES)) + 1e-9)
@@ -170,15 +170,15 @@ def _classes(groups: list[Group]) -> tuple[list[Law], list[float], list[int]]:
 
 
 def bins_of(found: Estimate, law: Law, width: float, most: int) -> Floats:
-    """Edges of bins of readings: so wide in standard errors, and no more than `most`."""
+    """Edges of bins of readings, `width` standard errors wide, with at most `most` bins."""
     error = law.error()
-    ends = law.even(found.edges[[0, -1]])  # Beyond, r must not grow: no cell holds it down there.
+    ends = law.even(found.edges[[0, -1]])  # r must not grow beyond: no cell bounds it there.
     count = int(np.clip((ends[1] - ends[0]) / (width * error), 8, most))
     return law.edges(np.linspace(ends[0], ends[1], count + 1))
 
 
 def cell_masses(edges: Floats, law: Law, bins: Floats) -> Floats:
-    """(bins, cells): masses of the bins for a mean that is anywhere in a cell."""
+    """Masses of the bins, averaged over the means of a cell: (bins, cells)."""
     places = law.even(edges)
     parts = np.ceil(np.diff(places) / (0.6 * law.error())).astype(int)
     parts = np.clip(parts, 1, 64)

@@ -1,10 +1,12 @@
-"""Readings of arms, split at random into a pilot, from which bets are made, and the rest.
+"""Rewards of arms, split at random into a pilot, from which bets are planned, and the rest.
 
-Only sums are used, of which it is known how a random part of the rewards behind them is
-distributed: ones are drawn without replacement; of normal rewards the mean of a part is normal
-around the mean of all, and where their scale is not known, the squared deviations from the mean are
-shared out like squares of independent normal numbers. So pilot and rest are as
-independent as if the first rewards had been the pilot.
+Only sums are stored. The distribution of a random part of the rewards, given the sums, is known:
+
+- the ones of a part are drawn without replacement (hypergeometric);
+- the mean of a part of normal rewards is normal around the mean of all;
+- if the scale is unknown, the squared deviations are divided like squares of independent normals.
+
+So pilot and rest are as independent as if the first rewards had been the pilot.
 """
 
 from __future__ import annotations
@@ -18,17 +20,17 @@ from standout.core.population_bet.law import Law, NormalMean, Ones
 from standout.core.typing import Floats, Ints
 
 PILOT = 0.2
-"""Part of each arm's rewards that the bets are planned from."""
+"""Share of each arm's rewards that makes the pilot."""
 ALIKE = 1.05
-"""Arms whose numbers of rewards differ by no more than this factor are cut to the same number."""
+"""Arms whose numbers of rewards differ by at most this factor are cut to the same number."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """What is kept of each arm: rewards, their mean, and the sum of squares around it.
+    """The statistics of each arm: number of rewards, mean, and sum of squares around the mean.
 
-    `sigma` is the scale of normal rewards, NaN for rewards 0 and 1, infinite where it is not
-    known; only then `squares` are needed.
+    `sigma` is the scale of normal rewards, NaN for 0/1 rewards, infinite if it is unknown. Only
+    unknown scales need `squares`.
     """
 
     counts: Ints
@@ -39,33 +41,33 @@ class Sums:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Arms whose readings have the same law, and the readings that count.
+    """Arms with the same law, and their readings of the rest.
 
-    `laws` are several where the scale is known only to lie between that of the first and the last.
+    `laws` has several entries if the scale is only known to lie between the first and the last.
     """
 
     arms: Ints
     readings: Floats
     laws: tuple[Law, ...]
     slack: float = 0.0
-    """By how much log E[r] can exceed its largest value of these laws, between two of them"""
+    """How far log E[r] at a scale between two of the laws can exceed its value at both"""
 
     @property
     def law(self) -> Law:
-        """The likeliest."""
+        """The most likely law."""
         return self.laws[len(self.laws) // 2]
 
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """Each arm's pilot: how many rewards, their mean, its standard error (NaN of ones)."""
+    """Each arm's pilot: number of rewards, mean, and standard error (NaN for 0/1 rewards)."""
 
     counts: Floats
     means: Floats
     spreads: Floats
 
     def logs(self, means: Floats) -> Floats:
-        """Log likelihood of each arm's pilot (rows) at these means, up to a constant of the arm."""
+        """Log likelihood of each arm's pilot (rows) at these means, up to a constant per arm."""
         seen = self.counts > 0
         count, mean = self.counts[seen, None], self.means[seen, None]
         if np.isnan(self.spreads).any():
@@ -79,7 +81,7 @@ class Pilot:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """The pilot, readings that count, and how many arms have none that count."""
+    """The pilot, the groups of the rest, and the number of arms without rewards in the rest."""
 
     pilot: Pilot
     rest: list[Group]
@@ -87,10 +89,9 @@ class Split:
 
 
 def split(sums: Sums, rng: np.random.Generator, scale_risk: float) -> Split:
-    """Cut every arm's rewards in two.
+    """Split each arm's rewards into pilot and rest.
 
-    `scale_risk` is the probability with which some arm's scale may lie outside its laws', where
-    scales are not known.
+    `scale_risk` is the accepted probability that any unknown scale lies outside its arm's laws.
     """
     counts = sums.counts
     if math.isinf(sums.sigma):
@@ -121,14 +122,14 @@ def split(sums: Sums, rng: np.random.Generator, scale_risk: float) -> Split:
 
 
 def typical_law(groups: list[Group]) -> Law:
-    """That of the arm in the middle, by standard errors."""
+    """The law of the arm with the median standard error."""
     order = sorted(groups, key=lambda group: group.law.error())
     reached = np.cumsum([len(group.arms) for group in order])
     return order[int(np.searchsorted(reached, reached[-1] / 2))].law
 
 
 def _trimmed(counts: Ints) -> Ints:
-    """Numbers of rewards, each lowered a little to one that several arms share."""
+    """The numbers of rewards, lowered slightly so that many arms share a number."""
     found = counts.copy()
     order = np.argsort(counts, kind="stable")
     first = 0
@@ -149,14 +150,14 @@ def _by_count(counts: Ints, readings: Floats, sigma: float) -> list[Group]:
 
 
 MOST_LAWS = 9
-"""Scales that an unknown one is looked at, at most."""
+"""Largest number of scales examined for an arm of unknown scale."""
 
 
 def _unknown_scale(sums: Sums, rest: Ints, rng: np.random.Generator, risk: float) -> Split:
-    """Each arm its own group, with scales that its squared deviations do not rule out.
+    """One group per arm, with the scales that its squared deviations do not rule out.
 
-    The squares within pilot and rest are independent of both means, so that what is given them
-    may be used freely.
+    The squares within pilot and rest are independent of both means, so conditioning on them keeps
+    the bets valid.
     """
     from scipy.special import gammainccinv, gammaincinv
 

@@ -1,15 +1,16 @@
-"""The population that is hardest to tell from another one, among those of a convex set.
+"""The population of a convex set that is hardest to distinguish from a given population.
 
-Given are densities f_g of what is seen of arms of class g (as masses of bins), the share nu_g of
-that class, and the masses K_g[y, j] of the bins for a mean from cell j. Wanted are weights w_g of
-the cells that minimise
+For each class g of arms the input is the distribution f_g of the readings (as masses of bins), the
+share nu_g of the class, and the masses K_g[y, j] of the bins for a mean from cell j. The result is
+the weights w_g of the cells that minimise
 
     sum over g of nu_g KL(f_g || K_g w_g),   w_g >= 0, sum of w_g = 1,
     sum over g of nu_g a_gi . w_g >= b_i     for a few sets i of cells (a is 0 or 1),
 
-by Newton steps on a logarithmic barrier that is lowered, for many problems at once: bins and shares
-are common, sets and a few cells of each class differ from problem to problem. Any weights give a
-valid bet (`standout.core.population_bet`), so that nothing rests on convergence.
+The method is an interior-point method: Newton steps with a decreasing logarithmic barrier. It
+solves many problems at once, which share bins and shares and differ in the sets and in a few cells
+of each class. Any weights give a valid bet (`standout.core.population_bet`), so validity does not
+depend on convergence.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ _STEPS = 90
 _SHRINK = 0.2
 _BACK = 0.95
 _START = 0.3
-"""Weight of the barrier in the beginning, over all cells together."""
+"""Initial weight of the barrier, over all cells together."""
 _CLOSE = 0.7
-"""The barrier is lowered where Newton's decrement, in units of its weight, is below this."""
+"""The barrier is lowered where the Newton decrement, in units of its weight, is below this."""
 _HALVINGS = 12
 
 
 @dataclass(frozen=True, eq=False)
 class Class:
-    """Arms that are seen with about the same noise: bins, cells and their share of all arms."""
+    """Arms with about the same standard error: their bins, cells and share of all arms."""
 
     share: float
     target: Floats
@@ -40,7 +41,7 @@ class Class:
     cells: Floats
     """K_g: (bins, cells), common to all problems"""
     own: Floats
-    """(problems, bins, cells): cells that each problem has for itself"""
+    """(problems, bins, cells): the cells of each problem alone"""
     sets: Floats
     """(problems, sets, cells of both kinds): 1 where the cell lies in the set"""
 
@@ -48,8 +49,8 @@ class Class:
 def hardest(classes: list[Class], needed: Floats, start: list[Floats], gap: float) -> list[Floats]:
     """Weights of the cells, (problems, cells) for each class.
 
-    `needed` are the b_i, `start` weights with which every set has more than that, `gap` is how far
-    from the minimum the result may be, in nats.
+    `needed` are the b_i, `start` is a strictly feasible point, and `gap` is the accepted distance
+    from the minimum, in nats.
     """
     count = sum(weights.shape[1] for weights in start) + len(needed[0])
     kernels = [_kernel(one) for one in classes]
@@ -75,7 +76,7 @@ def _kernel(one: Class) -> Floats:
 
 
 def _sums(classes: list[Class], weights: list[Floats]) -> Floats:
-    """How much of all arms lies in each set, (problems, sets)."""
+    """The share of all arms in each set, (problems, sets)."""
     parts = [
         one.share * (one.sets @ w[:, :, None])[:, :, 0]
         for one, w in zip(classes, weights, strict=True)
@@ -87,10 +88,10 @@ def _sums(classes: list[Class], weights: list[Floats]) -> Floats:
 def _direction(
     classes: list[Class], kernels: list[Floats], w: list[Floats], s: Floats, mu: Floats
 ) -> tuple[list[Floats], Floats]:
-    """Newton's step for the weights, and its decrement (squared, a column).
+    """The Newton step for the weights, and the squared decrement (a column).
 
-    A block per class, coupled by the sets alone: with t the change of the sets' sums the step is
-    p - Q (mu / s^2) t, and t solves a small system.
+    The system has one block per class, coupled only by the sets. If t is the change of the sets'
+    sums, the step is p - Q (mu / s^2) t, and t solves a small linear system.
     """
     plain, tilted, slopes = [], [], []
     coupling = np.zeros((len(s), s.shape[1], s.shape[1]))
@@ -140,7 +141,7 @@ def _shortened(
     step: Floats,
     decrement: Floats,
 ) -> Floats:
-    """The step, halved where it is until the barrier's objective has come down."""
+    """The step after backtracking: halved until the objective with the barrier decreases."""
     before = _objective(classes, kernels, w, needed, mu)
     for _ in range(_HALVINGS):
         tried = [each + step * change for each, change in zip(w, dw, strict=True)]
@@ -164,7 +165,7 @@ def _objective(
 
 
 def _longest(pairs: list[tuple[Floats, Floats]]) -> Floats:
-    """The longest step, at most 1, that keeps every number positive; a column."""
+    """The longest step, at most 1, that keeps all values positive (a column)."""
     step = np.full((len(pairs[0][0]), 1), np.inf)
     for values, changes in pairs:
         with np.errstate(divide="ignore"):
@@ -174,7 +175,7 @@ def _longest(pairs: list[tuple[Floats, Floats]]) -> Floats:
 
 
 def divergences(classes: list[Class], weights: list[Floats]) -> Floats:
-    """KL(f || K w) per arm, in nats, of each problem."""
+    """KL(f || K w) per arm of each problem, in nats."""
     total = np.zeros(len(weights[0]))
     for one, w in zip(classes, weights, strict=True):
         q = (_kernel(one) @ w[:, :, None])[:, :, 0]
