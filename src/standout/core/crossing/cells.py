@@ -1,14 +1,14 @@
 """The cost of each place of an arm under the crossing bet, over a box of (median, MAD).
 
-With M and d the line consists of the places below M - d, on it, between it and M, on M, and so on
-up to M + d and above, and of what lies on either side of the edge M + F d (of the edge less and
-plus the tolerance, where there is one). A cell is a place on one side of the edge: a range whose
-ends are two of these boundaries. An arm's cost in it is
+The places of an arm are: below M - d, on it, between it and M, on M, and so on up to above M + d.
+The edge M + F d divides them further. With a tolerance there are two edges, the edge minus and plus
+the tolerance. A cell is a place on one side of the edge: a range between two of these boundaries.
+An arm's cost in it is
 
     log(1 - SHARE + SHARE exp(evidence that the upper end is too low
                               + evidence that the lower end is too high)).
 
-Over a box an end is anywhere in a range, and the evidence at least its minimum over that range.
+Over a box each end lies in a range, and the evidence is at least its minimum over that range.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ BELOW, ON_LOW, INNER_LOW, MIDDLE, INNER_HIGH, ON_HIGH, ABOVE = range(PLACES)
 """Below M - d, on it, between it and M, on M, between M and M + d, on M + d, above."""
 UNDER, WITHIN, OVER = 0, 1, 2
 """Sides of the edge: not above it by more than minus the tolerance, in between, above by more."""
-# Columns of Crossing.cells: the place, the side of the edge, and which of the ranges the upper and
-# the lower end are in. Of Crossing.ranges: its ends, then what the arm in question has there.
+# Columns of Crossing.cells: the place, the side of the edge, and the indexes of the ranges of the
+# upper and the lower end. Columns of the ranges: first, last, and the arm's evidence there.
 PLACE, EDGE, _UPPER, _LOWER = range(4)
 _FIRST, _LAST, _EVIDENCE = range(3)
 
@@ -44,7 +44,7 @@ def find_cells(
 ) -> tuple[int, int, int]:
     """Fill `cells` with the cells of means with a median and a MAD in the box.
 
-    Returns their number, and the numbers of ranges of their upper and their lower ends.
+    Returns the number of cells, and the numbers of ranges of their upper and lower ends.
     """
     uppers = lowers = count = 0
     bet = state.crossing
@@ -91,7 +91,7 @@ def find_cells(
 
 @part()
 def _put_range(ranges: FloatRows, count: int, first: float, last: float) -> int:
-    """The number of a range, which is added if it is missing."""
+    """The index of a range, which is added if it is missing."""
     for i in range(count):
         if ranges[i, _FIRST] == first and ranges[i, _LAST] == last:
             return i
@@ -102,7 +102,7 @@ def _put_range(ranges: FloatRows, count: int, first: float, last: float) -> int:
 
 @part()
 def find_evidence(state: State, side: int, stage: int, arm: int, uppers: int, lowers: int) -> None:
-    """A lower bound of the arm's evidence against each end of a cell over its range."""
+    """Write lower bounds of the arm's evidence against each range of the cells' ends."""
     bet = state.crossing
     if state.costs[arm] == np.inf:  # Its mean is known.
         known = state.estimate[side, arm]

@@ -1,17 +1,19 @@
-"""What a batch of an arm's rewards adds to the evidence against each point of its grid.
+"""The gain of a batch: the evidence that it adds against each point of an arm's grid.
 
-Before the batch the arm has had N rewards, with estimate y. A point p below y is taken to be too
-low, one above too high: the bet is a likelihood ratio of a mean between p and y against p,
+Before the batch the arm has N rewards, with estimate y. For a point p below y the bet is that p is
+too low; for a point above y it is that p is too high. The bet is the likelihood ratio of this mean
+against p:
 
     p + z / (z + KAPPA) (y - p),      z = N (y - p)^2 / variance.
 
-Known before the batch, it makes a supermartingale at every mean of at most p (at least p):
+The mean is known before the batch. So the bet is a supermartingale at each mean of at most p (at
+least p):
 
 - Gaussian (and sub-Gaussian) noise: exp(b (l e - l^2 / 2)), e = (batch mean - p) / sigma.
-- Rewards in [0, 1]: (q / p)^s ((1 - q) / (1 - p))^(b - s), q the mean in between, for s
-  successes of b. It is at most linear in each reward, so that only the mean matters.
-- Rewards in [0, 1] with a variance that is to be made use of: the bet of l per unit of x - p,
-  log(1 + l (x - p)) >= l (x - p) - psi l^2 (x - p)^2 with psi = (-log(1 - c) - c) / c^2, c = l p.
+- Rewards in [0, 1]: (q / p)^s ((1 - q) / (1 - p))^(b - s) for s successes of b, where q is the mean
+  above. It is at most linear in each reward, so only the mean matters.
+- Rewards in [0, 1] of small variance: the stake is l per unit of x - p, and
+  log(1 + l (x - p)) >= l (x - p) - psi l^2 (x - p)^2, where psi = (-log(1 - c) - c) / c^2, c = l p.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from standout.core.state import Spec, State
 from standout.core.typing import Floats
 
 KAPPA = 4.0
-"""Shrinkage of the bet: at a distance of two standard errors it is half way to the estimate."""
+"""Shrinkage: at a distance of two standard errors the bet's mean is half way to the estimate."""
 _NEAR = 1e-9
 """The smallest distance of a probability from 0 and 1."""
 _MOST_STAKE = 0.5
@@ -35,7 +37,7 @@ _MOST_STAKE = 0.5
 
 @part()
 def squares_of(spec: Spec, state: State, arm: int) -> float:
-    """The sum of the squares of an arm's rewards, scaled to [0, 1]; 0 where it is not kept."""
+    """The sum of squares of an arm's rewards, scaled to [0, 1]; 0 if it is not stored."""
     count = state.moments.shape[1]
     return float(state.moments[arm, count - 1]) if count > 1 else 0.0
 
@@ -116,7 +118,7 @@ def _bounded(
 def _stake(
     off: float, p: float, pulls: float, variance: float, count: float, ones: float, squares: float
 ) -> float:
-    """What a bet on rewards with a mean of p + off against p gains from a batch."""
+    """The gain of a batch for the bet on a mean of p + off against p."""
     z = pulls * off * off / variance
     stake = off / (variance + off * off) * z / (z + KAPPA)
     if stake * p > _MOST_STAKE:
@@ -173,6 +175,6 @@ GAINS = {
     IntervalKind.BETTING: (_bounded, _spread_bounded),
 }
 add_gain = dispatch(lambda spec: GAINS.get(spec.interval, (_no_gain, _no_spread))[0])
-"""Add a batch to an arm's evidence: what came before it, then the batch, then the two rows."""
+"""Add the gain of a batch to an arm's two rows of evidence."""
 spread_of = dispatch(lambda spec: GAINS.get(spec.interval, (_no_gain, _no_spread))[1])
-"""The standard deviation of a reward, as of (pulls, sum, squares), that an arm's grid goes by."""
+"""The standard deviation of a reward, from (pulls, sum, squares), which sets the arm's grid."""

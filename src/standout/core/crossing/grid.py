@@ -1,8 +1,8 @@
-"""Where the points of an arm's grid lie: close together around its estimate, far apart beyond.
+"""The points of an arm's grid: dense around its estimate, sparse farther away.
 
-Places are in steps from the first of the close points. Of 512 points 384 are one step apart, from
-4 standard errors below the estimate (as of the beginning of a stage) to 4 above; 64 on either
-side are 16 steps apart and reach some 21 standard errors farther.
+The unit of a place is one step; place 0 is the first dense point. 384 of the 512 points are one
+step apart, from 4 standard errors below to 4 above the estimate at the beginning of a stage. On
+either side 64 points are 16 steps apart and reach some 21 standard errors farther.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from standout.core.compile import hot_part
 from standout.core.crossing.record import POINTS
 
 FAR = POINTS // 8
-"""Points that lie far apart on either side."""
+"""The number of sparse points on either side."""
 LAST = POINTS - 2 * FAR - 1
-"""Place of the last close point."""
+"""The place of the last dense point."""
 _RATIO = 16
 
 
@@ -30,7 +30,7 @@ def grid_place(point: int) -> float:
 
 @hot_part()
 def grid_point(place: float) -> float:
-    """The point at a place; between two points a number between theirs."""
+    """The index of the point at a place, interpolated between two points."""
     if place < 0.0:
         return FAR + place / _RATIO
     if place <= LAST:

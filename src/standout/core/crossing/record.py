@@ -1,7 +1,7 @@
-"""What the crossing bet keeps of a run, in arrays with names.
+"""The state of the crossing bet, in named arrays.
 
-The stages and the batches are the bet itself. The tables follow from them and are filled in when
-they are needed, so that they may be left out of what is stored: all zeros means "not yet".
+The stages and the batches define the bet. The tables are computed from them when they are needed,
+so they need not be stored: all zeros means "not computed yet".
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ CELLS = 24
 
 @dataclass(frozen=True, eq=False)
 class Crossing(Struct):
-    """The stages, batches and tables of the crossing bet; empty where there is none.
+    """The stages, batches and tables of the crossing bet; empty without a crossing bet.
 
-    `begun` stages have begun and `ended` of them are over; the next one begins at `due` pulls
-    (entries of arrays with one entry). An arm has had `batch_pulls` rewards with the sum
-    `batch_sums` (less the origin) and the squares `batch_squares` at the end of each of its
-    `batches`, and stage s counts from batch `first[s]` on. `is_normal`: the arm is proved to be
-    no outlier on a side.
+    `begun` stages have begun and `ended` of them are over; the next one begins at `due` pulls.
+    These arrays have one entry. At the end of each of its `batches` an arm had `batch_pulls`
+    rewards, with the sum `batch_sums` (less the origin) and the sum of squares `batch_squares`.
+    Stage s counts from batch `first[s]` on. `is_normal` marks arms that are proved not to be
+    outliers on a side.
 
     Tables: the stage's grid of an arm is `low + j * step`, relative to the arm's origin.
-    `settled_low[s, a, j]` is the evidence of complete batches, the first `included` ones, that
-    point j is too low for the mean, `settled_high` that it is too high. `too_low` and `too_high`
-    are the same for the stage in use, with the open batch, as of `seen` (stage, pulls, sum);
-    `least_low` and `least_high` are their minima over blocks. `cells` is what a box consists of,
-    `uppers` and `lowers` are the ranges that the ends of cells are in.
+    `settled_low[s, a, j]` is the evidence of the first `included` complete batches that point j is
+    too low for the mean; `settled_high` that it is too high. `too_low` and `too_high` add the open
+    batch, for the stage in use, as of `seen` (stage, pulls, sum). `least_low` and `least_high` are
+    their minima over blocks. `cells` are the cells of a box, `uppers` and `lowers` the ranges of
+    their ends.
     """
 
     begun: Ints
@@ -73,11 +73,11 @@ KEPT = frozenset(
         "is_normal",
     )
 )  # fmt: skip
-"""The arrays that do not follow from others."""
+"""The arrays that are not computed from others."""
 
 
 def new_crossing(n_arms: int, sides: int, has_room: bool, has_squares: bool) -> Crossing:
-    """No stage has begun; `has_room` for batches and tables, and for squares in the batches."""
+    """The state before the first stage, with room for batches and tables if `has_room`."""
     batches = MOST_BATCHES if has_room else 0
     blocks = POINTS // BLOCK + POINTS // WIDE_BLOCK
     rows = n_arms if has_room else 0
@@ -109,9 +109,9 @@ def new_crossing(n_arms: int, sides: int, has_room: bool, has_squares: bool) -> 
 
 
 def end_stages(crossing: Crossing) -> None:
-    """End the stages that have begun: the question or the rewards have changed.
+    """End the stages that have begun, because the question or the rewards have changed.
 
-    Their part of delta is spent. The next stage begins in the next round, if one is left.
+    Their share of delta is spent. The next stage, if any is left, begins in the next round.
     """
     if crossing.begun[0] > 0:
         crossing.ended[0] = crossing.begun[0]

@@ -12,16 +12,16 @@ from standout.core.state import PULLS, Spec, State
 PARTS = (0.7, 0.2, 0.1)
 """Each stage's share of the crossing bet's delta."""
 _RATIO = 3.0
-"""The factor of pulls from the beginning of a stage to the next."""
+"""Growth of pulls from the beginning of a stage to the beginning of the next."""
 LEAST_PULLS = 12.0
-"""The smallest pulls per arm at the beginning of the first stage,"""
+"""Pulls per arm from which the first stage may begin."""
 LEAST_EVIDENCE = 2.0
-"""and the smallest likelihood ratio against the cheapest alternative, in nats."""
+"""Nats against the cheapest alternative from which the first stage may begin."""
 
 
 @part()
 def is_due(spec: Spec, state: State, evidence: float) -> bool:
-    """Whether the next stage begins now; `evidence` counts for the first one only."""
+    """Whether the next stage begins now; only the first stage depends on `evidence`."""
     bet = state.crossing
     if bet.begun[0] == STAGES:
         return False
@@ -33,7 +33,7 @@ def is_due(spec: Spec, state: State, evidence: float) -> bool:
 
 @part("interval")
 def begin_stage(spec: Spec, state: State) -> None:
-    """Begin the next stage with the batches that begin now."""
+    """Begin the next stage, and a new batch for each arm."""
     bet = state.crossing
     close_batches(spec, state, True)
     stage = bet.begun[0]
@@ -47,7 +47,7 @@ def begin_stage(spec: Spec, state: State) -> None:
 
 @part()
 def log_stage_part(state: State, stage: int) -> float:
-    """Logarithm of a stage's part on each side: the two sides of a question have bets apart."""
+    """Logarithm of a stage's share on each side; the sides of a question have separate bets."""
     return math.log(PARTS[stage] / len(state.signs))
 
 

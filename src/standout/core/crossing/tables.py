@@ -14,16 +14,16 @@ from standout.core.state import Spec, State
 from standout.core.typing import Floats
 
 _BATCH = 1.08
-"""A batch ends when the arm's pulls have grown by this factor."""
+"""Growth of the arm's pulls after which a batch ends."""
 _SPAN = 4.0
-"""Standard errors, as of the beginning of a stage, that close points reach to either side."""
+"""Reach of the dense points on either side, in standard errors at the beginning of a stage."""
 _SLIP = 1e-9
-"""The rounding error of a place, as a share of a step."""
+"""The rounding error of a place, in steps."""
 
 
 @part("interval")
 def close_batches(spec: Spec, state: State, ends_all: bool) -> None:
-    """End the batches that are long enough, or all of them; needs a stage that has begun."""
+    """End the batches that are long enough, or all batches; a stage must have begun."""
     bet = state.crossing
     for a in range(spec.n_arms):
         if state.costs[a] == math.inf:
@@ -114,7 +114,7 @@ def _count_batch(
     spec: Spec, state: State, stage: int, arm: int, batch: int, pulls: float, total: float,
     squares: float, too_low: Floats, too_high: Floats,
 ) -> None:  # fmt: skip
-    """Add what came after the end of a batch, up to these totals."""
+    """Add the gain of the rewards between the end of a batch and these totals."""
     bet = state.crossing
     before = bet.batch_pulls[arm, batch]
     total_before = bet.batch_sums[arm, batch]
@@ -129,7 +129,7 @@ def _count_batch(
 
 @part()
 def _find_minima(values: Floats, minima: Floats) -> None:
-    """The least value of each short block, then of each wide one."""
+    """Write the minimum of each short block, then of each wide block."""
     count = POINTS // BLOCK
     for block in range(count):
         least = values[block * BLOCK]
@@ -146,7 +146,7 @@ def _find_minima(values: Floats, minima: Floats) -> None:
 
 @part()
 def _least(values: Floats, minima: Floats, first: int, last: int) -> float:
-    """A lower bound of the values from `first` to `last`, by whole blocks for wide ranges."""
+    """A lower bound of the values from `first` to `last`; wide ranges use whole blocks."""
     least = np.inf
     if last - first < BLOCK:
         for j in range(first, last + 1):
@@ -163,7 +163,7 @@ def _least(values: Floats, minima: Floats, first: int, last: int) -> float:
 
 @part()
 def _clipped(point: float) -> float:
-    """A point that fits into a whole number, beyond the grid's ends where it was so before."""
+    """The point, clipped to just beyond the grid so that it can be cast to an integer."""
     return min(max(point, -1.0), POINTS + 0.0)
 
 
@@ -171,7 +171,7 @@ def _clipped(point: float) -> float:
 def least_too_low(state: State, stage: int, arm: int, first: float, last: float) -> float:
     """A lower bound of the evidence against a mean of at most u, for u from `first` to `last`.
 
-    The bet is against the next point above u. Beyond the grid there is none.
+    The bet is against the next point above u. Beyond the grid the evidence is 0.
     """
     bet = state.crossing
     step = bet.step[stage, arm]
@@ -192,7 +192,7 @@ def least_too_low(state: State, stage: int, arm: int, first: float, last: float)
 def least_too_high(state: State, stage: int, arm: int, first: float, last: float) -> float:
     """A lower bound of the evidence against a mean of at least l, for l from `first` to `last`.
 
-    The bet is against the next point below l. Beyond the grid there is none.
+    The bet is against the next point below l. Beyond the grid the evidence is 0.
     """
     bet = state.crossing
     step = bet.step[stage, arm]

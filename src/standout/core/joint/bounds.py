@@ -1,24 +1,25 @@
-"""A lower bound of the joint bet over boxes of (median, MAD), for every arm that may be flipped.
+"""A lower bound of the joint bet over boxes of (median, MAD), for each arm that may be flipped.
 
-Oriented so that outliers are high: S = {a : x_a > M + F d}, the median M and the MAD d
-both r-th largest of n, r = (n + 1) // 2. An arm i is flipped *out* by x with x_i <= M + F d,
-and *in* by x with x_i > M + F d. Such an x has, for its own M and some d,
+The orientation is such that outliers are high: S = {a : x_a > M + F d}, where the median M and the
+MAD d are both r-th largest of n, r = (n + 1) // 2. An arm i is flipped *out* by x if
+x_i <= M + F d, and *in* if x_i > M + F d. Such an x has, for its own M and some d,
 
 - an arm p on M; of the others r - 1 at M or above (high) and n - r at M or below (low);
-- flipped out: at least r arms at least d away from M (outer). A d that is too small
-  only lowers the edge M + F d, so that no more than this needs to be asked;
-- flipped in: at least n - r arms other than p at most d away (inner), for the like reason.
+- flipped out: at least r arms at a distance of at least d from M (outer). Other conditions on d are
+  not needed, since a d that is too small only lowers the edge M + F d;
+- flipped in: at least n - r arms other than p at a distance of at most d (inner), for the same
+  reason.
 
-The counts are relaxed with Lagrange's multipliers: y for high, z >= 0 for
-outer (inner). For any y and z,
+The counts are relaxed with the Lagrange multipliers y for high and z >= 0 for outer (inner). For
+any y and z,
 
-    y (r - 1) + z K + sum over arms of their cheapest place + the least that p adds
+    y (r - 1) + z K + sum over arms of the cost of the cheapest place + the least that p adds
 
-is a lower bound, K = r (n - r), where an arm's places are low or high, with or without the
-property that z rewards, each at the arm's cost less y if high and less z if rewarded. For M
-and d from a box each cost is replaced by its least value in the box, which is at a corner.
-For arm i its own places are restricted: all else being common, the bounds of all
-arms cost no more than one.
+is a lower bound, with K = r (n - r). An arm's places are low or high, with or without the property
+of z. The cost of a place is the arm's cost, less y if the place is high, less z if it has the
+property. For M and d from a box, each cost is replaced by its minimum over the box, which is at a
+corner. Arm i has only the places that agree with its flip. The other terms are common to all arms,
+so bounds for all arms take no longer than a bound for one.
 """
 
 from __future__ import annotations
@@ -40,16 +41,16 @@ OWN = 5
 BOUND, TRIED = 9, 10
 TUNED = 15
 SKIPPED = 16
-"""Arms whose flip need not be bounded now."""
+"""Nonzero for arms whose flip is not bounded now."""
 
 _ROUNDS = 3
 _GAIN = 1e-3
 _MOST_TUNED = 6
-"""Arms per box with tuned multipliers. The bounds of others are valid but not the best."""
+"""Arms per box with tuned multipliers. The bounds of the other arms are valid but weaker."""
 _HUGE = 1e4
-"""Multipliers beyond this only lose digits."""
+"""Largest multiplier; larger ones only lose digits."""
 _SLIP = 1e-14
-"""The rounding error of a sum of places, as a share of its largest term."""
+"""The relative rounding error of a sum of places."""
 
 
 @part()
@@ -62,10 +63,10 @@ def place_slip(m1: float, m2: float, d2: float, factor: float) -> float:
 def price_means(
     spec: Spec, state: State, side: int, way: int, m1: float, m2: float, d1: float, d2: float
 ) -> None:
-    """Fill the places' rows with the least costs over the box, for a flip that way.
+    """Fill the places' rows with the minimal costs over the box, for a flip in direction `way`.
 
-    Places are slightly nearer, to allow for rounding: a known mean either lies on its place or
-    costs the maximum.
+    The places are moved slightly towards the arm, which allows for rounding: a known mean either
+    lies on its place or costs the maximum.
     """
     factor = state.factors[side]
     rows = state.joint
@@ -93,13 +94,13 @@ def price_means(
             rows[OWN + LOW_KEEN, a] = MOST
             rows[OWN + LOW, a] = MOST
             rows[OWN + HIGH, a] = edge
-            # From F = 1 on, what lies above the edge is farther away than d.
+            # If F >= 1, a mean above the edge is farther from M than d.
             rows[OWN + HIGH_KEEN, a] = max(rows[HIGH_KEEN, a], edge) if factor < 1.0 else MOST
 
 
 @part()
 def is_flippable(state: State, side: int, way: int, arm: int, theta: float) -> bool:
-    """Whether `arm` is undecided and on the side of theta's estimate that this way leaves."""
+    """Whether `arm` is undecided and a flip in direction `way` would change its side of theta."""
     return bool(state.verdict[arm] == 0 and (state.estimate[side, arm] > theta) == (way == OUT))
 
 
@@ -112,7 +113,7 @@ def _cheapest(rows: Floats, first: int, arm: int, y: float, z: float) -> float:
 
 @part()
 def _keen(n_arms: int, way: int) -> int:
-    """K: the number of arms that must have the property that z rewards."""
+    """K: the number of arms that must have the property of z."""
     rank = (n_arms + 1) // 2
     return rank if way == OUT else n_arms - rank
 
@@ -140,7 +141,7 @@ def bound_of(state: State, n_arms: int, way: int, arm: int, y: float, z: float) 
 def _bounds_of_all(
     state: State, n_arms: int, side: int, way: int, theta: float, y: float, z: float, row: int
 ) -> None:
-    """The bounds for flipping each arm, into a row; infinite for arms that are not to be."""
+    """Write the bound for flipping each arm into a row; infinite for arms that are not flipped."""
     rows = state.joint
     total = y * ((n_arms + 1) // 2 - 1) + z * _keen(n_arms, way)
     first = second = np.inf
@@ -180,12 +181,12 @@ def _argmin(state: State, n_arms: int) -> int:
 def sharpen(
     state: State, n_arms: int, side: int, way: int, theta: float, node: Floats, stop: float
 ) -> int:
-    """Bound each flip by good multipliers, into row BOUND; the arm with the least bound, or -1.
+    """Write tuned bounds of all flips into row BOUND; return the arm with the least bound, or -1.
 
-    Multipliers are tuned for the arm with the least bound, until that arm has been tuned for; of
-    several multipliers the best bound counts. `node` has the initial multipliers in its entries 4
-    and 5, and gets those of the arm. Bounds of at least `stop` are not sharpened, and an arm that
-    stays below a finite `stop` is the answer.
+    The multipliers are tuned for the arm with the least bound, until that arm has been tuned. Each
+    arm keeps its best bound. Entries 4 and 5 of `node` are the initial multipliers; they are
+    replaced by those of the returned arm. Bounds of at least `stop` are not tuned. An arm whose
+    tuned bound stays below a finite `stop` is returned at once.
     """
     rows = state.joint
     _bounds_of_all(state, n_arms, side, way, theta, node[4], node[5], BOUND)
@@ -210,10 +211,10 @@ def sharpen(
 
 @part()
 def tune(state: State, n_arms: int, way: int, arm: int, y: float, z: float) -> tuple[float, float]:
-    """Better multipliers for flipping `arm`, by steps along four directions.
+    """Better multipliers for flipping `arm`, by line searches in four directions.
 
-    But for p, the bound bends along lines of these directions only, so that what none of
-    them improves is nearly the best.
+    Without p's term the bound has kinks only along lines of these directions, so a point that none
+    of them improves is nearly optimal.
     """
     best = bound_of(state, n_arms, way, arm, y, z)
     for _ in range(_ROUNDS):
@@ -243,7 +244,7 @@ def tune(state: State, n_arms: int, way: int, arm: int, y: float, z: float) -> t
 
 @part()
 def _place(n_arms: int, way: int, direction: int) -> int:
-    """The number of bends along a direction at which the counts are right."""
+    """The rank of the bend along a direction at which the counts are right."""
     high = (n_arms + 1) // 2 - 1
     keen = _keen(n_arms, way)
     if direction == 0:
@@ -255,7 +256,7 @@ def _place(n_arms: int, way: int, direction: int) -> int:
 
 @part()
 def _bends(state: State, n_arms: int, arm: int, y: float, z: float, direction: int) -> int:
-    """Where along a direction arms change places, into `state.bends`; their number."""
+    """Write the steps at which arms change places into `state.bends`; return their number."""
     rows = state.joint
     count = 0
     for a in range(n_arms):
@@ -285,7 +286,7 @@ def _bends(state: State, n_arms: int, arm: int, y: float, z: float, direction: i
 
 @part()
 def _near(bends: Floats, count: int, place: int, near: int) -> float:
-    """Of ascending bends, number `place` of 1 .. count, the one before (1) or after it (2)."""
+    """The bend of rank `place` (1 to count, ascending), the one before (1) or after it (2)."""
     place = min(max(place, 1), count)
     if near == 1:
         place = max(place - 1, 1)

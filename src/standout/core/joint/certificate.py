@@ -1,9 +1,9 @@
-"""The search for an alternative that the joint bet cannot refute, and the proof that none is left.
+"""The search for an alternative that the joint bet does not refute, and the proof that none exists.
 
-For each side and way of a flip the cheapest alternative found so far is followed from round
-to round by a local search. While it is in the region, nothing can be certified that
-way. When the search finds none, a branch and bound over the whole range of median and MAD
-either proves that there is none, and certifies the arms, or gives a better start.
+For each side and direction of a flip, a local search updates the cheapest known alternative in each
+round. While it lies in the region, no arm can be certified in this direction. When the search finds
+no alternative in the region, a branch and bound runs over the whole range of median and MAD. It
+either proves that none exists, which certifies the arms, or returns a better start of the search.
 """
 
 from __future__ import annotations
@@ -61,30 +61,30 @@ DEPTH = JOINT_BOXES - 2
 _MOST_BOXES = 4000
 """The number of boxes after which a proof is postponed to the next round."""
 _SOME_BOXES = 200
-"""The same for a proof for some arms only."""
+"""The same for a proof for a subset of the arms."""
 _AMPLE = 0.05
-"""A proof for all arms is tried this many nats beyond the limit, where boxes are fewer."""
+"""A proof for all arms starts this many nats above the limit, where it takes fewer boxes."""
 _GRID = 8
 _RESTART = 1.1
-"""The search starts again when pulls have grown by this factor."""
+"""Growth of pulls after which the search starts again."""
 _STEPS = 16
 """The number of places that a search examines in a round."""
 _FIRST_STEP = 24.0
-"""Its first steps are this part of the range."""
+"""The range divided by this is the first step of the search."""
 _FINEST = 1e-3
 """The smallest step of the search, as a share of the MAD."""
 _FOLLOW = 1.01
-"""The factor of pulls until the neighbourhood of an alternative is searched again."""
+"""Growth of pulls after which the neighbourhood of an alternative is searched again."""
 _PROVE = 1.01
-"""The factor of pulls from a postponed proof to the next attempt."""
+"""Growth of pulls from a postponed proof to the next attempt."""
 _PROVE_SOME = 1.2
-"""The factor of pulls until a proof for some arms only is tried again."""
+"""Growth of pulls until a proof for a subset of the arms is tried again."""
 _MARGIN = 1.0
-"""Nats beyond the limit that an arm must cost for such a proof; more after a failed one,"""
+"""Nats beyond the limit that an arm must cost for such a proof."""
 _MOST_MARGIN = 20.0
-"""up to this many."""
+"""Largest such margin; it grows after a failed proof."""
 _RESCALE = 1.03
-"""The factor of pulls until another bet is tried."""
+"""Growth of pulls after which another bet is tried."""
 _NORMAL = int(Verdict.NORMAL)
 _OUTLIER = int(Verdict.OUTLIER)
 
@@ -127,7 +127,7 @@ def _certify_side(spec: Spec, state: State, side: int, root: Floats) -> None:
         least = min(least, row[COST])
     limit = joint_limit(spec, state)
     for way in (OUT, IN):
-        # The more expensive way can wait, unless both may be certified.
+        # Postpone the more expensive direction, unless both may be certified.
         row = state.alternatives[2 * side + way]
         is_near_end = limit <= row[COST] < np.inf and not pulls < row[PROVE]
         if is_near_end or (row[COST] == least and not pulls < row[FOLLOW]):
@@ -145,7 +145,7 @@ def _certify_side(spec: Spec, state: State, side: int, root: Floats) -> None:
 
 @part("interval")
 def _choose_bet(spec: Spec, state: State) -> None:
-    """Switch to the bet that makes the cheapest alternative most expensive."""
+    """Switch to the bet with the largest cost of the cheapest alternative."""
     row = 0
     for other in range(1, len(state.alternatives)):
         if state.alternatives[other, COST] < state.alternatives[row, COST]:
@@ -207,7 +207,7 @@ def _has_flippable(spec: Spec, state: State, side: int, way: int) -> bool:
 def _evaluate(
     spec: Spec, state: State, side: int, way: int, m: float, d: float, node: Floats
 ) -> tuple[float, int]:
-    """The least bound of a flip with this median and MAD, and the arm that is flipped."""
+    """The smallest bound of a flip at this median and MAD, and the arm that is flipped."""
     for a in range(spec.n_arms):
         state.joint[SKIPPED, a] = 0.0
     price(spec, state, side, way, m, m, d, d)
@@ -290,10 +290,10 @@ def _prove(
     margin: float,
     most: int,
 ) -> None:
-    """Certify the arms whose flips are all rejected in the whole box; note cheaper alternatives.
+    """Certify the arms whose flips are rejected in the whole box; store cheaper alternatives.
 
-    With a margin, only arms whose cost at the alternative exceeds the limit by this much are tried;
-    others would need many boxes.
+    With a margin, only arms whose cost at the alternative exceeds the limit by the margin are
+    tried; the other arms would need many boxes.
     """
     limit = joint_limit(spec, state)
     skipped = state.joint[SKIPPED]
@@ -332,9 +332,9 @@ def _search(
     limit: float,
     most: int,
 ) -> bool:
-    """Whether all arms that are not skipped in the end are rejected in all of the root.
+    """Whether the flips of all arms that remain are rejected in the whole root.
 
-    An arm that has an alternative is skipped from then on.
+    An arm with an alternative is skipped from then on.
     """
     boxes = state.boxes
     _copy(root, boxes[0])
@@ -399,7 +399,7 @@ def _copy(source: Floats, target: Floats) -> None:
 
 @part()
 def _settle(spec: Spec, state: State) -> None:
-    """An arm that is normal on every side is normal."""
+    """Decide that arms are normal if they are normal on every side."""
     sides = len(state.signs)
     undecided = 0
     for a in range(spec.n_arms):

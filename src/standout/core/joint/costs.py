@@ -1,4 +1,4 @@
-"""What an arm's factor of the joint bet is at a point: its cost, in nats."""
+"""The cost of an arm at a point: the logarithm of its factor of the joint bet, in nats."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from standout.core.kinds import IntervalKind
 from standout.core.state import SCALE, Spec, State
 
 MOST = 1e6
-"""Larger costs are cut to this, which is also the cost of the impossible."""
+"""The largest cost, also that of an impossible mean."""
 _LARGE = 30.0
 _ROUNDING = 1e-5
-"""The error of the least cost."""
+"""The rounding error of the minimal cost."""
 
-# Rows of State.joint: the least cost of an arm and where it is, in a side's orientation.
+# Rows of State.joint: the minimal cost of an arm and its place, in a side's orientation.
 LEAST, CENTRE = 11, 12
 # The same in the rewards' own orientation, a place far below and one far above with the cost
 # there, and the pulls and sums for which they were found.
@@ -27,23 +27,23 @@ FOUND, FOUND_LEAST, LEFT, LEFT_COST, RIGHT, RIGHT_COST = 13, 14, 18, 19, 20, 21
 SEEN, SEEN_SUM, SEEN_MOMENT = 22, 23, 24
 _BETTING = int(IntervalKind.BETTING)
 _ENOUGH = 40.0
-"""Nats beyond those that refute a mean alone; from there on the exact cost is irrelevant."""
+"""Nats above the cost that refutes a mean by itself; beyond them the exact cost is irrelevant."""
 
 _SCALES = (1.0, 10.0, 0.1, 0.01, 0.001)
 """The bet is an average over bets with these multiples of the usual rho."""
 FIRST_PART = 0.8
-"""The share of the first; the others share the rest equally."""
+"""The weight of the first; the others share the rest equally."""
 
 
 @part("interval")
 def count_scales(spec: Spec) -> int:
-    """The number of bets in the average: one without a rho, or with very many arms."""
+    """The number of bets in the average; 1 for bets without a rho and for very many arms."""
     return 1 if spec.interval == _BETTING or not spec.flips else len(_SCALES)
 
 
 @part("interval")
 def log_part(spec: Spec, state: State) -> float:
-    """Logarithm of the part of the bet that is at the scale in use."""
+    """Logarithm of the weight of the scale in use."""
     if count_scales(spec) == 1:
         return 0.0
     part = (1.0 - FIRST_PART) / (len(_SCALES) - 1)
@@ -97,13 +97,13 @@ EVIDENCE = {
     IntervalKind.BETTING: _betting,
     IntervalKind.STUDENT: _unknown_scale,
 }
-"""What stands for each interval in the joint bet: a supermartingale at the true mean, given all
-rewards of all arms, or less. It can be computed at any mean.
+"""The evidence of each kind of interval in the joint bet, for any mean. At the true mean it is a
+supermartingale given all rewards of all arms, or a lower bound of one.
 
-For student it is another bet than the interval's, see `standout.core.joint.unknown_scale`.
+For student it differs from the interval's bet, see `standout.core.joint.unknown_scale`.
 """
 _evidence = dispatch(lambda spec: EVIDENCE[spec.interval])
-"""log M of (spec, state, arm, mean), or less; it grows away from where it is least."""
+"""log M of (spec, state, arm, mean), or a lower bound; it grows away from its minimum."""
 
 
 @part()
@@ -119,21 +119,20 @@ def _near_mean(spec: Spec, state: State, arm: int) -> float:
 
 
 _centre = dispatch(lambda spec: _near_mean if spec.interval == IntervalKind.BERNOULLI else _at_mean)
-"""The mean at which the evidence of (spec, state, arm) is least."""
+"""The mean that minimises the evidence of (spec, state, arm)."""
 
 
 @part()
 def _far_enough(spec: Spec) -> float:
-    """The cost that refutes a place alone, in nats, even if the other arms' bets lost all."""
+    """The cost (nats) that refutes a place even if the bets of all other arms lost everything."""
     return _ENOUGH + math.log(1.0 / spec.joint_delta) - spec.n_arms * math.log1p(-spec.share)
 
 
 @part("interval")
 def cost_at(spec: Spec, state: State, side: int, arm: int, place: float) -> float:
-    """log(1 - q + q M) of an arm at a place in the side's orientation, or less.
+    """log(1 - q + q M) of an arm at a place in the side's orientation, cut at `_far_enough`.
 
-    Less far away only, from `_far_enough` on, where it stays what it is. Needs `find_least`
-    first.
+    Call `find_least` first.
     """
     if state.pulls[arm] == 0:
         return 0.0
@@ -150,7 +149,7 @@ def cost_at(spec: Spec, state: State, side: int, arm: int, place: float) -> floa
 @part("interval")
 def _cost(spec: Spec, state: State, arm: int, mean: float) -> float:
     evidence: float = _evidence(spec, state, arm, mean)
-    if not evidence > -math.inf:  # No evidence, or not a number: no mean is refuted.
+    if not evidence > -math.inf:  # No evidence, or NaN: no mean is refuted.
         return math.log1p(-spec.share)
     if evidence > _LARGE:
         return min(MOST, math.log(spec.share) + evidence)
@@ -159,7 +158,7 @@ def _cost(spec: Spec, state: State, arm: int, mean: float) -> float:
 
 @part("interval")
 def find_least(spec: Spec, state: State, side: int) -> None:
-    """Each arm's least cost and where it is, into rows LEAST and CENTRE."""
+    """Write each arm's minimal cost and its place into rows LEAST and CENTRE."""
     rows = state.joint
     for a in range(spec.n_arms):
         if state.pulls[a] == 0 or state.costs[a] == math.inf:
@@ -184,10 +183,10 @@ def find_least(spec: Spec, state: State, side: int) -> None:
 
 @part("interval")
 def _find_places(spec: Spec, state: State, arm: int) -> None:
-    """Where an arm's cost is least, and where it is so large that it need not be known.
+    """Find the place of an arm's minimal cost, and one place on each side with a very large cost.
 
-    It grows away from where it is least, so that beyond a place it is at least what it is
-    there, wherever that place is.
+    The cost grows with the distance from its minimum, so beyond a place it is at least the cost of
+    that place.
     """
     rows = state.joint
     centre = _centre(spec, state, arm)
@@ -211,7 +210,7 @@ def _find_places(spec: Spec, state: State, arm: int) -> None:
 
 @part("interval")
 def falling(spec: Spec, state: State, side: int, arm: int, place: float) -> float:
-    """The least cost of lying at `place` or below."""
+    """The minimal cost of a mean at `place` or below."""
     least = float(state.joint[LEAST, arm])
     if place >= state.joint[CENTRE, arm]:
         return least
@@ -220,7 +219,7 @@ def falling(spec: Spec, state: State, side: int, arm: int, place: float) -> floa
 
 @part("interval")
 def rising(spec: Spec, state: State, side: int, arm: int, place: float) -> float:
-    """The least cost of lying at `place` or above."""
+    """The minimal cost of a mean at `place` or above."""
     least = float(state.joint[LEAST, arm])
     if place <= state.joint[CENTRE, arm]:
         return least

@@ -1,4 +1,4 @@
-"""The least cost of each place of an arm over a box of (median, MAD), by the bet in use.
+"""The minimal cost of each place of an arm over a box of (median, MAD), by the bet in use.
 
 The bets are numbered: first those on the means themselves, at several scales
 (`standout.core.joint.costs`), then, from `CROSSING` on, the stages of the crossing bet.
@@ -43,7 +43,7 @@ from standout.core.joint.costs import MOST, count_scales, find_least, log_part
 from standout.core.state import SCALE, Spec, State
 
 CROSSING = 8
-"""Number of the crossing bet's first stage."""
+"""The number of the crossing bet's first stage."""
 BETS = 11
 _ROWS = 5
 _SLIP = 1e-14
@@ -51,7 +51,7 @@ _SLIP = 1e-14
 
 @part("interval")
 def is_bet(spec: Spec, state: State, number: int) -> bool:
-    """Whether there is a bet of that number now."""
+    """Whether a bet of this number exists now."""
     if number < CROSSING:
         return number < count_scales(spec)
     return bool(spec.crosses and is_running(state, number - CROSSING))
@@ -59,7 +59,7 @@ def is_bet(spec: Spec, state: State, number: int) -> bool:
 
 @part("interval")
 def log_bet_part(spec: Spec, state: State) -> float:
-    """Logarithm of the part of the joint bets' delta that the bet in use has."""
+    """Logarithm of the share of delta of the bet in use."""
     number = int(state.alternatives[0, SCALE])
     if number >= CROSSING:
         return math.log(1.0 - spec.means_part) + log_stage_part(state, number - CROSSING)
@@ -68,7 +68,7 @@ def log_bet_part(spec: Spec, state: State) -> float:
 
 @part("interval")
 def prepare(spec: Spec, state: State, side: int) -> None:
-    """Bring up to date what the bet in use works from; before anything is priced."""
+    """Update the tables of the bet in use; call this before `price`."""
     number = int(state.alternatives[0, SCALE])
     if number >= CROSSING:
         bring_up_to_date(spec, state, number - CROSSING)
@@ -80,7 +80,7 @@ def prepare(spec: Spec, state: State, side: int) -> None:
 def price(
     spec: Spec, state: State, side: int, way: int, m1: float, m2: float, d1: float, d2: float
 ) -> None:
-    """Fill the places' rows with the least costs over the box, for a flip that way."""
+    """Fill the places' rows with the minimal costs over the box, for a flip in direction `way`."""
     number = int(state.alternatives[0, SCALE])
     if number >= CROSSING:
         _price_cells(spec, state, side, way, number - CROSSING, m1, m2, d1, d2)
@@ -108,7 +108,7 @@ def _price_cells(
             place = cells[number, PLACE]
             cost = cell_cost(spec, state, number)
             is_own = cells[number, EDGE] == own_side
-            # At a distance of d an arm is both outer and inner, on the median low and high.
+            # An arm at distance d is both outer and inner; an arm on the median is low and high.
             is_outer = place in (BELOW, ABOVE)
             is_inner = place in (INNER_LOW, MIDDLE, INNER_HIGH)
             is_keen = not (is_inner if way == OUT else is_outer)
@@ -131,7 +131,7 @@ def _price_cells(
 
 @part("interval")
 def price_plainly(spec: Spec, state: State, side: int, way: int, m: float, d: float) -> None:
-    """The same for one median and MAD by the likelihood ratio itself, which is no bet."""
+    """As `price`, for one median and MAD, by the likelihood ratio, which is not a valid bet."""
     factor = state.factors[side]
     rows = state.joint
     for a in range(spec.n_arms):
@@ -161,7 +161,7 @@ def price_plainly(spec: Spec, state: State, side: int, way: int, m: float, d: fl
 
 @part("interval")
 def _plain(spec: Spec, state: State, side: int, arm: int, lower: float, upper: float) -> float:
-    """Nats against a mean between `lower` and `upper`, as if rewards were normal."""
+    """Nats against a mean between `lower` and `upper`, for normal rewards."""
     estimate = state.estimate[side, arm]
     if state.costs[arm] == np.inf:
         return 0.0 if lower <= estimate <= upper else MOST

@@ -1,9 +1,9 @@
-"""What the joint region leaves of the threshold: its least and its largest value.
+"""The threshold's interval in the joint region: its least and its largest value.
 
-Any means with median m and MAD d have a threshold of m + F d. The boxes of (m, d) are looked at in
-the order of the threshold at their lower (upper) corner; one whose bound proves that none of
-its means are kept is left out, others are halved. The first that is small and cannot be left
-out gives the end: everything beyond it is proved to be rejected, whenever the search is given up.
+Means with median m and MAD d have the threshold m + F d. Boxes of (m, d) are examined in the order
+of the threshold at their lower (upper) corner. A box whose bound proves that all of its means are
+rejected is dropped; other boxes are halved. The first small box that is not dropped gives the end.
+The search may be stopped at any time: all means beyond the current box are proved to be rejected.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from standout.core.typing import Floats
 ROUNDING = 1e-3
 """The error of a sum of costs: likelihoods of up to 1e8 rewards each, of 300 arms."""
 _NARROW = 1.05
-"""The ends are found again when pulls have grown by this factor."""
+"""Growth of pulls after which the ends are computed again."""
 _FINE = 0.003
-"""The error of an end, as a share of the threshold's interval."""
+"""The accepted error of an end, as a share of the threshold's interval."""
 _MOST_BOXES = 400
 
 
 @part("interval")
 def joint_limit(spec: Spec, state: State) -> float:
-    """The value of the joint bet, at the scale in use, from which on means are rejected."""
+    """The value of the bet in use from which means are rejected."""
     return math.log(1.0 / spec.joint_delta) - log_bet_part(spec, state) + ROUNDING
 
 
 @part()
 def find_root(spec: Spec, state: State, side: int, root: Floats) -> bool:
-    """The box of all (median, MAD) of means in the arms' intervals; whether it is finite."""
+    """Write the box of all (median, MAD) of means in the arms' intervals; whether it is finite."""
     low = state.bounds[side, MEDIAN_LOWER]
     high = state.bounds[side, MEDIAN_UPPER]
     if not (np.isfinite(low) and np.isfinite(high)):
@@ -72,14 +72,14 @@ def find_root(spec: Spec, state: State, side: int, root: Floats) -> bool:
 
 @part("interval")
 def narrow(spec: Spec, state: State) -> None:
-    """Narrow the threshold in each round, where arms are certified against it."""
+    """Narrow the threshold in each round if arms are certified against it."""
     if not spec.flips:
         narrow_sides(spec, state)
 
 
 @part("interval")
 def narrow_sides(spec: Spec, state: State) -> None:
-    """Narrow each side's interval of the threshold to what the joint region leaves of it."""
+    """Narrow each side's threshold interval to the thresholds of the joint region."""
     pulls = state.counters[PULLS]
     for side in range(len(state.signs)):
         bounds = state.bounds[side]
@@ -102,7 +102,7 @@ def narrow_sides(spec: Spec, state: State) -> None:
 
 @part()
 def _key(box: Floats, factor: float, way: int) -> float:
-    """The box's least threshold, or its largest with the other sign."""
+    """The box's least threshold, or minus its largest."""
     if way == IN:
         return float(box[0] + factor * box[2])
     return float(-(box[1] + factor * box[3]))
@@ -110,7 +110,7 @@ def _key(box: Floats, factor: float, way: int) -> float:
 
 @part("interval")
 def _find_end(spec: Spec, state: State, side: int, way: int, root: Floats, fine: float) -> float:
-    """The least key of what is left of the root; a lower bound of it if that takes too long."""
+    """The least key of the means that are not rejected, or a lower bound after many boxes."""
     factor = state.factors[side]
     boxes = state.boxes
     limit = joint_limit(spec, state)
@@ -154,7 +154,7 @@ def _find_end(spec: Spec, state: State, side: int, way: int, root: Floats, fine:
 
 @part("interval")
 def _is_rejected(spec: Spec, state: State, side: int, way: int, box: Floats, limit: float) -> bool:
-    """Whether no means with median and MAD in the box are kept; leaves good multipliers in it."""
+    """Whether all means with median and MAD in the box are rejected; tunes its multipliers."""
     n = spec.n_arms
     price(spec, state, side, way, box[0], box[1], box[2], box[3])
     if bound_of(state, n, way, -1, box[Y], box[Z]) >= limit:
