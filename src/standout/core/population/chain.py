@@ -1,6 +1,6 @@
-"""A chain of the sampler: few arms first, then twice as many, until all of them are in.
+"""A chain of the sampler. It starts with few arms and doubles their number until all are included.
 
-Few arms find the groups in few steps; the others join groups that are about right already.
+With few arms the groups are found in few steps; the other arms join groups that are nearly right.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from standout.core.population.population import (
 from standout.core.typing import FloatRows, Floats
 
 FIRST = 64
-"""Arms that a chain begins with."""
+"""Number of arms at the start of a chain."""
 BURN_IN = 20
-"""Steps with these."""
+"""Steps with these arms."""
 GROWING = 6
-"""Steps between one doubling and the next, and before the first draw."""
+"""Steps after each doubling, and before the first draw."""
 
 
 @kernel()
@@ -42,11 +42,11 @@ def sample(
     scales: Floats,
     rng: np.random.Generator,
 ) -> None:
-    """Begin a chain with some groups of equal size, and draw as often as `tails` has rows.
+    """Run a chain that begins with groups of equal size; the rows of `tails` are its draws.
 
-    Arms are in an order in which the first of them represent all. Row r of `tails` gets each arm's
-    chance to stand out in draw r, row s of `thetas` the thresholds of side s, and `scales` the
-    standard deviation of the means.
+    The arms must be in an order in which the first arms represent all arms. Row r of `tails`
+    receives each arm's chance to stand out in draw r, row s of `thetas` the thresholds of side s.
+    `scales` receives the standard deviation of the means.
     """
     n = len(population.place)
     used = min(n, FIRST)
@@ -67,7 +67,7 @@ def sample(
 
 @part()
 def _deviation(values: Floats) -> float:
-    """Their standard deviation; `np.std` in a kernel would import linear algebra at every start."""
+    """Their standard deviation; `np.std` in a kernel would import linear algebra at each start."""
     total = 0.0
     for value in values:
         total += value
@@ -89,9 +89,9 @@ def _step(population: Population, used: int, rng: np.random.Generator) -> None:
 def _begin(
     population: Population, used: int, groups: int, is_of_atoms: bool, rng: np.random.Generator
 ) -> None:
-    """Groups by rank: bells as wide as their arms are spread, or atoms.
+    """Make the initial groups by rank: bells as wide as the spread of their arms, or atoms.
 
-    Before, `members[arm]` is an arm's rank among all.
+    On entry, `members[arm]` is the arm's rank among all arms.
     """
     n = len(population.place)
     population.now[GROUPS] = groups
@@ -125,6 +125,6 @@ def _begin(
 
 @part()
 def _place(population: Population, arm: int) -> float:
-    """An arm's estimate, or the middle of all where it has none."""
+    """An arm's estimate; without one, the middle of all arms."""
     place = population.place[arm]
     return float(population.middle if np.isnan(place) else place)

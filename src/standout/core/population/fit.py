@@ -1,8 +1,9 @@
-"""How well an arm's rewards fit a group: the logarithm of their likelihood, the mean unknown.
+"""The marginal log likelihood of an arm's rewards in a group.
 
-In a bell of normal means an estimate is normal with the bell's variance and its own. In a beta
-distribution with mean p = sin(centre)^2 and as many pretended rewards as make its angles scatter
-by about `width`, the numbers of ones and zeros are beta-binomial. In an atom there is only noise.
+- In a bell of normal means, an estimate is normal; the bell's variance adds to its own.
+- In a beta distribution, the counts of ones and zeros are beta-binomial. Its mean is
+  p = sin(centre)^2; its pseudo-rewards are such that the angles have a spread of about `width`.
+- In an atom, the estimate has only its own noise.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from standout.core.population.population import (
 )
 
 LEAST = 1e-300
-"""The chance of a one, or a zero, is never less."""
+"""The smallest probability of a one or a zero."""
 FEWEST = 1e-6
-"""Neither are the pretended ones or zeros of a beta distribution."""
+"""The smallest pseudo-count of a beta distribution."""
 _STIRLING = 7.0
 _HALF_LOG_TWO_PI = 0.9189385332046727
 
@@ -46,14 +47,14 @@ def log_gamma(x: float) -> float:
 
 @hot_part()
 def pretended(population: Population, slot: int) -> float:
-    """Rewards, ones and zeros together, that a beta distribution of this width stands for."""
+    """The pseudo-rewards (ones and zeros together) of a beta distribution of this width."""
     width = population.width[slot]
     return float(0.25 / (width * width) - 1.0)
 
 
 @part()
 def prepare(population: Population, slot: int) -> None:
-    """Compute what all arms' fits to a group have in common."""
+    """Compute the terms that the fits of all arms to a group share."""
     if not population.is_binary:
         return
     cached = population.cached
@@ -77,7 +78,7 @@ def prepare(population: Population, slot: int) -> None:
 
 @part()
 def copy_prepared(population: Population, source: int, target: int) -> None:
-    """Prepare a group that is the same as another one."""
+    """Copy the prepared terms of an identical group."""
     if not population.is_binary:
         return
     for row in range(len(population.cached)):
@@ -100,7 +101,7 @@ def _rise(population: Population, row: int, start: float) -> None:
 
 @part()
 def fit(population: Population, arm: int, slot: int) -> float:
-    """The log likelihood of an arm's rewards if its mean comes from a group that is prepared."""
+    """The marginal log likelihood of an arm's rewards in a prepared group."""
     width = population.width[slot]
     if population.is_binary:
         return _binary_fit(population, arm, slot)

@@ -1,9 +1,9 @@
-"""One step of the sampler: deal every arm to a group, then move every group.
+"""One step of the Gibbs sampler: assign each arm to a group, then move each group.
 
-Each arm leaves its group and joins one at random: a group with an arm in proportion to its
-number of arms, an empty one to the concentration, and either to how well the arm fits. Then
-each group's centre and width move by Metropolis steps, or its centre by a draw where that is
-normal. The concentration and the share of atoms are drawn, too.
+Each arm leaves its group and joins a random one. The probability of a group is proportional to the
+arm's likelihood in it, times its number of arms (for an empty group, times the concentration).
+Then Metropolis steps move each group's centre and width; a centre with a normal posterior is drawn
+directly. The concentration and the share of atoms are drawn, too.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from standout.core.population.population import (
 )
 
 CONCENTRATIONS = (0.5, 1.0, 2.0, 4.0)
-"""All as likely beforehand."""
+"""Possible concentrations, with equal prior probabilities."""
 MOVES = 2
-"""Times that each group moves in a step."""
+"""Number of moves of each group per step."""
 HOPELESS = 40.0
-"""Groups that fit an arm worse by this logarithm do not get it."""
+"""An arm never joins a group whose log likelihood is lower than the best by this much."""
 TRIES = 20
 """Attempts to draw a place before the nearest possible one is used."""
 BELLS = 2.0
-"""The prior of the share of atoms is a beta distribution, of 1 atom and this many bells."""
+"""The prior of the share of atoms is Beta(1, BELLS)."""
 SHORTEST, LONGEST = 0.02, 1.5
-"""Steps of the logarithm of a width."""
+"""Limits of the step length for the logarithm of a width."""
 
 
 @part()
 def step(population: Population, used: int, rng: np.random.Generator) -> None:
-    """Deal the first `used` arms to groups, and move the groups."""
+    """Assign the first `used` arms to groups, and move the groups."""
     for arm in range(used):
         _leave(population, used, arm, rng)
         _join(population, arm, rng)
@@ -56,7 +56,7 @@ def step(population: Population, used: int, rng: np.random.Generator) -> None:
 
 @part()
 def draw_group(population: Population, slot: int, rng: np.random.Generator) -> None:
-    """A group from the prior: any place near the others, and an atom or a bell of any width."""
+    """Draw a group from the prior: a place, and an atom or a bell of some width."""
     place = population.middle
     for _ in range(TRIES):
         place = population.middle + population.reach * rng.standard_normal()
@@ -86,7 +86,7 @@ def _copy_group(population: Population, source: int, target: int) -> None:
 
 @part()
 def _leave(population: Population, used: int, arm: int, rng: np.random.Generator) -> None:
-    """Take an arm out of its group; an empty group joins the empty ones."""
+    """Remove an arm from its group; a group without arms becomes an empty one."""
     slot = population.group[arm]
     if slot < 0:
         return
@@ -130,7 +130,7 @@ def _join(population: Population, arm: int, rng: np.random.Generator) -> None:
 
 @part()
 def _pick(population: Population, size: int, rest: float) -> int:
-    """The slot whose part of the scores `rest` falls into."""
+    """The slot at position `rest` of the cumulative scores."""
     for slot in range(size - 1):
         rest -= population.scores[slot]
         if rest < 0.0:
@@ -140,7 +140,7 @@ def _pick(population: Population, size: int, rest: float) -> int:
 
 @part()
 def _open(population: Population, slot: int, rng: np.random.Generator) -> int:
-    """Give an empty group a place among those with arms; if there is none, the best of these."""
+    """Move an empty group into the slots with arms; if they are full, return the best of these."""
     groups = int(population.now[GROUPS])
     if groups == MOST_GROUPS:
         best = 0
@@ -190,7 +190,7 @@ def _move(population: Population, slot: int, rng: np.random.Generator) -> None:
 
 @part()
 def _square_error(population: Population, slot: int) -> float:
-    """The mean squared error of a group's estimates: how finely its width can be known."""
+    """The mean squared error of a group's estimates, which limits how well its width is known."""
     total = 0.0
     count = 0
     for j in range(population.starts[slot], population.starts[slot + 1]):
@@ -203,7 +203,7 @@ def _square_error(population: Population, slot: int) -> float:
 
 @part()
 def _fit_of(population: Population, slot: int, tried: int) -> float:
-    """How well a slot's arms fit the group in slot `tried`."""
+    """The log likelihood of a slot's arms in the group of slot `tried`."""
     return total_fit(population, population.starts[slot], population.starts[slot + 1], tried)
 
 
@@ -217,7 +217,7 @@ def _propose(population: Population, slot: int, centre: float, width: float) -> 
 
 @part()
 def _draw_centre(population: Population, slot: int, rng: np.random.Generator) -> None:
-    """Draw the centre of a bell or an atom, which is normal."""
+    """Draw the centre of a bell or an atom from its normal posterior."""
     square = population.width[slot] ** 2
     weight = 1.0 / population.reach**2
     total = population.middle * weight
@@ -233,7 +233,7 @@ def _draw_centre(population: Population, slot: int, rng: np.random.Generator) ->
 
 @part()
 def _move_centre(population: Population, slot: int, error: float, rng: np.random.Generator) -> None:
-    """Metropolis steps of a beta distribution's place, a long and a short one."""
+    """Make two Metropolis steps, a long and a short one, of a beta distribution's place."""
     size = population.counts[slot]
     deviation = math.sqrt((error + population.width[slot] ** 2) / size)
     present = _fit_of(population, slot, slot) + _prior_of_place(population, slot)
@@ -256,7 +256,7 @@ def _prior_of_place(population: Population, slot: int) -> float:
 
 @part()
 def _length(error: float, width: float, size: int, stretch: float) -> float:
-    """The length of a step of a width's logarithm: about as well as it is known."""
+    """The step length for a width's logarithm: about its posterior standard deviation."""
     length = 1.2 * (1.0 + error / (width * width)) / math.sqrt(size)
     return stretch * min(max(length, SHORTEST), LONGEST / stretch)
 
@@ -265,7 +265,7 @@ def _length(error: float, width: float, size: int, stretch: float) -> float:
 def _move_width(
     population: Population, slot: int, error: float, stretch: float, rng: np.random.Generator
 ) -> None:
-    """A Metropolis-Hastings step of a bell's width."""
+    """Make a Metropolis-Hastings step of a bell's width."""
     size = population.counts[slot]
     width = population.width[slot]
     length = _length(error, width, size, stretch)
@@ -283,7 +283,7 @@ def _move_width(
 
 @part()
 def _switch(population: Population, slot: int, rng: np.random.Generator) -> None:
-    """Make a bell an atom, or an atom a bell of any width."""
+    """Propose to turn a bell into an atom, or an atom into a bell of some width."""
     atoms = population.now[ATOMS]
     odds = math.log(atoms / (1.0 - atoms))
     width = 0.0
@@ -298,7 +298,7 @@ def _switch(population: Population, slot: int, rng: np.random.Generator) -> None
 
 @part()
 def _draw_concentration(population: Population, used: int, rng: np.random.Generator) -> None:
-    """How readily arms open groups, given how many there are."""
+    """Draw the concentration given the number of groups."""
     groups = population.now[GROUPS]
     scores = population.scores
     best = -np.inf
@@ -316,7 +316,7 @@ def _draw_concentration(population: Population, used: int, rng: np.random.Genera
 
 @part()
 def _draw_share_of_atoms(population: Population, rng: np.random.Generator) -> None:
-    """The share of groups that are atoms; beforehand bells are likelier."""
+    """Draw the share of atoms among groups; a priori bells are more likely."""
     groups = int(population.now[GROUPS])
     atoms = 0
     for slot in range(groups):

@@ -1,12 +1,12 @@
 """Draws of all means, the threshold of each draw, and each arm's chance to be beyond it.
 
-An arm stands out just when it exceeds the threshold that there would be if its own mean were
-infinite. (For a factor of at least 1: above that threshold, it is farther from the median than
-the MAD, and moving it farther changes neither. Below, either the same holds and it is not above
-the threshold, or it is no farther from the median than the MAD, so not above it either.) That
-threshold does not depend on the arm, so the tail of the arm's mean, given its group, can be
-averaged instead of counting draws. An arm that is moved up from below changes a rank by one, so
-there are two medians per draw and two MADs for each.
+An arm stands out if and only if it exceeds the threshold that would hold if its own mean were
+infinite. (Let the factor be at least 1. Above that threshold, the arm is farther from the median
+than the MAD, and moving it farther changes neither. Below, either the same holds and the arm is not
+above the threshold, or its distance from the median is at most the MAD, so it is not above the
+threshold either.) This threshold does not depend on the arm's mean. So the tail probability of the
+mean, given its group, is averaged over draws, which is more accurate than counting draws. Moving an
+arm up from below changes a rank by one, so there are two medians per draw and two MADs for each.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from standout.core.population.population import Population
 from standout.core.typing import Floats
 
 CERTAIN = 8.0
-"""Standard deviations from which on the tail of a beta distribution is nothing, or all."""
+"""Standard deviations beyond which the tail of a beta distribution is taken for 0 or 1."""
 MOST_TERMS = 300
 ENOUGH = 1e-6
 TINY = 1e-300
@@ -90,9 +90,9 @@ def draw_noise(population: Population, used: int, rng: np.random.Generator) -> N
 
 @part()
 def judge(population: Population, factor: float, sign: float, tails: Floats) -> float:
-    """Add each arm's chance to be beyond its threshold to `tails`; the threshold itself.
+    """Add each arm's chance to lie beyond its threshold to `tails`; return the draw's threshold.
 
-    All means are drawn; `sign` is -1 for low outliers.
+    All means must have been drawn; `sign` is -1 for low outliers.
     """
     means = population.means
     work = population.work
@@ -154,7 +154,7 @@ def tail(population: Population, arm: int, sign: float, bar: float) -> float:
 
 @part()
 def beta_tail(ones: float, zeros: float, bar: float) -> float:
-    """P(X > bar) of a beta distribution, by Lentz's continued fraction: to about 1e-7."""
+    """P(X > bar) of a beta distribution, by Lentz's continued fraction, accurate to about 1e-7."""
     if bar <= 0.0:
         return 1.0
     if bar >= 1.0:

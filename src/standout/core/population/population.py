@@ -1,4 +1,4 @@
-"""What the sampler knows of the arms, and the arrays that it works with."""
+"""The data and the work space of the sampler."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Rules: which arms to pull next.
 
-A file here is all that a rule takes: it defines `choose(spec, state, rng)` with
-`@rule()` and lists the methods that use it in `METHODS`. One of another package is
-the same, with its `Method` as an entry point of the group `standout.methods`
-(docs/rules.md).
+A rule is one file in this folder: it defines `choose(spec, state, rng)` with `@rule()` and lists
+its methods in `METHODS`. A rule of another package looks the same; its `Method` is an entry point
+of the group `standout.methods` (docs/rules.md).
 """

@@ -5,10 +5,14 @@ Zhang, Zhuang, Zhang and Zhou, *Adaptive Double-Exploration Tradeoff for Outlier
 with probability at least 1 - delta every verdict is right for that threshold, for rewards in a
 bounded interval; half of delta is for the arms' intervals and half for the threshold's.
 
-As in the paper, undecided arms are pulled in sequence and left alone once they are decided, the
-threshold is explored by pulling arms at random, its radius does not depend on the number of arms,
-and the less certain of the two is explored next. Decided here, where the paper's constants were not
-at hand:
+As in the paper,
+
+- undecided arms are pulled in sequence, and decided arms are not pulled again;
+- the threshold is explored by pulling arms at random, and its radius does not depend on the number
+  of arms;
+- the less certain of the two is explored next.
+
+The paper's constants were not available, so these details are our own:
 
 - The threshold's interval is that of `standout.core.threshold.drawn`: Hoeffding's bound for two
   moments, and the exact range of theta over them.
@@ -40,7 +44,7 @@ _UNDECIDED = int(Verdict.UNDECIDED)
 
 @rule()
 def double_exploration(spec: Spec, state: State, rng: np.random.Generator) -> int:
-    """The second of a pair; or the widest undecided arm; or a random one for the threshold."""
+    """The second pull of a pair, else the widest undecided arm, else a random arm."""
     notes = state.guesses[0]
     if notes[DRAWN_WAITS] == 0.0:
         notes[DRAWN_ARM] = 0.0

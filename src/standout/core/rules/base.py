@@ -1,4 +1,4 @@
-"""What a rule is: a kernel that says which arms to pull next."""
+"""The base of rules. A rule is a kernel that chooses the arms to pull next."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ _choices: dict[int, Choose] = {}
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule under the number that kernels are compiled for; made by `rule`.
+    """A rule and the number for which kernels are compiled; made by `rule`.
 
-    It is handed to other processes by the name of its module, so that these must be
-    able to import it.
+    It is pickled as the name of its module, so other processes must be able to import that module.
     """
 
     choose: Choose
@@ -34,20 +33,23 @@ class Rule:
     name: str
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Found again where it is defined."""
+        """Pickle the rule by its module and name."""
         return _find, (self.module, self.name)
 
 
 def rule(*sees: str) -> Callable[[Choose], Rule]:
     """Make `choose(spec, state, rng)` a rule.
 
-    It writes the indexes of the arms to pull into `state.chosen`, each once, and gives
-    their number; `spec` and `state` are described in `standout.core.state`, `rng` is a
-    `numpy.random.Generator`. It is compiled (`standout.core.compile.part`, which also says what
-    `sees` is), so that it may use numbers and arrays only. What it calls must be compiled
-    too, and lie in the same file or package.
+    `choose` writes the indexes of the arms to pull into `state.chosen`, each once, and returns
+    their number. `standout.core.state` describes `spec` and `state`; `rng` is a
+    `numpy.random.Generator`. The function is compiled, so it may use numbers and arrays only. All
+    functions that it calls must be kernels of the same file or package.
 
-    Raises `MethodError` if it is not in a file, or uses kernels from elsewhere.
+    Args:
+        sees: The detailed static fields that it reads (`standout.core.compile.part`).
+
+    Raises:
+        MethodError: If `choose` is not in a file, or uses kernels of another package.
     """
 
     def make(choose: Choose) -> Rule:
@@ -63,7 +65,7 @@ def rule(*sees: str) -> Callable[[Choose], Rule]:
 
 
 def rule_of(number: int) -> Choose:
-    """The kernel of the rule of that number."""
+    """The kernel of the rule with this number."""
     return _choices[number]
 
 
@@ -78,9 +80,10 @@ def _find(module: str, name: str) -> Rule:
 
 
 def _number(choose: Choose) -> int:
-    """A number that stands for the rule, and for its code where that is not ours.
+    """A number that identifies the rule; for rules of other packages it also depends on their code.
 
-    Compiled code is kept by the code of our own kernels alone, and for this number.
+    The cache folder depends on the code of our own kernels only, and compiled code in it on this
+    number.
     """
     text = _full_name(choose)
     if not choose.__module__.startswith(_OURS):

@@ -14,7 +14,7 @@ from standout.core.typing import Floats, Ints
 def _lower_of(
     best: int, least: float, ties: int, arm: int, value: float, rng: np.random.Generator
 ) -> tuple[int, float, int]:
-    """The arm with the smaller value of two; among equals each is as likely (`ties` so far)."""
+    """The arm with the smaller value; ties (`ties` so far) break at random with equal chances."""
     if best < 0 or value < least:
         return arm, value, 1
     if value == least:
@@ -34,11 +34,11 @@ def critical_pairs(
     cut: float,
     rng: np.random.Generator,
 ) -> tuple[int, int, int, int]:
-    """Smallest lower end among the largest values, largest upper end among the rest.
+    """The smallest lower end among the largest values, and the largest upper end among the rest.
 
-    First for the `rank` - 1 largest, then for the `rank` largest; `cut` is the
-    `rank`-th largest of `values` over `omega`. Ties, of the values at the cut
-    and of the ends, break at random; without ties no random number is drawn.
+    They are returned first for the `rank` - 1 largest, then for the `rank` largest values. `cut` is
+    the `rank`-th largest of `values` over `omega`. Ties of values at the cut and of ends break at
+    random; without ties no random number is drawn.
     """
     # Above and below the cut both ranks agree.
     above = 0
@@ -54,7 +54,7 @@ def critical_pairs(
         value = values[i]
         above += value > cut
         tied += value == cut
-        # Selected, not branched on: which side a value is on is a coin toss to the processor.
+        # Select without a branch: the processor cannot predict the side of a value.
         low = lower[i] if value > cut else np.inf
         high = -upper[i] if value < cut else np.inf
         if low <= lowest and low < np.inf:
@@ -117,7 +117,7 @@ def boundary_arms(
     for j in range(count):
         i = omega[j]
         centre[i] = (lower[i] + upper[i]) / 2
-        if not np.isfinite(centre[i]):  # without ends there is no middle: what it seems to be
+        if not np.isfinite(centre[i]):  # An infinite interval has no middle: use the estimate.
             centre[i] = abs(estimate[i] - cut)
     cut = median_of(centre, omega, guesses[GUESS_AD], state)
     guesses[GUESS_AD] = cut
@@ -129,9 +129,9 @@ def boundary_arms(
 def threshold_arms(
     spec: Spec, state: State, side: int, rng: np.random.Generator
 ) -> tuple[int, int]:
-    """Smallest lower end among the arms above theta's estimate, largest upper end below.
+    """The smallest lower end among arms above theta's estimate, the largest upper end below it.
 
-    -1 where there is no such arm. All arms count here, also those outside omega.
+    -1 if there is no such arm. All arms count, also those outside omega.
     """
     estimate = state.estimate[side]
     lower = state.lower[side]

@@ -1,8 +1,8 @@
-"""ROAIElim: arms that median, MAD and threshold no longer need are left alone.
+"""ROAIElim: arms that no longer affect the median, the MAD or a verdict are not pulled again.
 
-As published, each round pulls all others, and an arm leaves the median's, the MAD's
-or the threshold's set for good; the threshold's set is the undecided arms (the method
-keeps decisions). As released, one arm per step from sets without memory.
+As published, each round pulls all arms of three sets: those of the median, of the MAD and of the
+threshold. An arm leaves a set for good. The threshold's set is the undecided arms (the method keeps
+decisions). As released, each step pulls one arm, and the sets have no memory.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def published(spec: Spec, state: State, rng: np.random.Generator) -> int:
 
 @part()
 def _shrink(state: State, side: int, wanted: Flags) -> None:
-    """Take out the arms whose interval lies apart from the median's (the MAD's); mark the rest."""
+    """Remove arms whose interval does not meet the median's (the MAD's); mark the others."""
     bounds = state.bounds[side]
     lower = state.lower[side]
     upper = state.upper[side]

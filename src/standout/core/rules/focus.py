@@ -1,42 +1,42 @@
-"""focus: pull the arm that most reduces the overlap that keeps the run from ending, per pull.
+"""focus: pull the arm whose next pull most reduces the overlap that keeps the run from ending.
 
-A run ends when no arm's interval meets theta's. An undecided arm below theta's estimate needs its
-own upper end to fall or theta's lower end to rise; an arm above needs the mirror image.
+A run ends when no arm's interval meets theta's. For an undecided arm below theta's estimate, its
+own upper end must fall or theta's lower end must rise. For an arm above, the mirror image holds.
 
-Theta's end is attained at some value mu of the median (`standout.core.threshold.exact`). It is
-determined by
+Each end of theta's interval is attained at some value mu of the median
+(`standout.core.threshold.exact`). The lower end is determined by
 
-- the median's interval [left, right]: its left end is the m-th largest lower end.
-  To raise it, the m arms that seem largest must all get their lower ends above
-  it, so of these the ones with `lower <= left` are in the way;
-- the MAD at mu: its smallest value is the m-th largest of the smallest possible
-  distances from mu. To raise it, the m arms that seem farthest from mu must all
-  get there; of these the ones whose smallest distance is not above it are in the way.
+- the median's interval [left, right]. Its left end is the m-th largest lower end. To raise it, the
+  m arms with the largest estimates must all get lower ends above it. Those of them with
+  `lower <= left` are *in the way*;
+- the MAD at mu. Its smallest value is the m-th largest of the smallest possible distances from mu.
+  To raise it, the m arms that seem farthest from mu must all get larger smallest distances. Those
+  of them whose smallest distance is not above the MAD are in the way.
 
-And so in the mirror for right ends and largest values. At least one arm is always
-in the way. An arm's score is
+The upper end is the mirror image. At least one arm is always in the way. An arm's score is
 
     slope * width / (pulls * cost),
 
-about twice the amount by which one more pull of it moves the overlap (the width
-shrinks like 1/sqrt(pulls)); an undecided arm itself has slope 1. Where mu is
-inside the median's interval, an end of that interval has no effect before it
-has passed mu, so its slope is spread over that way too: to make up for an
-overlap g at slope b, it must move by mu - left + g/b. Moving theta's end helps
-all arms that wait for it, its own pull only one; so the slopes of an end count
-sqrt(w) times, w being the sum of the overlaps in units of the largest (the root,
-since not all of them will still bind in the end). The arms with (nearly) the
-largest score are pulled.
+about twice the change of the overlap by one more pull (the width shrinks like 1/sqrt(pulls)).
 
-Why it ends: suppose it does not. Every arm in the way again and again is pulled
-again and again, since the scores of arms that are pulled tend to 0 while that of
-an arm left alone does not (slopes are bounded below); its width tends to 0. Arms
-in the way of both of theta's ends are scored in every round. If all arms in the
-way of the left end are narrow, left is within their width of the median of the
-estimates, for one of them has an estimate at least that median and a lower end
-at most left. Likewise right, and the two bounds of the MAD are then near the MAD
-of the estimates. So theta's interval shrinks to a point, and each undecided
-arm's too: they part unless that arm's mean is theta.
+- The slope of an undecided arm itself is 1.
+- If mu lies inside the median's interval, an end of that interval has no effect before it has
+  passed mu. So its slope is averaged over this distance too: to remove an overlap g at slope b, the
+  end must move by mu - left + g/b.
+- A move of theta's end helps all arms that wait for it; a pull of a waiting arm helps only that
+  arm. So the slopes of an end are multiplied by sqrt(w), where w is the sum of the overlaps in
+  units of the largest. It is the root because not all of these overlaps will bind in the end.
+
+The arms with (nearly) the largest score are pulled.
+
+Why it ends: suppose it does not. Each arm that is in the way infinitely often is pulled infinitely
+often: the scores of pulled arms tend to 0, and the score of an arm that is not pulled does not
+(slopes are bounded below). So its width tends to 0. Arms in the way of both of theta's ends are
+scored in each round. Suppose all arms in the way of the left end are narrow. One of them has an
+estimate of at least the median of the estimates and a lower end of at most left, so left is within
+its width of that median. The same holds for right. Then the two bounds of the MAD are near the MAD
+of the estimates. So theta's interval shrinks to a point, and so does the interval of each undecided
+arm. They separate unless that arm's mean equals theta.
 """
 
 from __future__ import annotations
@@ -71,15 +71,15 @@ from standout.core.typing import Floats
 
 _UNDECIDED = int(Verdict.UNDECIDED)
 SMALLEST = 0.01
-"""Part of the slope that an end of theta keeps while no arm waits for it."""
+"""Share of the slope of an end of theta for which no arm waits."""
 REACH = 0.1
-"""Arms that would be in the way once this part of the overlap is gone are pulled along:
-they will be next, and with many arms it saves many rounds."""
+"""Arms that will be in the way once this share of the overlap is gone are pulled in the same round,
+which saves many rounds with many arms."""
 
 
 @rule()
 def certify(spec: Spec, state: State, rng: np.random.Generator) -> int:
-    """The arms with (nearly) the best score; arms without a finite interval keep up first."""
+    """The arms with (nearly) the best score; arms without a finite interval come first."""
     count = _choose_open(spec, state)
     if count > 0:
         return count
@@ -102,16 +102,16 @@ def certify(spec: Spec, state: State, rng: np.random.Generator) -> int:
 
 @part()
 def _is_open(state: State, arm: int) -> bool:
-    """Whether nothing bounds the arm's mean by its rewards yet."""
+    """Whether the arm's rewards do not bound its mean yet."""
     return state.pulls[arm] == 0 or not np.isfinite(state.upper[0, arm] - state.lower[0, arm])
 
 
 @part()
 def _choose_open(spec: Spec, state: State) -> int:
-    """The open arms that have had no more pulls than the others on average.
+    """The open arms with at most the average number of pulls of the other arms.
 
-    While some arm is open, little can be decided. But one that stays so for ever (its
-    rewards are all equal, and their scale is unknown) must not starve the others.
+    While an arm is open, little can be decided. But an arm may stay open for ever (all its rewards
+    are equal, and their scale is unknown), and it must not starve the others.
     """
     total = 0.0
     others = 0
@@ -130,9 +130,9 @@ def _choose_open(spec: Spec, state: State) -> int:
 
 @part()
 def _choose_any(spec: Spec, state: State) -> int:
-    """Where no arm has a score: all undecided arms that can be pulled, else all of these.
+    """If no arm has a score: all undecided arms that can be pulled, else all arms that can.
 
-    None if there are none: what is undecided then hangs on known means alone.
+    None if no arm can be pulled: the undecided verdicts then depend on known means alone.
     """
     count = 0
     for i in range(spec.n_arms):
@@ -168,7 +168,7 @@ def _score_side(spec: Spec, state: State, side: int, scores: Floats) -> None:
             continue
         if _is_open(state, i):
             continue
-        # An end of theta that is not known yet cannot be waited for.
+        # No arm waits for an unknown end of theta.
         if estimate[i] > centre and ceiling < np.inf:
             above = max(above, ceiling - lower[i])
             all_above += ceiling - lower[i]
@@ -232,7 +232,7 @@ def _score_end(
     to_right = 1.0 + factor if end == UPPER_END else inner
     slope_left = weight * to_left * overlap / (overlap + to_left * (mu - left))
     slope_right = weight * to_right * overlap / (overlap + to_right * (right - mu))
-    # Inside, mu gives way when the MAD is pushed: half of the push comes through.
+    # Inside the interval mu yields when the MAD changes: half of the change remains.
     slope_above = weight * factor
     slope_below = weight * factor
     if left < mu < right:
@@ -264,7 +264,7 @@ def _score_end(
 
 @part()
 def _mad_at(state: State, side: int, end: int, rank: int) -> tuple[float, float]:
-    """The MAD around mu: of the estimates, and its smallest (largest) possible value."""
+    """The MAD of the estimates around mu, and its smallest (largest) possible value."""
     lower = state.lower[side]
     upper = state.upper[side]
     mu = state.binding[side, end]

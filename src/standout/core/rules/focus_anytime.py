@@ -1,13 +1,14 @@
 """focus with the goal `anytime`: the lowest error at any time, not the earliest certificate.
 
-A bell with a tail around the estimates (`standout.core.threshold.doubt`) gives each arm's chance to
-stand out, and the expected number of wrong arms: the sum of min(chance, 1 - chance). Most pulls
-keep the numbers of pulls equal, which median and MAD need. While there are too few pulls for all
-arms, this holds for a subset, chosen so large that each arm's noise is no larger than the spread of
-the means, where a pull says most about the MAD. The other pulls go to the arm that contributes most
-to the sum for its pulls and cost: an arm that is in doubt after some pulls takes about the same
-number again to become clear. Every arm is pulled infinitely often, so the certificate comes, too,
-but later.
+A normal distribution with a heavy tail (`standout.core.threshold.doubt`) gives each arm's chance to
+stand out. The expected number of wrong arms is the sum of min(chance, 1 - chance).
+
+Most pulls keep the numbers of pulls equal, which the median and the MAD need. While there are too
+few pulls for all arms, only a subset is kept equal. The subset is the largest whose arms' noise
+does not exceed the spread of the means, where a pull is most informative about the MAD. The other
+pulls go to the arm with the largest contribution to the sum per pull so far and cost, because an
+arm that is in doubt after s pulls takes about s more to become clear. Each arm is pulled infinitely
+often, so a certificate is reached, only later.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from standout.core.typing import Floats
 EVEN = 0.6
 """Share of the pulls that goes to the arm with the fewest."""
 ROUND, PART = 0.005, 0.05
-"""A round pulls at most this part of the pulls so far, and of the arms: many arms are not
+"""The largest round, as shares of the pulls so far and of the arms. With rounds, many arms are not
 computed again after each pull, and processes can measure in parallel."""
 FEWEST = 30
 """The smallest number of arms whose pulls are kept equal."""
@@ -34,9 +35,9 @@ spaced subset in any order of the arms."""
 
 @rule("interval")
 def anytime(spec: Spec, state: State, rng: np.random.Generator) -> int:
-    """The arms with the fewest pulls and the most doubtful ones; none if none can be pulled.
+    """The arms with the fewest pulls and the most doubtful arms; none if none can be pulled.
 
-    One at first. A round grows with the pulls, and takes an arm at most once.
+    The first rounds pull one arm. Rounds grow with the pulls and contain an arm at most once.
     """
     learnt = False
     size = min(1.0 + ROUND * state.counters[PULLS], max(1.0, PART * spec.n_arms))
@@ -65,7 +66,7 @@ def anytime(spec: Spec, state: State, rng: np.random.Generator) -> int:
 
 @part()
 def _even_share(spec: Spec, state: State) -> float:
-    """The share of the arms that are kept even: no more than can be seen well."""
+    """The share of the arms whose pulls are kept equal."""
     pulls = EVEN * state.counters[PULLS] / spec.n_arms
     return float(max(pulls / max(pulls_to_see(state), 1.0), FEWEST / spec.n_arms))
 
@@ -74,9 +75,9 @@ def _even_share(spec: Spec, state: State) -> float:
 def _fewest(
     spec: Spec, state: State, rng: np.random.Generator, share: float, is_chosen: Floats
 ) -> int:
-    """Of a share of the arms the one with the fewest pulls per cost, ties at random; or -1.
+    """The arm of the subset with the fewest pulls per cost, ties at random.
 
-    -1 if none of them can be pulled, or all are chosen.
+    -1 if no arm of the subset can be pulled, or all are chosen.
     """
     picked = -1
     best = np.inf
@@ -98,10 +99,10 @@ def _fewest(
 
 @part()
 def _most_doubtful(spec: Spec, state: State, is_chosen: Floats) -> int:
-    """The arm whose doubt falls most per pull and cost; -1 if none that can be pulled is in doubt.
+    """The arm whose doubt falls most per pull and cost; -1 if no arm in doubt can be pulled.
 
-    What all arms say counts as `pulls_to_see` pulls, so that with these an arm has to be pulled as
-    often again to become clear. And no pulls of it help where theta is what is unclear.
+    The evidence of all arms counts as `pulls_to_see` further pulls of the arm. Doubt that is due to
+    theta does not count, because pulls of the arm do not reduce it.
     """
     picked = -1
     best = 0.0

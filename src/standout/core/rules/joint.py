@@ -1,24 +1,24 @@
 """joint: pull the arm that raises the cost of the cheapest alternative most per pull.
 
-The cheapest alternative (`standout.core.joint.certificate`) puts every arm somewhere: most
-stay at their estimates, some move. A pull of an arm adds about
+The cheapest alternative (`standout.core.joint.certificate`) gives each arm a place: most arms stay
+at their estimates, some move. A pull of an arm adds about
 
     (estimate - place)^2 / (2 variance)
 
-to the alternative's cost, its information; the arm with the most per cost is pulled, which is
-the best response in the game that gives the information limit (Degenne & Koolen
-2019). It is not the gain of the current bet: log(1 - q + q M) grows slowly until M is large, so
-a rule that follows it repeats its own choices.
+to the alternative's cost, its information. The arm with the most information per cost is pulled.
+This is the best response in the game that defines the information limit (Degenne & Koolen 2019).
+The gain of the current bet is not used: log(1 - q + q M) grows slowly until M is large, so a rule
+that follows it repeats its own choices.
 
-An arm with an unlucky estimate may be in no alternative's way, so that it would never be looked
-at again. So the distance of each arm is taken at its most hopeful: it grows by
-sqrt(c log(T) / pulls) standard deviations, T being all pulls so far; and every arm is pulled at
-least sqrt(T) / 4 times. That is also why it ends: all intervals tend to width 0. Where few pulls
-decide, that many would be most of them, so that T / 4n are enough there.
+Exploration: an arm with an unlucky estimate may stay in place in each alternative, and would never
+be pulled again. So sqrt(c log(T) / pulls) standard deviations are added to each arm's distance (an
+optimistic bonus), where T is the number of pulls so far. In addition each arm is pulled at least
+sqrt(T) / 4 times, or T / 4n times while T is small. So all intervals tend to width 0, and the run
+ends.
 
-The alternative is the cheapest of many, and what it leaves alone may be what the next ones move:
-where means crowd around the median it takes a quarter more pulls than focus. So every fifth round
-is one of focus, which looks at all that holds the threshold's ends in place.
+The cheapest alternative is only one of many, and the next ones may move arms that it leaves in
+place. If many means lie near the median, the rule alone takes a quarter more pulls than focus. So
+every fifth round is a round of focus, which considers all arms that determine the threshold's ends.
 """
 
 from __future__ import annotations
@@ -61,16 +61,16 @@ _focus = FOCUS[0].rule.choose
 _TURN = 5
 """One in this many rounds is a round of focus."""
 _BONUS = 0.03
-"""c: how hopeful a distance is."""
+"""c: the strength of the optimistic bonus."""
 _FLOOR = 0.25
-"""Every arm has at least this times the root of all pulls,"""
+"""Each arm gets at least this times the square root of all pulls."""
 _PART = 0.25
-"""or this share of an equal allocation: smaller while pulls are few."""
+"""The floor is at most this share of an equal allocation, which is less while pulls are few."""
 
 
 @rule("interval")
 def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
-    """Arms that fall behind, else those that count most against the cheapest alternative."""
+    """Arms below the floor, else the arms with the most information against the alternative."""
     if state.counters[ROUNDS] % _TURN == _TURN - 1:
         return _focus(spec, state, rng)
     pulls = state.counters[PULLS]
@@ -89,7 +89,7 @@ def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
     if np.isfinite(state.alternatives[row, COST]):
         _find_gains(spec, state, row // 2, row % 2)
     else:
-        # There is none to speak of as long as intervals are infinite.
+        # There is no useful alternative while intervals are infinite.
         for a in range(spec.n_arms):
             state.scratch[a] = 0.0
     return _take_best(spec, state)
@@ -97,7 +97,7 @@ def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
 
 @part("interval")
 def _find_gains(spec: Spec, state: State, side: int, way: int) -> None:
-    """What a pull of each arm adds to the cost of the side's alternative, into `scratch`."""
+    """Write the gain of a pull of each arm, for the side's alternative, into `scratch`."""
     found = state.alternatives[2 * side + way]
     m = found[AT_MEDIAN]
     d = found[AT_MAD]
@@ -150,7 +150,7 @@ def _place(
     z: float,
     tolerance: float,
 ) -> float:
-    """Where the alternative puts an arm: the nearest point of its cheapest place."""
+    """The place of an arm in the alternative: the nearest point of its cheapest place."""
     rows = state.joint
     first = OWN if is_flipped else 0
     low_keen = rows[first + LOW_KEEN, arm] - z
@@ -186,7 +186,7 @@ def _place(
 
 @part()
 def _take_best(spec: Spec, state: State) -> int:
-    """The arms with (nearly) the largest gain; without any, the least pulled."""
+    """The arms with (nearly) the largest gain; the least pulled arms if no arm has a gain."""
     best = 0.0
     fewest = np.inf
     for a in range(spec.n_arms):

@@ -34,7 +34,7 @@ def published(spec: Spec, state: State, rng: np.random.Generator) -> int:
 
 @part()
 def _add(state: State, count: int, arm: int) -> int:
-    """Append `arm`, if it is one, to the chosen ones unless it is there; the new count."""
+    """Append `arm` to the chosen arms unless it is -1 or already there; the new count."""
     if arm < 0:
         return count
     for j in range(count):

@@ -1,4 +1,4 @@
-"""Rules that give every arm about the same: random, and the round robins of Zhuang et al. 2017."""
+"""Rules that pull all arms about equally: random, and the round robins of Zhuang et al. 2017."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNDECIDED = int(Verdict.UNDECIDED)
 
 @rule()
 def random(spec: Spec, state: State, rng: np.random.Generator) -> int:
-    """One arm, uniformly."""
+    """One arm, drawn uniformly."""
     state.chosen[0] = int(rng.random() * spec.n_arms)
     return 1
 

@@ -1,7 +1,6 @@
 """The best guess of theta and of the means, for answers before the certificate.
 
-No guarantee rests on these: they say on which side of theta an arm seems to
-lie, not that it does.
+They are estimates and no part of the guarantee.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ from standout.core.state import (
 )
 
 SHRINKAGE = 1.0
-"""Pretended rewards at the median that each arm's estimate is mixed with."""
+"""Pseudo-rewards at the median that are added to each arm's rewards."""
 CORRECTION = 0.5
-"""Share of the noise that is removed from the MAD. All of it would be right on average,
-but theta would then often be far too low, which costs more than too high."""
+"""Share of the noise that is removed from the MAD. Removing all of it would be unbiased, but theta
+would often be far too low, which causes more errors than a theta that is too high."""
 SMALLEST_MAD = 0.5
 """The corrected MAD is at least this part of the plain one."""
 _NORMAL_MAD = 0.4549
@@ -38,12 +37,11 @@ _GOLDEN = 0.6180339887498949
 
 @part("interval")
 def plug_in(spec: Spec, state: State, side: int) -> None:
-    """Set theta's estimate: median + factor * MAD of the estimates, the MAD less its noise.
+    """Set theta's estimate: median + factor * MAD of the estimates, corrected for noise.
 
-    Estimates that scatter by sampling noise have a larger MAD than the means.
-    Rewards of 0 and 1 make estimates that sit on a lattice, where the MAD jumps;
-    moving each within its own step evens that out. Arms without a reward do not
-    count.
+    Sampling noise makes the MAD of the estimates larger than that of the means. Rewards of 0 and 1
+    give estimates on a lattice, where the MAD jumps; each estimate is moved within its own step,
+    which smooths the jumps. Arms without a reward do not count.
     """
     omega = state.omega
     values = state.scratch

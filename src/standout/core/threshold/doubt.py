@@ -1,11 +1,11 @@
-"""Which arms are in doubt, at a glance: each arm's chance by a bell with a tail, for a rule.
+"""A fast approximation of each arm's chance to stand out, for rules.
 
-A rule that pulls doubtful arms needs their chances after every pull, inside the loop. It does not
-need a model of the means: `standout.core.population` has that, for answers. Here the means are
-a bell around the median, with a few arms from a wider one; its scale is the mean of those that are
-tried, each by how likely it makes the estimates. Theta is the median + factor * MAD of that bell,
-and leans up by a standard error or two: most arms lie below, so one that is too low names many.
-No guarantee rests on this.
+A rule that pulls doubtful arms needs their chances after each pull, inside the loop. The full model
+of the means, for answers, is in `standout.core.population`. Here the means come from a normal
+distribution around the median; a small share comes from a wider one. Its scale is the posterior
+mean over a grid of scales. Theta is the median + factor * MAD of that distribution, shifted up by
+one or two standard errors: most arms lie below theta, so a theta that is too low would name many
+arms by mistake. No guarantee depends on this.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from standout.core.state import (
 # Columns of State.learnt, which has two rows for each side: the rule's and the best guess's.
 CENTRE, SCALE, THETA, DOUBT, VARIANCE, DUE = range(LEARNT)
 TAIL, WIDER = 0.05, 5.0
-"""This share of the arms comes from a bell that is wider by this factor."""
+"""The share of the arms that come from the wider distribution, and the ratio of the scales."""
 SCALES, WIDEST, NARROWER = 11, 1.2, 0.8
-"""Scales tried, the widest in spreads of the estimates, and from one to the next."""
+"""The number of scales, the widest (in spreads of the estimates), and the ratio of neighbours."""
 STRENGTH = 12.0
-"""The prior of the scale's logarithm is normal around that spread, as strong as this many arms."""
+"""Strength, in arms, of the normal prior of the scale's logarithm around that spread."""
 CAUTION, GUESS_CAUTION = 1.0, 2.0
 """Theta is shifted up by this many standard errors, for the rule and for the best guess."""
 SHARED = 5.0
@@ -73,7 +73,7 @@ def learn(spec: Spec, state: State, side: int, row: int, caution: float) -> None
 
 @part("interval")
 def _scale(spec: Spec, state: State, side: int, row: int, spread: float) -> float:
-    """The mean of the scales, each by how likely it makes the estimates."""
+    """The posterior mean of the scale."""
     best = -np.inf
     total = 0.0
     mean = 0.0
@@ -94,7 +94,7 @@ def _scale(spec: Spec, state: State, side: int, row: int, spread: float) -> floa
 
 @part("interval")
 def _log_likelihood(spec: Spec, state: State, side: int, row: int, scale: float) -> float:
-    """Of all estimates, if the bell has this scale."""
+    """The log likelihood of all estimates for this scale."""
     mine = state.learnt[row]
     narrow = scale * scale
     wide = WIDER * WIDER * narrow
@@ -111,13 +111,13 @@ def _log_likelihood(spec: Spec, state: State, side: int, row: int, scale: float)
 
 @part()
 def _log_density(off: float, square: float) -> float:
-    """Of a normal variable around 0, but for a constant."""
+    """The log density of a normal variable around 0, up to a constant."""
     return -0.5 * (math.log(square) + off * off / square)
 
 
 @part("interval")
 def _square_error(spec: Spec, state: State, row: int, arm: int) -> float:
-    """The variance of an arm's estimate, its own drawn towards that of all arms."""
+    """The variance of an arm's estimate, shrunk towards the common variance of all arms."""
     pulls = state.pulls[arm]
     shared = pulls * reward_variance(spec, state, arm) + SHARED * state.learnt[row, VARIANCE]
     return float(shared / (pulls + SHARED) / pulls)
@@ -125,7 +125,7 @@ def _square_error(spec: Spec, state: State, row: int, arm: int) -> float:
 
 @part()
 def _theta_variance(spec: Spec, state: State, side: int, row: int) -> float:
-    """The approximate errors of a bell's centre and scale, by Fisher's information."""
+    """The approximate errors of the centre and the scale, by the Fisher information."""
     mine = state.learnt[row]
     square = mine[SCALE] ** 2
     of_centre = 0.0
@@ -144,7 +144,7 @@ def _theta_variance(spec: Spec, state: State, side: int, row: int) -> float:
 
 @part("interval")
 def chance_beyond(spec: Spec, state: State, side: int, row: int, arm: int) -> float:
-    """The chance that an arm's mean lies beyond theta; 0 before there is one."""
+    """The chance that an arm's mean lies beyond theta; 0 while theta is unknown."""
     mine = state.learnt[row]
     if math.isnan(mine[THETA]):
         return 0.0
@@ -163,7 +163,7 @@ def chance_beyond(spec: Spec, state: State, side: int, row: int, arm: int) -> fl
 
 @part()
 def _share_of_wide(off: float, variance: float, narrow: float, wide: float) -> float:
-    """The chance that an arm whose estimate is so far off comes from the wider bell."""
+    """The chance that an arm at distance `off` comes from the wider distribution."""
     if variance == np.inf or narrow + variance == 0.0:
         return TAIL
     close = narrow + variance
@@ -175,7 +175,7 @@ def _share_of_wide(off: float, variance: float, narrow: float, wide: float) -> f
 
 @part()
 def _tail(off: float, variance: float, square: float, bar: float, doubt: float) -> float:
-    """P(mean > bar) of an arm whose mean comes from a bell of this square around 0."""
+    """P(mean > bar) of an arm whose mean comes from a normal distribution around 0."""
     middle = 0.0
     own = square
     if variance < np.inf:
@@ -192,8 +192,8 @@ def _tail(off: float, variance: float, square: float, bar: float, doubt: float) 
 def rule_chances(spec: Spec, state: State) -> None:
     """Update the chances for the rule: `state.chance[RULED]`.
 
-    Works everything out again once the pulls have grown; else looks only at the arms
-    that have changed since.
+    All chances are computed again once the pulls have grown by `GROWTH`; before that, only those of
+    arms with new rewards.
     """
     pulls = state.counters[PULLS]
     is_due = pulls >= state.learnt[0, DUE]
@@ -234,7 +234,7 @@ def pulls_to_see(state: State) -> float:
 
 @part()
 def own_part(state: State, pulls: float) -> float:
-    """The share of an arm's doubt that is its own after its pulls, and not theta's."""
+    """The share of an arm's doubt that is due to its own noise, not to theta's."""
     own = state.learnt[0, VARIANCE]
     both = own + pulls * state.learnt[0, DOUBT]
     return float(own / both) if both > 0.0 else 1.0

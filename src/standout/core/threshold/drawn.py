@@ -6,14 +6,14 @@ given I; so theta = mu + k sqrt(nu - mu^2). After m such pairs the first average
 
     r = sqrt(log(2 pi^2 m^2 / (3 delta)) / (2 m))
 
-of mu and the second within r / 2 of nu, for all m at once, but with probability delta (Hoeffding:
-four tails, each with the share 6 delta / (4 pi^2 m^2)). r does not depend on the number of arms.
-Theta's interval is its exact range over the mu and nu that are left, intersected with all before:
-for a given nu, theta is concave in mu, largest at mu = sqrt(nu / (1 + k^2)) and least at an end of
-mu's interval or where nu = mu^2.
+of mu and the second within r / 2 of nu, for all m at once, except with probability delta
+(Hoeffding: four tails, each with the share 6 delta / (4 pi^2 m^2)). r does not depend on the number
+of arms. Theta's interval is its exact range over the remaining mu and nu, intersected with all
+earlier intervals. For a given nu, theta is concave in mu, largest at mu = sqrt(nu / (1 + k^2)) and
+smallest at an end of mu's interval or where nu = mu^2.
 
-Only the first two rewards of an arm that the rule drew count here, and one pair per draw: others
-would not be independent. Rewards that no rule asked for say nothing of the threshold.
+Only the first two rewards after each random draw count here, one pair per draw: other rewards are
+not independent. Rewards that no rule asked for are not used for the threshold.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from standout.core.state import (
 
 @part()
 def note_drawn(spec: Spec, state: State, arm: int, reward: float) -> None:
-    """Count a reward for the threshold if the rule has drawn its arm for that."""
+    """Count a reward for the threshold if the rule drew its arm for the threshold."""
     notes = state.guesses[0]
     if notes[DRAWN_ARM] != arm + 1.0:
         return
-    # From the middle, so that mirrored rewards give mirrored shares to the last digit.
+    # Relative to the middle, so that mirrored rewards give exactly mirrored shares.
     middle = 0.5 * spec.low + 0.5 * spec.high
     share = min(max((reward - middle) / (spec.high - spec.low), -0.5), 0.5)
     if notes[DRAWN_WAITS] == 0.0:
@@ -57,7 +57,7 @@ def note_drawn(spec: Spec, state: State, arm: int, reward: float) -> None:
 
 @part()
 def pairs_radius(pairs: float, delta: float) -> float:
-    """r, the largest error of the average; the average of the products has half of it."""
+    """r, the largest error of the average; that of the average product is half of it."""
     return math.sqrt(math.log(2.0 * math.pi**2 * pairs**2 / (3.0 * delta)) / (2.0 * pairs))
 
 

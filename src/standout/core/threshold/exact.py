@@ -1,31 +1,30 @@
 """The range of theta = median + F * MAD over all means inside the arms' intervals.
 
-Algorithm 1 bounds the median and the MAD apart, although both depend on the
-same means and cannot reach their ends together. Here the median's value mu is
-varied over its interval and the MAD is bounded for that mu.
+Algorithm 1 bounds the median and the MAD separately, although both depend on the same means and
+cannot reach their ends together. Here the median's value mu varies over its interval, and the MAD
+is bounded for each mu.
 
 Lower end. For means with median mu the distance of arm i to mu is at least
 max(0, L_i - mu, mu - U_i). The m-th largest of these is
 
     D(mu) = max(0, max_j min(L_(j) - mu, mu - U^(m-j)))
 
-with L_(j) the j-th largest lower end and U^(i) the i-th smallest upper end: at
-least d away are j arms above and m - j below. The j-th term is a tent over mu,
-tents move left as j grows, and so D has its local minima where the right side
-of tent j meets the left side of tent j - 1. Moving every mean to the point of
-its interval next to mu attains D(mu) with median mu: the lower end is exact.
+with L_(j) the j-th largest lower end and U^(i) the i-th smallest upper end: j arms above mu and
+m - j arms below it have a distance of at least D(mu). The j-th term is a tent over mu, and the
+tents move left as j grows. So D has its local minima where the right side of tent j meets the left
+side of tent j - 1. If each mean moves to the point of its interval that is nearest to mu, D(mu) is
+attained with median mu. So the lower end is exact.
 
-Upper end. The distances are at most max(U_i - mu, mu - L_i), the m-th largest at
-most max_j min(U_(j) - mu, mu - L^(m-j)), at most m - 1 of them above mu and n - m
-below. Local maxima are the tents' tips. This is attained, and so exact, once no
-interval reaches from mu to both sides of the MAD; before that it is only valid.
-Where Algorithm 1's upper end is smaller, it is taken instead.
+Upper end. The distances are at most max(U_i - mu, mu - L_i). At most m - 1 arms lie above mu and
+n - m below it. So the m-th largest distance is at most max_j min(U_(j) - mu, mu - L^(m-j)). Its
+local maxima are the tips of the tents. The bound is attained, and so exact, once no interval
+reaches from mu beyond the MAD on both sides; before that it is only valid. If Algorithm 1's upper
+end is smaller, it is used instead.
 
-Besides the ends, the kernel notes the median's value mu at which each is reached;
-the rule `focus` works from there.
+The kernel also stores the values mu at which the ends are attained, for the rule `focus`.
 
-Where a sample of the arms stands for all, `rank` m becomes two ranks, `low` for
-what is bounded below and `up` for what is bounded above (`standout.core.threshold.sample`).
+If a sample of the arms represents all arms, two ranks replace m: `low` for lower bounds and `up`
+for upper bounds (`standout.core.threshold.sample`).
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ from standout.core.typing import Floats
 
 LOWER_END, UPPER_END = 0, 1
 _ROUNDING = 1e-9
-"""Part of the largest number in a sum that may be lost to rounding."""
+"""Relative rounding error of a sum."""
 
 
 @part()
@@ -87,9 +86,9 @@ def exact_range(spec: Spec, state: State, side: int) -> None:
 
 @part()
 def _in_order(lowest: float, highest: float, bounds: Floats) -> tuple[float, float]:
-    """The ends of theta's interval, which rounding may have put past each other by a little.
+    """The ends of theta's interval, in order: rounding may make them cross slightly.
 
-    Anything more is impossible: some interval is empty, or the order is lost.
+    A larger crossing is impossible unless some interval is empty.
     """
     if lowest <= highest:
         return lowest, highest
@@ -115,9 +114,9 @@ def _largest_mad(state: State, side: int, rank: int) -> float:
 
 @part()
 def range_of_means(values: Floats, low: int, up: int, factor: float) -> tuple[float, float]:
-    """The range of theta where the sample's means are known: `values`, ascending.
+    """The range of theta if the sample's means are `values` (ascending).
 
-    Both ranks are those of arms in the sample.
+    Both ranks are ranks in the sample.
     """
     left, right = values[len(values) - low], values[len(values) - up]
     lowest, _ = _lower_end(values, values, low, factor, left, right)
@@ -171,9 +170,9 @@ def _lowest_at(lower: Floats, upper: Floats, rank: int, factor: float, mu: float
 
 @part()
 def _beyond(mu: float, end: float, factor: float) -> float:
-    """mu + factor * (end - mu), the way that keeps more digits.
+    """mu + factor * (end - mu), computed in the more accurate order.
 
-    Far from each other, mu may be so large that nothing is left of `end` in the difference.
+    If mu is very large, `end` would be lost in the difference.
     """
     if abs(end - mu) <= 0.5 * abs(mu):
         return mu + factor * (end - mu)
@@ -186,8 +185,7 @@ def _upper_end(
 ) -> tuple[float, float]:
     """max over mu of mu + factor * (largest possible MAD given mu), and mu.
 
-    Infinite as soon as the deviations may be: j arms without an upper end and
-    up - j without a lower one.
+    Infinite if j arms have no upper end and up - j have no lower end, for some j.
     """
     count = len(lower)
     best = -np.inf

@@ -1,23 +1,27 @@
 """No threshold but gaps: the arms that part from the rest first, as GOLD looks for them.
 
-Each arm has a stretched interval, its estimate +- b times its radius, intersected with all it ever
-had. Arms whose stretched intervals meet are neighbours; chains of neighbours are groups. An arm in
-a group of at most h arms has parted, for good, with h the whole number below (1 - rho) n, but at
-least 1. Once h arms have parted, these are the outliers, and all others are normal.
+Each arm has a stretched interval: its estimate +- b times its radius, intersected with all earlier
+ones. Arms whose stretched intervals meet are neighbours; chains of neighbours are groups. An arm in
+a group of at most h arms has parted, for good. h is the integer part of (1 - rho) n, but at least
+1. Once h arms have parted, these are the outliers, and all others are normal.
 
 `b` is that of the authors' program, with a = e^(1/16): (b + 1) / (b - 1) = (1 + epsilon) / a.
 
-The definition that this fits: O are outliers if they are at most h arms, every other arm stands in
-a group of more than h arms whose neighbours are at most g apart, and O stands in groups, each more
-than (1 + epsilon) g from every arm that is not in it. Outliers may be high, low or in between.
+The matching definition: a set O of at most h arms are outliers if
 
-Why they part no later than any other arm. On the event that every mean lies within the radius of
-its estimate at all times, let r be the radius, the same for all that had not parted, in the first
-round in which an arm outside O parts. It is in fewer than its group's arms, so two neighbours of
-this group are kept apart, and 2 (b - 1) r <= g. If an arm of O had not parted by this round, it
-would be together with more than h arms, so that some arm of its own group of O would meet one that
-is not in it. Neither would have parted, and they are G apart:
-G <= 2 (b + 1) r <= (1 + epsilon) g / a < G.
+- each other arm is in a group of more than h arms whose neighbours are at most g apart, and
+- O consists of groups, each more than (1 + epsilon) g from each arm outside the group.
+
+Outliers may be high, low or in between.
+
+Why outliers part no later than any other arm. Assume that each mean lies within the radius of its
+estimate at all times. Consider the first round in which an arm outside O parts, and let r be the
+radius in this round, which is the same for all arms that had not parted. The arm's group by
+stretched intervals is smaller than its true group. So two neighbours of the true group are
+separated, and 2 (b - 1) r <= g. Suppose that an arm of O had not parted by this round. Then it
+would be in a group of more than h arms, and some arm of its group of O would meet an arm outside
+the group. Neither would have parted. For their distance G this gives G <= 2 (b + 1) r <= (1 +
+epsilon) g / a < G, a contradiction.
 """
 
 from __future__ import annotations
@@ -39,10 +43,10 @@ _OUTLIER = int(Verdict.OUTLIER)
 
 @part()
 def part_arms(spec: Spec, state: State, side: int) -> None:
-    """Note which arms have parted, in `state.active`; with enough of them, the verdicts.
+    """Record in `state.active` which arms have parted; with enough of them, set the verdicts.
 
-    Gaps have no side: the first one does it for both. Threshold and MAD have no meaning here, so
-    the stretched intervals are kept where other methods have the deviations.
+    Gaps have no side, so the call for the first side serves both. There is no threshold and no MAD,
+    so the stretched intervals are stored in the place of the deviations.
     """
     if side > 0:
         return
@@ -64,7 +68,7 @@ def part_arms(spec: Spec, state: State, side: int) -> None:
 
 @part()
 def _stretch(spec: Spec, state: State) -> None:
-    """Bring each arm's stretched interval up to date."""
+    """Update each arm's stretched interval."""
     for arm in range(spec.n_arms):
         radius = STRETCH * 0.5 * (state.upper[0, arm] - state.lower[0, arm])
         lower = state.estimate[0, arm] - radius
@@ -79,9 +83,9 @@ def _stretch(spec: Spec, state: State) -> None:
 
 @part()
 def _measure_groups(n_arms: int, state: State) -> None:
-    """The lower ends in order, into `scratch`, and for each the size of its group, into `centre`.
+    """Write the sorted lower ends into `scratch`, and the size of each one's group into `centre`.
 
-    A group ends where as many upper ends lie below all lower ends that are left.
+    A group ends where all its upper ends lie below the next lower end.
     """
     lower = state.scratch
     upper = state.centre

@@ -1,10 +1,10 @@
 """When the sample of `standout.core.threshold.sample` grows.
 
-It grows when its own error is half or more of what keeps the threshold uncertain: theta's
-range over the sample, as if its estimates were the means. As the arms of the sample are
-pulled on, the threshold's interval shrinks to just that range, so that a sample that is too
-small to end a run always grows, in the end to all arms. Then nothing is left to chance but
-the rewards, and the argument why a run ends holds as ever.
+The sampling error is theta's range over the sample if the estimates were the means. The sample
+grows when this error is at least half of the threshold's uncertainty. With more pulls of the
+sample's arms the threshold's interval shrinks to this range. So a sample that is too small to end a
+run always grows, in the end to all arms. Then only the rewards are random, and the usual argument
+shows that the run ends.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _is_measured(state: State) -> bool:
 
 @part()
 def _error(spec: Spec, state: State, side: int) -> float:
-    """How far the sample alone leaves theta open, as if the estimates were the means."""
+    """The sampling error of theta: its range if the estimates were the means."""
     count = state.sampled[SIZE]
     low, up = ranks(spec, state)
     values = state.scratch[:count]
@@ -79,7 +79,7 @@ def _error(spec: Spec, state: State, side: int) -> float:
 
 @part()
 def _grow(spec: Spec, state: State) -> None:
-    """Take the arms of the next stage into the sample."""
+    """Add the arms of the next stage to the sample."""
     state.sampled[STAGE] += 1
     count = 0
     for i in range(spec.n_arms):
@@ -103,4 +103,4 @@ def _never_grow(spec: Spec, state: State) -> bool:
 
 
 grow_sample = dispatch(lambda spec: _grow_if_wanted if spec.samples else _never_grow)
-"""Take more arms into the sample of (spec, state) if they are wanted; whether any were."""
+"""Add arms to the sample of (spec, state) if needed; return whether any were added."""

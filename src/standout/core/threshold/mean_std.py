@@ -24,7 +24,7 @@ def threshold_constant(n_arms: int, k: float, delta: float) -> float:
 
 @part()
 def quota_step(n_arms: int, k: float, delta: float) -> float:
-    """rho = ((n - 1)^2 / l)^(1/3), how many pulls WRR grants an undecided arm per visit."""
+    """rho = ((n - 1)^2 / l)^(1/3), the pulls of an undecided arm per visit of WRR."""
     return float(((n_arms - 1.0) ** 2 / threshold_constant(n_arms, k, delta)) ** (1.0 / 3.0))
 
 
@@ -35,7 +35,7 @@ def mean_std_interval(spec: Spec, state: State, side: int) -> None:
     bounds = state.bounds[side]
     n = spec.n_arms
     total = 0.0
-    pulls = 0.0  # also those from before the run, which the counter of pulls leaves out
+    pulls = 0.0  # Includes pulls from before the run, which the counter excludes.
     inverse_pulls = 0.0
     for i in range(n):
         if state.pulls[i] == 0:

@@ -1,19 +1,16 @@
 """The threshold of very many arms from a random sample of them.
 
-Median and MAD of a million means are known almost as well from some thousand of
-them, drawn at random and measured well, as from all. How well is a matter of
-counting. Let m be the median's rank among n arms. At most m - 1 of all means
-lie above the median; how many of s drawn without replacement do has a
-hypergeometric distribution, whose quantile bounds it up to a small probability p.
-At least m lie at or above the median, and the other quantile bounds their number
-in the sample from below. The same two counts hold for the distances from the
-median and the MAD. So both lie between two order statistics of the
-sample, `low` and `up`, and the range over the sample's intervals that uses
-these ranks contains the threshold of all arms.
+A sample of some thousand arms, measured well, determines the median and the MAD of a million means
+almost as well as all arms. The error follows from counts. Let m be the median's rank among n arms.
+At most m - 1 of all means lie above the median. The number of such means among s arms drawn without
+replacement is hypergeometric, and a quantile bounds it except with a small probability p. At least
+m means lie at or above the median, and the other quantile bounds their number in the sample from
+below. The same two counts hold for the distances from the median and the MAD. So both lie between
+two order statistics of the sample, of ranks `low` and `up`. The range over the sample's intervals
+with these ranks contains the threshold of all arms.
 
-Half of delta pays for these counts, at every size that the sample may have.
-It starts with FIRST arms and grows fourfold, in the end to all arms
-(`standout.core.threshold.growth`).
+Half of delta is spent on these counts, for all possible sizes of the sample. It starts with FIRST
+arms and grows fourfold, in the end to all arms (`standout.core.threshold.growth`).
 """
 
 from __future__ import annotations
@@ -27,10 +24,10 @@ from standout.core.state import SIZE, Spec, State
 from standout.core.typing import Codes
 
 FIRST = 5_000
-"""Arms of the first sample."""
+"""Number of arms in the first sample."""
 GROWTH = 4
 FROM = 20_000
-"""Arms from which a sample pays."""
+"""Number of arms from which a sample is used."""
 _ROUNDING = 1e-4
 _SMALL = 1e-12
 
@@ -50,7 +47,7 @@ def sample_sizes(n_arms: int) -> list[int]:
 
 
 def draw_stages(n_arms: int, rng: np.random.Generator) -> Codes:
-    """For each arm, how often the sample has grown when it joins."""
+    """The stage at which each arm joins the sample."""
     stage = np.zeros(n_arms, dtype=np.int8)
     order = rng.permutation(n_arms)
     for number, size in enumerate(sample_sizes(n_arms)[:-1], start=1):
@@ -59,13 +56,13 @@ def draw_stages(n_arms: int, rng: np.random.Generator) -> Codes:
 
 
 def sample_slack(n_arms: int, sides: int, delta: float) -> float:
-    """log(1/p) where all counts at all sizes hold with probability 1 - delta."""
+    """log(1/p) such that all counts at all sizes hold with probability 1 - delta."""
     return math.log(4 * sides * (len(sample_sizes(n_arms)) - 1) / delta)
 
 
 @part()
 def _middle_rank(spec: Spec, state: State) -> tuple[int, int]:
-    """The median's rank, where all arms stand for themselves."""
+    """The median's rank, for both bounds, without a sample."""
     rank = (state.sampled[SIZE] + 1) // 2
     return rank, rank
 
@@ -85,26 +82,26 @@ def _ranks_of_sample(spec: Spec, state: State) -> tuple[int, int]:
 ranks = dispatch(lambda spec: _ranks_of_sample if spec.samples else _middle_rank)
 """Ranks of the order statistics below and above the median of (spec, state), from the largest.
 
-A sample too small to bound the median from below gives a rank beyond its last arm, from
-above the rank 0: no order statistic has it.
+A sample that is too small to bound the median from below gets a rank beyond its last arm; one that
+is too small to bound it from above gets rank 0. No order statistic has these ranks.
 """
 
 
 @part()
 def unlikely_count(n: int, marked: int, count: int, cost: float) -> int:
-    """The smallest x that `count` of `n` arms hold of the `marked` ones with P <= exp(-cost).
+    """The smallest x with P(`count` of `n` arms contain x or more `marked` ones) <= exp(-cost).
 
-    P is that of x or more. The search starts where Serfling's inequality (1974) is sure of
-    it and adds up the distribution from there.
+    The search starts at an x for which Serfling's inequality (1974) holds and adds up the
+    distribution from there.
     """
     share = count * (marked / n)
     error = math.sqrt(0.5 * cost * count * (1.0 - (count - 1.0) / n))
     x = int(min(count, marked, math.floor(share + error))) + 1
-    # Log-gamma functions have errors: a little less than P.
+    # A slightly smaller limit allows for errors of log-gamma functions.
     limit = math.exp(-cost) * (1.0 - _ROUNDING)
     tail = 0.0
     while True:
-        # At first the whole tail, then one count more each time.
+        # The whole tail first, then one more count in each step.
         tail += _at_least(n, marked, count, x) if tail == 0.0 else _chance(n, marked, count, x)
         if tail > limit:
             return x + 1
