@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Fetched when first used, so that `import standout` and the command line's help stay quick:
-# compiling machinery is loaded only by what needs it.
+# Imported at first use, so that `import standout` and `standout --help` stay fast: only some
+# functions need the compiler.
 _HOMES = {
     "analysis.analyse": "analyse",
     "analysis.noise_advice": "NoiseAdvice recommend_noise",
@@ -62,7 +62,7 @@ _HOMES = {
 }
 _HOME_OF = {name: f"standout.{home}" for home, names in _HOMES.items() for name in names.split()}
 _NEEDED = ("StandoutError", "MeasureError", "UndecidableWarning", "errors", "plot")
-"""Listed by `dir` beside what stands in `_HOME_OF`; all other errors are in `errors`."""
+"""Names that `dir` lists in addition to `_HOME_OF`; all other errors are in `errors`."""
 __all__ = errors.__all__ + list(_HOME_OF)
 
 

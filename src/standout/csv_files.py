@@ -1,4 +1,4 @@
-"""Reading arms and results from CSV; every complaint names the line."""
+"""Reading arms and results from CSV; each error names the line."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from standout.files import csv_records
 from standout.results import Chances, Identification, Ticket
 
 PARTS = ("text", "image", "html")
-"""What an item may consist of: plain text, the address of a picture, markup shown as such."""
+"""The parts of an item: plain text, the address of a picture, HTML."""
 ARM_NAMES = ("arm", "name")
 REWARD_NAMES = ("reward", "value")
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-"""What a spreadsheet would run, or take for a number; the full-width signs in some languages."""
+"""Texts that a spreadsheet would run as a formula; full-width signs count in some languages."""
 
 
 class Result(NamedTuple):
-    """One line of results: whose reward, the reward, and where it stands in the file."""
+    """One line of results: the ticket or arm, the reward, and its line in the file."""
 
     key: Ticket | int | str
     reward: float
@@ -30,7 +30,7 @@ class Result(NamedTuple):
 
 
 def guarded(text: str) -> str:
-    """A text that no spreadsheet takes for a formula: `'` before one makes it plain text.
+    """A text that no spreadsheet takes for a formula, because `'` is put before a formula.
 
     >>> guarded("=1+1"), guarded("'=1+1"), guarded("a=1")
     ("'=1+1", "''=1+1", 'a=1')
@@ -39,7 +39,7 @@ def guarded(text: str) -> str:
 
 
 def unguarded(text: str) -> str:
-    """What `guarded` was given; every name read from a CSV goes through here.
+    """The inverse of `guarded`, applied to each name that is read from a CSV.
 
     >>> unguarded("'=1+1"), unguarded("''=1+1"), unguarded("'tis")
     ('=1+1', "'=1+1", "'tis")
@@ -172,17 +172,17 @@ def read_results(text: str, label: str, *, skip_blank: bool = False) -> list[Res
 
 
 EXPORT_COLUMNS = ("seq", "status", "turn")
-"""The columns by which an export of a study is known."""
+"""The columns that identify an export of a study."""
 COUNTED = "counted"
 
 
 def is_export(names: Collection[str]) -> bool:
-    """Whether a table with these columns is what `study export` wrote."""
+    """Whether a table with these columns was written by `study export`."""
     return all(name in names for name in EXPORT_COLUMNS)
 
 
 def left_out_words(statuses: Iterable[str]) -> str | None:
-    """What the rows of an export that do not count are; None if all rows count."""
+    """A remark on the rows of an export that do not count; None if all rows count."""
     counts = Counter(status for status in statuses if status != COUNTED)
     words = {
         "waiting": "waiting for slower answers to earlier pulls",

@@ -22,8 +22,8 @@ MOST_LOOKED_AT = 1_000
 class Forecast(Result):
     """Pulls of one method over many runs.
 
-    Runs that reached the budget count with the budget. So with `capped` above 0, the mean and
-    perhaps the quantiles are too small.
+    Runs that reached the budget count with the budget. So if `capped` is above 0, the mean and
+    possibly the quantiles are too small.
     """
 
     method: str

@@ -260,7 +260,7 @@ def _moments(scaled: Floats) -> tuple[Floats, Floats]:
 
 
 def _rounded_up(value: float) -> float:
-    """To two figures, upwards."""
+    """The value rounded up to two significant digits."""
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
     return float(f"{math.ceil(value / unit - 1e-9) * unit:.2g}")
 

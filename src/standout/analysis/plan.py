@@ -1,4 +1,4 @@
-"""What is known about the pulls that a question needs: gaps and the theory's bounds. Pure data."""
+"""The gaps of a question, and the bounds of theory on its pulls. Pure data."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class _Asked:
 
     @property
     def k(self) -> float:
-        """Without the MAD's scale, as in the theory's sums."""
+        """k without the MAD's scale, as in the theory's sums."""
         return self.factor / self.problem.mad_scale
 
 
@@ -155,7 +155,7 @@ def _upper(value: float, constant: float, gaps: theory.Gaps) -> Bound:
 
 
 def _corollary(asked: _Asked, sigma: float, subset: tuple[float, float], seed: int) -> Bound:
-    """The median over random subsets, because the bound depends on which arms are drawn."""
+    """The median of the bound over random subsets, since it depends on the drawn arms."""
     means, n_arms = asked.instance.means, asked.instance.n_arms
     size = replace(METHODS["roai-lucb"], subset=subset).subset_size(n_arms)
     whole = robust.outliers(means, asked.factor, asked.side)
@@ -176,7 +176,7 @@ def _corollary(asked: _Asked, sigma: float, subset: tuple[float, float], seed: i
 
 
 def _mean_std(asked: _Asked) -> list[Bound]:
-    """Bounds of RR and WRR, whose threshold is another one."""
+    """Bounds of RR and WRR, which use the mean-std threshold."""
     instance, side, k, delta = asked.instance, asked.side, asked.k, asked.problem.delta
     low, high = instance.noise.support
     names = ("rr", "wrr")

@@ -1,4 +1,4 @@
-"""A study at one moment, with its whole log as plain numbers: what a report is made from."""
+"""The data of a report: a study at one moment, with its whole log as plain numbers."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ from standout.study.study import Study
 from standout.study.view import view
 
 LOST = (TicketStatus.EXPIRED, TicketStatus.CANCELLED, TicketStatus.FAILED)
-"""What becomes of tickets that bring no reward."""
+"""The final states of tickets without a reward."""
 
 
 @dataclass(frozen=True)
 class RewardTable:
     """Every counted reward, in the order of telling; one entry per reward in each array.
 
-    `arm` is a position among the study's arms, `worker` one in `workers`, `time` in seconds
-    since 1970.
-    `ticket` is 0 and `delay` (seconds from asking to telling) NaN for a reward
-    told without asking. `closed` counts the tickets that brought no reward, by
-    what became of them: `expired`, `cancelled` (another ticket was first) or `failed`.
+    `arm` is a position among the study's arms, `worker` one in `workers`; `time` is in seconds
+    since 1970. `delay` is the number of seconds from asking to telling. For a reward that was told
+    without asking, `ticket` is 0 and `delay` is NaN. `closed` counts the tickets without a reward,
+    by their final state: `expired`, `cancelled` (another ticket was first) or `failed`.
     """
 
     arm: Ints
@@ -44,7 +43,7 @@ class RewardTable:
     file: str | None
     """Name of the study's file, without its folder; None for a PostgreSQL database."""
     names: tuple[str, ...] = ()
-    """The workers as people read them."""
+    """The workers' names for people."""
 
     def __len__(self) -> int:
         return len(self.arm)
@@ -79,7 +78,7 @@ def read_reward_table(study: Study) -> RewardTable:
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """All of it belongs together: nothing was told between two of these."""
+    """The data of a report, all from the same moment."""
 
     seen: StudyView
     method: Method
@@ -87,19 +86,19 @@ class ReportData:
     trace: Trace
     verified: Verification
     guess: tuple[str, ...]
-    """The outliers if one had to name them now, without guarantee."""
+    """The best guess of the outliers, without guarantee."""
     chances: Chances | None
-    """Estimates for what is not certain; None where all is, and for very many arms."""
+    """Estimates for undecided arms; None if all arms are decided, and for very many arms."""
     forecaster: StudyForecaster
-    """What a forecast plays on from."""
+    """The state from which a forecast is simulated."""
     changes: tuple[Change, ...]
-    """What was changed by hand, oldest first."""
+    """The changes made by hand, oldest first."""
 
 
 def read_report_data(study: Study) -> ReportData:
     """Read it in one transaction; takes seconds for a log of a million rewards.
 
-    Other processes may write meanwhile. Other users of this handle wait.
+    Other processes may write at the same time; other users of this handle wait.
     """
     with study.memory.reading():
         verified = study.verify()

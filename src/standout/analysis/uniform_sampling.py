@@ -1,4 +1,4 @@
-"""How many pulls uniform sampling would have needed: played with the rewards of the study."""
+"""The pulls that uniform sampling would have needed, simulated with the rewards of the study."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from standout.results import Result
 
 MOST_RUNS = 9
 GROWTH = 1.05
-"""Between two looks every arm gets a twentieth more pulls."""
+"""Growth of the pulls per arm between two looks."""
 MOST_PULLS = 20_000_000
-"""Pulls drawn in all runs together: a second or two."""
+"""The largest number of pulls in all runs together, which takes one or two seconds."""
 MOST_INTERVALS = 1_500_000
-"""Intervals worked out in all runs together: a second or two as well."""
+"""The largest number of intervals in all runs together, which also takes one or two seconds."""
 FARTHEST = 1000
 """Uniform sampling is simulated up to this multiple of the study's own pulls."""
 
@@ -32,8 +32,8 @@ FARTHEST = 1000
 class Uniform(Result):
     """Pulls that uniform sampling needs to leave no more than `undecided` arms undecided.
 
-    `pulls` is the median of the runs, `low` and `high` the smallest and largest.
-    `is_capped` says that the median run had not come so far after `pulls`.
+    `pulls` is the median of the runs, `low` and `high` are the smallest and the largest. With
+    `is_capped`, the median run had more undecided arms after `pulls`.
     """
 
     pulls: int
@@ -56,11 +56,10 @@ def uniform_pulls(
 ) -> Uniform | None:
     """Play round robin with the method's own intervals and stopping rule.
 
-    An arm's rewards are drawn from those it gave (`arm` and `reward` are the
-    log), so that its mean is its estimate. `undecided` arms were left
-    undecided. None while nothing is decided, since any number of pulls gets as far, and for a
-    method whose threshold only its own draws explore.
-    The effort is bounded for any numbers.
+    An arm's rewards are drawn from its recorded rewards (`arm` and `reward` are the log), so its
+    mean is its estimate. `undecided` is the number of undecided arms. The result is None if no arm
+    is decided, because any number of pulls would do, and for a method whose threshold needs its own
+    random draws. The effort is bounded.
     """
     number = np.bincount(arm, minlength=n_arms).astype(np.int64)
     if undecided >= n_arms or number.min() == 0 or method.range == RangeKind.DRAWN:
@@ -70,7 +69,7 @@ def uniform_pulls(
     found: list[float] = []
     while len(found) < MOST_RUNS and (not found or game.effort * (1 + 1 / len(found)) <= 1):
         found.append(game.play(looks, undecided, np.random.default_rng([seed, len(found)])))
-    # A run that never got there is larger than any number.
+    # A run that reached the limit counts as infinite.
     found.sort()
     middle, cap = found[len(found) // 2], n_arms * looks[-1]
     return Uniform(
@@ -85,7 +84,7 @@ def uniform_pulls(
 
 
 def _looks(pulls: int, n_arms: int) -> list[int]:
-    """Pulls per arm at which the stopping rule looks, as far as the effort allows."""
+    """Pulls per arm at which the stopping rule is evaluated, within the allowed effort."""
     last = min(FARTHEST * max(1, -(-pulls // n_arms)), max(1, MOST_PULLS // n_arms))
     looks = [1]
     while looks[-1] < last and len(looks) * n_arms < MOST_INTERVALS:
@@ -94,7 +93,7 @@ def _looks(pulls: int, n_arms: int) -> list[int]:
 
 
 class _Game:
-    """Runs of uniform sampling, and the share of the effort that they took."""
+    """Runs of uniform sampling, and the effort that they have used."""
 
     def __init__(self, problem: Problem, method: Method, number: Ints, rewards: Floats) -> None:
         self.problem, self.method, self.rewards, self.number = problem, method, rewards, number
@@ -103,7 +102,7 @@ class _Game:
         self.effort = 0.0
 
     def play(self, looks: list[int], undecided: int, rng: np.random.Generator) -> float:
-        """Pulls of one run, infinite if it did not get there."""
+        """Pulls of one run; infinite if it reached the limit."""
         n_arms = len(self.number)
         state = start_state(self.problem, self.method, n_arms, rng)
         done = 0

@@ -90,9 +90,8 @@ class Client:
             name: Its name, which must be new.
             arms: The names of its arms.
             noise: The noise as text: `bernoulli`, `gaussian:SIGMA`, ...
-            **options: Further settings: `k`, `delta`, `side`, `tolerance`, `budget`, `items`, ...,
-            as in
-                `Study.create`.
+            **options: Further settings, as in `Study.create`: `k`, `delta`, `side`, `tolerance`,
+                `budget`, `items`, ...
 
         Returns:
             The study.

@@ -52,7 +52,7 @@ choose = dispatch(lambda spec: rule_of(spec.rule))
 
 @part()
 def _certify_no_more(spec: Spec, state: State) -> None:
-    """Verdicts and the threshold come from the intervals alone."""
+    """Certify nothing: verdicts and the threshold come from the intervals alone."""
 
 
 _certify_jointly = dispatch(
@@ -65,7 +65,7 @@ _narrow_jointly = dispatch(
 
 @part()
 def _guess_no_chances(spec: Spec, state: State) -> None:
-    """The best guess goes by the estimates."""
+    """Compute no chances: the best guess uses the estimates."""
 
 
 _guess_chances = dispatch(lambda spec: guess_chances if spec.learns else _guess_no_chances)
@@ -131,7 +131,7 @@ def observe(spec: Spec, state: State, arm: int, reward: float) -> None:
 
 @inlined()
 def touch(state: State, arm: int, rewards: int) -> None:
-    """Note that an arm has `rewards` more rewards and needs a new interval."""
+    """Record that an arm has `rewards` more rewards and needs a new interval."""
     state.counters[PULLS] += rewards
     if not state.is_touched[arm]:
         state.is_touched[arm] = True
@@ -288,7 +288,7 @@ def best_guess(spec: Spec, state: State, guess: Flags) -> None:
             if estimate > state.bounds[side, THRESHOLD]:
                 guess[arm] = True
     if spec.learns:
-        # Reading leaves no trace: a study's state follows from its events alone.
+        # Restore the state, because a study's state must depend on its events alone.
         state.chance[GUESSED] = 0.0
         for side in range(len(state.signs)):
             state.learnt[2 * side + 1] = 0.0

@@ -102,9 +102,8 @@ class Forecaster:
     ) -> int | None:
         """Simulate until decided, and return the pulls; None if this takes too long.
 
-        `is_shaken`: each mean is shifted by a random error of its standard error. `tolerance`
-            replaces the
-        run's.
+        If `is_shaken`, each mean is shifted at random, by its standard error. `tolerance` replaces
+        the run's.
         """
         spec = self.spec if tolerance is None else with_tolerance(self.spec, tolerance)
         rng = np.random.default_rng(seed)
@@ -115,7 +114,7 @@ class Forecaster:
             off = rng.normal(0.0, 1.0, n_arms) * self.pool.spread / np.sqrt(state.pulls)
             shifts = shifts + off
         begin = int(state.counters[PULLS])
-        # Includes earlier rewards: they are no pulls of this run, but set the scale of its length.
+        # Includes earlier rewards: they are not pulls of this run, but set the scale of its length.
         had = int(state.pulls[np.isfinite(state.costs)].sum())
         limit = begin + FARTHEST * (had + n_arms)
         deadline = time.monotonic() + seconds

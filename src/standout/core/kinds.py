@@ -1,7 +1,6 @@
-"""The numbers that kernels dispatch on.
+"""The numbers on which kernels dispatch.
 
-A function passed to a compiled kernel would never hit Numba's cache, an
-integer does.
+A kernel with a function as an argument would never hit Numba's cache; one with an integer does.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class RangeKind(IntEnum):
 
 
 class Verdict(IntEnum):
-    """What is certain of one arm."""
+    """The proved answer for one arm."""
 
     UNDECIDED = 0
     NORMAL = 1
@@ -43,4 +42,4 @@ class Verdict(IntEnum):
 
 
 ROUNDING = 2.0**-50
-"""Part of theta and of (1 + F) times the median that rounding may move theta by."""
+"""Rounding error of theta, relative to theta and to (1 + F) times the median."""

@@ -24,8 +24,8 @@ def interval_path(
 ) -> None:
     """Write the interval of arm 0 of `state` after each number of rewards in `at` (ascending).
 
-    Intervals are cut with those before them where the method does so after every round;
-    only those at `at` are, so that they may be a little wider than the stopping rule's.
+    If the method intersects each interval with earlier ones, only the intervals at `at` are
+    intersected, so they may be slightly wider than those of the stopping rule.
     """
     low, high = -np.inf, np.inf
     begin = 0
@@ -53,7 +53,7 @@ def fast_forward(
     max_rounds: int,
     rng: np.random.Generator,
 ) -> None:
-    """Go on with rewards drawn from each arm's `pool`, until decided or for `max_rounds` rounds.
+    """Continue with rewards drawn from each arm's pool, until decided or for `max_rounds` rounds.
 
     Arms get a tenth of their pulls at a time, because a rough number is needed quickly.
     """

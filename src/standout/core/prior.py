@@ -1,4 +1,4 @@
-"""What is given about arms before the first pull: costs, earlier rewards, known means."""
+"""Facts about arms before the first pull: costs, earlier rewards, known means."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from standout.core.typing import Floats, Ints
 from standout.errors import MethodError, ProblemError
 
 KNOWN_PULLS = 2**40
-"""Stands for a known mean among the pulls: more than any arm is ever pulled."""
+"""The number of pulls that represents a known mean; larger than that of any measured arm."""
 MOST_PULLS = 10**15
-"""Earlier rewards of one arm, beyond which not every number of them can be represented."""
+"""The largest number of earlier rewards of an arm; beyond it not all numbers are exact."""
 LOWEST_COST, HIGHEST_COST = 1e-12, 1e12
 
 Earlier = tuple[int, float] | tuple[int, float, float]
@@ -33,11 +33,10 @@ Earlier = tuple[int, float] | tuple[int, float, float]
 class PriorFacts:
     """Facts about some arms, by name.
 
-    `costs`: what one pull of an arm costs (1 where not given); cheap arms are
-    preferred where it helps. `prior`: earlier rewards of the same arm, as
-    (number, sum) or, for noise of unknown scale, (number, sum, standard deviation
-    with n - 1); they count for the intervals, not for the budget. `known`:
-    means that are known exactly, such as a control's; these arms are never pulled.
+    `costs` are the costs of one pull (default 1); rules prefer cheap arms where it helps. `prior`
+    are earlier rewards of the same arm: (number, sum) or, for noise of unknown scale, (number, sum,
+    standard deviation with n - 1). They count for the intervals, not for the budget. `known` are
+    exactly known means, such as a control's; these arms are never pulled.
     """
 
     costs: Mapping[Any, float] = field(default_factory=dict)
@@ -45,7 +44,7 @@ class PriorFacts:
     known: Mapping[Any, float] = field(default_factory=dict)
 
     def cost_array(self, index: Mapping[Any, int]) -> Floats | None:
-        """Costs of all arms, or None where all are alike."""
+        """Costs of all arms; None if all are equal."""
         if not self.costs:
             return None
         costs = np.ones(1 + max(index.values()))
@@ -61,7 +60,7 @@ class PriorFacts:
     def apply(
         self, problem: Problem, method: Method, state: State, index: Mapping[Any, int]
     ) -> list[int]:
-        """Put prior rewards and known means into a fresh state; positions of the known."""
+    XX
         if both := self.prior.keys() & self.known.keys():
             raise ProblemError(
                 f"arm {min(both, key=str)!r} has both a known mean and earlier rewards"
@@ -100,8 +99,8 @@ def put_earlier(
 ) -> None:
     """Put earlier rewards of arms into a fresh state: their number, sum and standard deviation.
 
-    `names` and `places` are the arms'; a deviation (with n - 1) may be NaN where the noise's
-    scale is known, or where there is one reward at most.
+    `names` and `places` are the arms' names and positions. A deviation (with n - 1) may be NaN if
+    the scale of the noise is known or the arm has at most one reward.
     """
     interval = method.interval_for(problem)
     if interval in MOMENTS and interval is not IntervalKind.STUDENT:
@@ -141,7 +140,7 @@ def _check_deviations(names: Sequence[Any], deviations: Floats) -> None:
 
 
 def _check_earlier(problem: Problem, names: Sequence[Any], counts: Floats, totals: Floats) -> None:
-    """All at once; the first arm with something wrong is then asked what it is."""
+    """Check all arms at once; raise the error of the first invalid one."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         means = np.where(counts > 0, totals / counts, 0.0)
         low, high = problem.noise.support

@@ -1,12 +1,10 @@
 """Exact quantities of known values: median, MAD, threshold, outliers (paper, section 2).
 
-These are for means that are known: the truth of a simulation, plug-in answers,
-the bounds of the theory. The same quantities with intervals around them live
-in the kernels.
+They serve known means: the truth of a simulation, plug-in answers, the bounds of the theory. The
+kernels compute the same quantities with intervals.
 
-A low threshold is the mirror image of a high one, that of the negated values
-with its sign turned. For an even number of values this matters, because the
-m-th largest and the m-th smallest then differ.
+A low threshold is minus the high threshold of the negated values. This matters for an even number
+of values, because the m-th largest and the m-th smallest then differ.
 """
 
 from __future__ import annotations
@@ -87,7 +85,7 @@ def min_gap(
     side: Side = Side.HIGH,
     subset: Indexes | None = None,
 ) -> float:
-    """The smallest distance of any value to the threshold; 0 for one on it, up to rounding."""
+    """The smallest distance of any value to the threshold; 0 if a value is on it up to rounding."""
     array = _values(values)
     theta, slip = _threshold_and_rounding(array, factor, side, subset)
     gap = float(np.min(np.abs(array - theta)))

@@ -65,7 +65,7 @@ def start_state(
 
 
 class Run:
-    """One run of a method in memory: `ask` for an arm, measure it, `tell` its reward.
+    """One run of a method in memory: `ask` for an arm, measure it, and `tell` its reward.
 
     For a run that outlives the program or has several workers, use `Study`.
 

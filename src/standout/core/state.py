@@ -1,4 +1,4 @@
-"""What a run carries from round to round, and the constants its kernels need."""
+"""The state of a run, and the constants that its kernels need."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ MEDIAN_LOWER, MEDIAN_UPPER, MAD_LOWER, MAD_UPPER = 0, 1, 2, 3
 THRESHOLD_LOWER, THRESHOLD_UPPER, THRESHOLD, MEDIAN = 4, 5, 6, 7
 # Columns of State.guesses: last order statistics of the estimates, where to look first.
 GUESS_MEAN, GUESS_AD, GUESS_NOISE, GUESS_LOW, GUESS_UP, GUESS_LOWER_AD, GUESS_UPPER_AD = range(7)
-# The same row 0 where the threshold comes from pairs of rewards of random arms
-# (`standout.core.threshold.drawn`): one more than the drawn arm, or 0; whether it has given a first
-# reward, and that; the pairs so far, and the sums of their averages and products.
+# Row 0 has other columns where the threshold comes from pairs of rewards of random arms
+# (`standout.core.threshold.drawn`): the drawn arm + 1, or 0; whether it has a first reward, and
+# this reward; the number of pairs, and the sums of their averages and products.
 DRAWN_ARM, DRAWN_WAITS, DRAWN_FIRST, DRAWN_PAIRS, DRAWN_SUM, DRAWN_PRODUCTS = range(6)
 # Entries of State.sampled: how many arms make the threshold, and the stage of that sample.
 SIZE, STAGE = 0, 1
-# Rows of State.chance: what the rule goes by, as of `counted` pulls, and the best guess.
+# Rows of State.chance: the rule's chances, as of `counted` pulls, and the best guess's.
 RULED, GUESSED = 0, 1
 # Entries of State.counters.
 PULLS, ROUNDS, TOUCHED, UNDECIDED, CURSOR = 0, 1, 2, 3, 4
 
-# Columns of State.alternatives: the median and the MAD of the cheapest alternative that was found
-# for a side and a way, the pulls at which to search again, its cost, the multipliers of its
-# bound (where a box has them, see `standout.core.joint`), the arm that it flips, the pulls at which
-# to look around it, to try a proof and to narrow the threshold again, and the threshold's
-# end that the joint region leaves (the upper one for the first way, the lower one for the other);
-# in the first row only, the bet in use and the pulls at which to try another; the pulls at which to
-# try a proof for some arms again, and the nats beyond the limit that these must be worth.
+# Columns of State.alternatives, with one row per side and direction of a flip, for the cheapest
+# known alternative (`standout.core.joint`): its median and MAD; the pulls at which to search again;
+# its cost; the multipliers of its bound; the arm that it flips; the pulls at which to follow it, to
+# try a proof and to narrow the threshold again; the threshold's end in the joint region (the upper
+# end for the first direction, the lower end for the second); in the first row only, the bet in use
+# and the pulls at which to try another; the pulls at which to try a proof for a subset of the arms
+# again, and the nats beyond the limit that these arms must cost.
 AT_MEDIAN, AT_MAD, RESTART, COST, Y, Z, FLIPPED, FOLLOW, PROVE, NARROW, BEYOND = range(11)
 SCALE, RESCALE, PROVE_SOME, MARGIN = 11, 12, 13, 14
 JOINT_ROWS = 26
-"""Numbers per arm that the joint certificate works with."""
+"""The joint certificate's scratch numbers per arm."""
 JOINT_BOXES = 514
-"""Boxes that it works with; two are the whole range and the one that is looked at."""
+"""The joint certificate's boxes; two of them are the whole range and the current box."""
 
 LEARNT = 6
-"""Columns of State.learnt: a bell of the means, for a rule (`standout.core.threshold.doubt`)."""
+"""Columns of State.learnt: a normal distribution of the means (`standout.core.threshold.doubt`)."""
 
 NEVER = 127
 """Stage of an arm that never joins the threshold's arms."""
@@ -154,9 +154,9 @@ class State(Struct):
 
 
 def forget_bets(state: State) -> None:
-    """Let the joint certificate know nothing of alternatives, nor of the threshold's ends.
+    """Clear the joint certificate's alternatives and threshold, and end the crossing bet's stages.
 
-    For other rewards or another tolerance. The crossing bet goes on with its next stage.
+    Call this after a change of rewards or of the tolerance.
     """
     state.joint[...] = 0.0
     forget(state.alternatives)
@@ -164,7 +164,7 @@ def forget_bets(state: State) -> None:
 
 
 def forget(alternatives: FloatRows) -> None:
-    """No alternative has been found, and nothing is known of the threshold's ends."""
+    """Clear the alternatives and the threshold's ends."""
     alternatives[...] = 0.0
     alternatives[:, COST] = -np.inf
     alternatives[0::2, BEYOND] = np.inf
@@ -259,12 +259,12 @@ def new_state(
 
 
 def means_of(state: State) -> Floats:
-    """Each arm's mean of the rewards counted so far, not-a-number where there are none."""
+    """Each arm's mean of the rewards counted so far; NaN without rewards."""
     means: Floats = np.full(len(state.pulls), np.nan)
     np.divide(state.sums, state.pulls, out=means, where=state.pulls > 0)
     return means + state.origin
 
 
 def copy_state(state: State) -> State:
-    """A state that can be played with."""
+    """An independent copy of a state."""
     return state.with_arrays(lambda _, values: np.array(values))

@@ -1,4 +1,4 @@
-"""Saying early and plainly that a run without a tolerance may never end, and why."""
+"""An early warning that a run without a tolerance may never end, with the reason."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from standout.core.state import SIZE, THRESHOLD, THRESHOLD_LOWER, THRESHOLD_UPPE
 from standout.core.typing import Flags, Ints
 
 ENOUGH_PULLS = 200
-"""Pulls of an undecided arm before anything is said of it: earlier all of them look like this."""
+"""The fewest pulls of an undecided arm before a warning; earlier, every run looks like this."""
 VERY_MANY = 100
-"""Times that, on average over the undecided arms, though some have had fewer."""
+"""With this many times `ENOUGH_PULLS` on average, undecided arms with fewer pulls do not matter."""
 HOPELESS = 100.0
-"""Times the pulls so far that the rest would take."""
+"""A warning is due if the rest would take this many times the pulls so far."""
 NEAR = 2.0
-"""Standard errors of its estimate within which an arm may well have the median's mean."""
+"""Standard errors from the median within which an arm may have the median's mean."""
 
 
 def doubt(spec: Spec, state: State, arms: Sequence[str]) -> str | None:
-    """Why the arms that are left look as if they could not be decided, or None.
+    """Why the undecided arms may be impossible to decide, or None.
 
-    An arm that is silent is spoken of as soon as it has had enough pulls itself, however
-    few the others have had; for the rest, all should have had them, or very many in all.
+    An arm without a finite interval is reported as soon as it has enough pulls itself. The other
+    reasons need enough pulls of all undecided arms, or very many in total.
     """
     left = np.flatnonzero((state.verdict == Verdict.UNDECIDED) & (state.costs < np.inf))
     silent = left[_is_silent(state, left)]
@@ -49,13 +49,13 @@ def doubt(spec: Spec, state: State, arms: Sequence[str]) -> str | None:
 
 
 def _is_silent(state: State, left: Ints) -> Flags:
-    """Which arms have no finite interval, after more rewards than others need for one."""
+    """Which arms have no finite interval, after more rewards than other arms need for one."""
     is_open: Flags = ~np.isfinite(state.upper[0, left] - state.lower[0, left])
     return is_open & (state.pulls[left] >= ENOUGH_PULLS)
 
 
 def _no_spread(spec: Spec, state: State, left: Ints) -> str | None:
-    """More than half of the arms differ by no more than their sampling noise."""
+    """The warning if more than half of the arms differ by at most their sampling noise."""
     if 2 * len(left) < spec.n_arms:
         return None
     omega = state.omega[: state.sampled[SIZE]]
@@ -73,7 +73,7 @@ def _no_spread(spec: Spec, state: State, left: Ints) -> str | None:
 
 @part("interval")
 def _count_near(spec: Spec, state: State, median: float) -> int:
-    """Arms that make the threshold and whose estimate is the median's but for its noise."""
+    """The number of the threshold's arms whose estimates equal the median up to noise."""
     count = 0
     for j in range(state.sampled[SIZE]):
         i = state.omega[j]
@@ -85,7 +85,7 @@ def _count_near(spec: Spec, state: State, median: float) -> int:
 
 
 def _on_threshold(state: State, arms: Sequence[str], left: Ints) -> str | None:
-    """An arm lies so near the threshold that the rest would take forever."""
+    """The warning if an arm is so near the threshold that the rest would take very long."""
     worst, factor = -1, 0.0
     for side in range(len(state.signs)):
         bounds = state.bounds[side]

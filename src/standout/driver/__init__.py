@@ -1,1 +1,1 @@
-"""What measures for a run or a study: your function, programs, workers of a cluster."""
+"""Measuring for a run or a study: with your function, a program, or the workers of a cluster."""

@@ -1,4 +1,4 @@
-"""`standout run` without the command line: a study that is made or found, and then measured."""
+"""`standout run` without the command line: create or open a study, then measure it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def make_or_find(
     until: str | None = None,
     ordered: bool = True,
 ) -> Study:
-    """The study at `place`: opened if it is there and asks the same, made otherwise."""
+    """The study at `place`: opened if it exists and has the same question, otherwise created."""
     try:
         study = Study.open(place, name)
     except NoStudyError:
@@ -72,7 +72,7 @@ def _check_same(
 
 @contextmanager
 def threads(jobs: int) -> Iterator[Executor]:
-    """Threads of this process; programs run beside it anyway."""
+    """Threads of this process, which suffice because programs run in their own processes."""
     executor = ThreadPoolExecutor(jobs, thread_name_prefix="measure")
     try:
         yield executor
@@ -82,7 +82,7 @@ def threads(jobs: int) -> Iterator[Executor]:
 
 @contextmanager
 def dask(address: str) -> Iterator[tuple[Executor, int]]:
-    """The workers of a Dask cluster, and how many threads they have in all."""
+    """The workers of a Dask cluster, and the total number of their threads."""
     require("dask", "--dask")
     connect: Any = importlib.import_module("distributed").Client
     try:
@@ -97,7 +97,7 @@ def dask(address: str) -> Iterator[tuple[Executor, int]]:
 
 
 def default_place(arms: str) -> str:
-    """Where `run` keeps its study unless told: beside you, called like the file of arms."""
+    """The default place of `run`'s study: the current folder, with the name of the file of arms."""
     if arms == "-":
         raise StudyError("say where to keep the study: give PATH")
     return os.path.splitext(os.path.basename(arms))[0] + ".db"

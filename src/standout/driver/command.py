@@ -22,27 +22,27 @@ from standout.errors import StudyError
 PLACEHOLDER = "{arm}"
 _TAIL = 300
 KEPT = 65_536
-"""Bytes of what a program prints that are kept: the first of its output, the last of its errors."""
+"""Bytes that are kept: of a program's output the first, of its errors the last."""
 CHUNK = 65_536
 LATE = 1_048_576
 """Bytes that are read after a program's exit: more than its pipes hold."""
 CHECK = 0.05
-"""Seconds between looks at whether a program has exited while its output stays open."""
+"""Seconds between two checks whether a program has exited while its output stays open."""
 
 _running: set[subprocess.Popen[bytes]] = set()
 _lock = threading.Lock()
 
 
 class MeasurementFailed(Exception):
-    """One measurement brought no reward; the text says why."""
+    """A measurement returned no reward; the message says why."""
 
 
 @dataclass(frozen=True)
 class Command:
     """A program that prints one number: `./assay {arm}`.
 
-    There is no shell: the text is cut into words once, and the arm's name
-    replaces `{arm}` inside its word, with any characters it contains.
+    There is no shell: the text is split into words once, and the arm's name replaces `{arm}` inside
+    its word, whatever characters it contains.
     """
 
     words: tuple[str, ...]
@@ -78,10 +78,10 @@ class Command:
 
 
 def _read_output(process: subprocess.Popen[bytes], timeout: float | None) -> tuple[bytes, bytes]:
-    """What a program printed until it exited; raises `TimeoutExpired` when the time is up.
+    """The output of a program until its exit; raises `TimeoutExpired` after the timeout.
 
-    The exit of the program itself ends the reading, although a program that it started may
-    still hold the pipes open, or even go on printing.
+    Reading ends when the program itself exits, even if a child process holds the pipes open or
+    continues to print.
     """
     end = math.inf if timeout is None else time.monotonic() + timeout
     kept: dict[IO[bytes], bytes] = {pipe: b"" for pipe in (process.stdout, process.stderr) if pipe}
@@ -143,7 +143,7 @@ def parse_reward(out: bytes) -> float:
 
 
 def parse_command(text: str, timeout: float | None = None) -> Command:
-    """Cut a command line into words and see that its program is there."""
+    """Split a command line into words and check that its program exists."""
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -161,7 +161,7 @@ def parse_command(text: str, timeout: float | None = None) -> Command:
 
 @dataclass(frozen=True)
 class Function:
-    """A function by its name, `module:function`, found where it runs."""
+    """A function by its name, `module:function`, imported in the process that calls it."""
 
     name: str
 
@@ -171,7 +171,7 @@ class Function:
 
 
 def load_function(name: str) -> Callable[[str], float]:
-    """The function called `module:function`; modules of the current folder count."""
+    """The function called `module:function`; modules of the current folder are found, too."""
     module_name, _, attribute = name.partition(":")
     if not module_name or not attribute:
         raise StudyError(f"--measure-python {name!r} must look like module:function")
@@ -189,7 +189,7 @@ def load_function(name: str) -> Callable[[str], float]:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End a program with all that it started."""
+    """End a program and its child processes."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
@@ -197,7 +197,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def kill_running() -> None:
-    """End every program that is being measured now."""
+    """End all programs that are running for a measurement."""
     with _lock:
         processes = list(_running)
     for process in processes:

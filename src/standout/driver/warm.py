@@ -1,4 +1,4 @@
-"""Loading compiled code, or compiling it, before the first measurement has to wait for it."""
+"""Compile or load kernels in advance, so that the first measurement need not wait."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from standout.study.view import view
 
 
 def warm_up(noise: Noise | None = None, method: str | Method = DEFAULT_METHOD) -> None:
-    """Play a very small study through once, on throw-away files; without `noise` of 0 and 1."""
+    """Play a very small study once, on temporary files; with 0/1 rewards if `noise` is None."""
     with tempfile.TemporaryDirectory(prefix="standout-warm-") as folder:
         problem = Problem(noise=noise or Bernoulli(), k=2)
         place = Path(folder) / "warm.db"

@@ -1,4 +1,4 @@
-"""Measuring for a study: ask, measure on an executor, tell; and all over again."""
+"""A worker of a study: it asks for pulls, measures them on an executor and tells the rewards."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from standout.retries import Patience
 from standout.study_interface import StudyInterface
 
 LEASE = 60.0
-"""Seconds after which others take over from a worker that is gone; renewed meanwhile."""
+"""Seconds after which other workers take over the pulls of a dead worker; renewed by a live one."""
 POLL = 0.2
 PATIENCE = 300.0
-"""Seconds that a run waits for a database that is away."""
+"""Seconds for which a run waits for an unavailable database."""
 FAILED = "measuring failed"
 
 Measure = Callable[[str], float]
@@ -38,12 +38,12 @@ T = TypeVar("T")
 
 
 def worker_name() -> str:
-    """Machine, process and when it began: enough to see later whether it is still there."""
+    """Machine, process id and start time, which later show whether the worker still runs."""
     return f"run {socket.gethostname()}:{os.getpid()}:{_began(os.getpid())}"
 
 
 def _began(pid: int) -> str:
-    """When a process began, by its system's clock; empty if there is none, or it is a zombie."""
+    """The start time of a process, by its system's clock; empty if it has ended or is a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -52,7 +52,7 @@ def _began(pid: int) -> str:
 
 
 def is_gone(worker: str) -> bool:
-    """Whether this was a worker of this machine that is no longer running."""
+    """Whether this is a worker of this machine that no longer runs."""
     kind, _, rest = worker.partition(" ")
     host, _, began = rest.rpartition(":")
     host, _, pid = host.rpartition(":")
@@ -83,16 +83,16 @@ def _once(call: Callable[[], T]) -> T:
 
 
 class EndedError(Exception):
-    """The worker was told to end before the study had stopped."""
+    """The worker was asked to end before the study stopped."""
 
 
 @dataclass
 class Worker:
     """Keeps up to `jobs` measurements going until the study stops.
 
-    `check` gives a measured value back as a reward, or says what is wrong with it.
-    With `patience` a database that is away is waited for: what is being measured
-    goes on meanwhile. (A study of a server has its own.)
+    `check` returns a measured value as a reward, or raises an error that says what is wrong. With
+    `patience`, the worker waits for an unavailable database while measurements continue. (A study
+    on a server has its own patience.)
     """
 
     study: StudyInterface
@@ -111,17 +111,17 @@ class Worker:
         self.failed: Counter[str] = Counter()
         self.told = 0
         self.renewed = time.monotonic()
-        self._end: Future[float] = Future()  # There when it shall end: `wait` hears of it.
+        self._end: Future[float] = Future()  # Done when the worker shall end, which wakes `wait`.
 
     def end(self) -> None:
-        """From another thread: measure no more; `run` gives back what it has and returns."""
+        """End from another thread: `run` gives its tickets back and returns."""
         if self.patience is not None:
             self.patience.end()
-        with suppress(InvalidStateError):  # Told before.
+        with suppress(InvalidStateError):  # Asked before.
             self._end.set_result(0.0)
 
     def _calmly(self, call: Callable[[], T]) -> T:
-        """Do something with the study, as often as it takes; each of them may be done twice."""
+        """Call a function of the study until it succeeds; the function must be idempotent."""
         if self._end.done():
             raise EndedError
         return call() if self.patience is None else self.patience.call(partial(_once, call))
@@ -129,7 +129,7 @@ class Worker:
     def run(self) -> Status:
         """Measure until the study has stopped or nothing more can be measured.
 
-        Raises `EndedError` when it was told to end before.
+        Raises `EndedError` if it was asked to end before.
         """
         self._take_over()
         try:
@@ -146,7 +146,7 @@ class Worker:
             raise
 
     def _take_over(self) -> None:
-        """Go on where a run on this machine was when it died."""
+        """Take over the tickets of a run on this machine that died."""
         gone = [p.ticket for p in self._calmly(self.study.pending) if is_gone(p.worker)]
         self._calmly(lambda: self.study.release(gone))
         for arm, why in self._calmly(self.study.status).paused.items():
@@ -167,7 +167,7 @@ class Worker:
                 self.futures[future] = ticket
 
     def _wait_for_others(self) -> bool:
-        """With nothing to do here: whether something may come up when others have told."""
+        """Wait while all pulls are out; return whether more pulls may become available."""
         status = self._calmly(self.study.status)
         if status.stopped or not status.pending:
             return False
@@ -212,9 +212,9 @@ class Worker:
             self.renewed = time.monotonic()
 
     def _give_back(self) -> None:
-        """What is under way here is for others to measure again."""
+        """Give back the tickets of running measurements, so that other workers measure them."""
         for future in self.futures:
             future.cancel()
-        with suppress(StorageError):  # If it cannot be reached, the leases end by themselves.
+        with suppress(StorageError):  # Without a connection, the leases expire.
             mine = [out.ticket for out in self.study.pending() if out.worker == self.name]
             self.study.release(mine)

@@ -17,7 +17,7 @@ STARTS = ((1, False), (4, True), (3, False), (2, True))
 MOST_DRAWS, FEWEST_DRAWS = 50, 20
 """Draws of a chain, with few and with many arms."""
 DRAW_EFFORT = 20_000
-"""Arms times draws of a chain, about."""
+"""The approximate product of arms and draws of a chain."""
 FEW_CHAINS = 2_000
 """With more arms there are only two chains."""
 REACH = 1.0
@@ -25,14 +25,14 @@ REACH = 1.0
 BEYOND = 3.0
 """Groups lie at most this many spreads beyond the estimates."""
 NARROWEST = 1.0
-"""Width of the narrowest bell, in standard errors of few arms: less is as good as an atom."""
+"""Width of the narrowest bell, in standard errors; data of few arms cannot distinguish narrower
+bells from atoms."""
 FEW_ARMS = 50.0
-"""With more arms narrower bells can be told from atoms: the squared width that n arms see falls
-like 1/sqrt(n)."""
+"""With more arms narrower bells can be distinguished: the squared width falls like 1/sqrt(n)."""
 FINEST = 1e-4
-"""A known mean has this part of the narrowest bell as its error."""
+"""The error of a known mean, as a share of the narrowest bell's width."""
 WIDEST_ANGLE = 0.45
-"""The widest beta distribution, in angles: wider ones amount to less than one reward."""
+"""Width of the widest beta distribution, in angles: wider ones have less than one pseudo-reward."""
 KNOWN_REWARDS = 1e4
 """A known share counts as the mean of this many rewards."""
 _GOLDEN = 0.6180339887498949
@@ -109,7 +109,7 @@ def _middle_and_unit(readings: Readings) -> tuple[float, float]:
 
 
 def _spread(off: Floats, error: Floats) -> float:
-    """The scatter of most estimates; if most are equal, that of the noise or of all."""
+    """The spread of most estimates; if most are equal, that of the noise or of all estimates."""
     low, high = np.quantile(off, [0.1, 0.9])
     usual = max(_NORMAL * float(np.median(np.abs(off))), float(high - low) / 2.563)
     return max(usual, float(np.median(error))) or float(np.max(np.abs(off)))
@@ -129,7 +129,7 @@ def _population(readings: Readings, middle: float, unit: float) -> Population:
         typical, farthest = float(np.median(error[seen])), float(np.max(np.abs(off)))
         low = max(low, float(np.min(place[seen])) - BEYOND * spread)
         high = min(high, float(np.max(place[seen])) + BEYOND * spread)
-    # How narrow a bell can be told from an atom: better with many arms.
+    # The narrowest bell that the data can distinguish from an atom: narrower with many arms.
     share = min(NARROWEST, (FEW_ARMS / len(place)) ** 0.25)
     narrowest = share * max(min(typical, spread), 1e-3 * spread)
     widest = max(2.0 * farthest, 3.0 * spread)

@@ -18,8 +18,8 @@ from standout.results import Chances, Threshold
 LEVEL = 0.9
 """Probability of the threshold's interval."""
 OUTSIDE = 0.03
-"""Share of the draws beyond each of its ends: fewer than .05, since no population is a mixture
-of groups exactly. Ties and lattices need the difference."""
+"""Share of the draws beyond each of its ends: less than .05, since no population is exactly a
+mixture of groups. Ties and lattices need the difference."""
 MOST_ARMS = 100_000
 """This many arms take some hundred megabytes of memory and some seconds."""
 
@@ -65,7 +65,7 @@ def _chance(draws: Draws, readings: Readings, problem: Problem) -> Floats:
     """Each arm's chance; arms with the same evidence share the mean of theirs."""
     chance = np.clip(draws.tails, 0.0, 1.0).mean(axis=0)
     if any(problem.factor_of(side) < 1 for side in problem.sides()):
-        # Counted, not averaged: few draws are no certainty.
+        # Pseudo-counts: few draws never give a chance of exactly 0 or 1.
         chance = (chance * len(draws.tails) + 0.5) / (len(draws.tails) + 1.0)
     order = readings.order()
     group = np.cumsum(starts_of(readings.take(order))) - 1

@@ -15,7 +15,7 @@ from standout.core.typing import Flags, Floats, Ints
 FEWEST_DOF = 3.0
 """The fewest degrees of freedom of the shared variance, so that it has a mean."""
 PRETENDED = 0.5
-"""The middle of the range counts as this many rewards in variances of bounded rewards."""
+"""Pseudo-rewards at the middle of the range, for variances of bounded rewards."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ def starts_of(readings: Readings) -> Flags:
 
 
 def readings_of(evidence: Evidence, noise: Noise) -> Readings:
-    """What the evidence says under a noise family."""
+    """The evidence on the prior's scale, for a noise family."""
     pulls = np.where(evidence.known, 0, evidence.pulls).astype(np.float64)
     means = np.where((pulls > 0) | evidence.known, evidence.means, np.nan)
     if isinstance(noise, Bernoulli):
@@ -142,7 +142,7 @@ def _variances(
         low, high = noise.support
         widest = np.maximum((means - low) * (high - means), 0.0)
         if np.isnan(squares[pulls > 0]).any():
-            # Only pulls and sums were kept: no rewards of that mean scatter more than this.
+            # Only pulls and sums are stored: use the largest variance possible for this mean.
             return np.where(pulls > 0, widest, 0.0), certain
         squares = np.where(pulls > 0, squares, 0.0)
         return _shared(np.maximum(pulls - PRETENDED, 0.0), squares, means)
@@ -152,11 +152,11 @@ def _variances(
 
 
 def _shared(dof: Floats, squares: Floats, means: Floats) -> tuple[Floats, Floats]:
-    """Each arm's variance, shrunk towards the common one by as much as the arms are alike.
+    """Each arm's variance, shrunk towards the common variance.
 
     The variances are modelled as draws from a scaled inverse chi-square distribution with d0
-    degrees of freedom around s0^2, fitted to the mean and the variance of the estimates (Smyth
-    2004, with moments in place of logarithms, because an arm with equal rewards has no logarithm).
+    degrees of freedom around s0^2. It is fitted to the mean and the variance of the estimates
+    (Smyth 2004; with moments instead of logarithms, because the variance of equal rewards is 0).
     """
     total = dof.sum()
     if total <= 0 or squares.sum() <= 0:

@@ -1,4 +1,4 @@
-"""When chances depend on more than the data, in words."""
+"""Notes for chances that depend on more than the data."""
 
 from __future__ import annotations
 

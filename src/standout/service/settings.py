@@ -45,14 +45,14 @@ class Settings:
     rater_lease: float = 120.0
     """Seconds for which a rater may hold a ticket before another gets its pull."""
     rater_tickets: int = 50
-    """Tickets of a study that all raters of one token may hold together, and at most half of the
-    remaining budget, so that one token's raters cannot keep others from measuring."""
+    """Tickets of a study that all raters of one token may hold together. They may hold at most half
+    of the remaining budget. So the raters of one token cannot keep others from measuring."""
     streams_per_token: int = 50
     """Streams of events of one study that one token may have open, of 200 in all."""
     event_seconds: float = 0.5
     """Least time between two events of a study."""
     heartbeat_seconds: float = 15.0
-    """How long a stream of events may be silent."""
+    """Seconds after which an idle stream of events sends a heartbeat."""
 
     @cached_property
     def is_loopback(self) -> bool:

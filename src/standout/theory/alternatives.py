@@ -1,6 +1,6 @@
-"""Means with another answer, as cheap as possible: what every method has to rule out.
+"""The cheapest means with another answer, which every method has to rule out.
 
-Computed for many rows at once. A row has an arm to flip, a start (M, d) and multipliers.
+All functions handle many rows at once. A row has an arm to flip, a start (M, d) and multipliers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from standout.theory.boxes import (
 )
 
 NUDGE = 1e-7
-"""How much farther than needed the flipped arm moves, as a share of its way."""
+"""The flipped arm moves this much farther than needed, as a share of its way."""
 POLISH_STEPS = 10
 
 
@@ -70,8 +70,8 @@ def find_alternatives(
 ) -> tuple[Floats, Starts]:
     """Means that flip each arm, and their starting points.
 
-    They are near the cheapest after two `rounds`; without any they have the M and d of the start.
-    Means whose answer is unchanged are left out.
+    After two `rounds` they are close to the cheapest; with 0 they keep the M and d of the start.
+    Means whose answer is unchanged are omitted.
     """
     for _ in range(rounds):
         m, d = polish(flips, weights, assign(flips, weights, starts), starts.m, starts.d)
@@ -87,7 +87,7 @@ def find_alternatives(
 def settle(flips: Flips, means: Floats, arm: int) -> Floats | None:
     """Put `arm` just across the threshold of all means; None if this does not flip it.
 
-    It is repeated twice in case the threshold has moved with it.
+    This is repeated twice, because the threshold may move with the arm.
     """
     own = float(flips.divergence.means[arm])
     means = means.copy()

@@ -1,24 +1,25 @@
 """A proved lower bound on the cost of a wrong answer, over boxes of (median, MAD).
 
-The question is that of the high side: S = {a : y_a > M + F d}, with the median M
-and the MAD d both the r-th largest of n, r = (n + 1) // 2. Other means y' have
-another answer if some arm i is flipped: from S to y'_i <= M + F d, or from
-outside S to y'_i > M + F d. For given M and d, each arm lies in one of four regions,
+The question is that of the high side: S = {a : y_a > M + F d}, where the median M and the MAD d are
+both r-th largest of n, r = (n + 1) // 2. Other means y' have another answer if some arm i is
+flipped: from S to y'_i <= M + F d, or from outside S to y'_i > M + F d. For given M and d, each arm
+lies in one of four regions,
 
     low and outer     y' <= M - d           low and inner     M - d <= y' <= M
     high and inner    M <= y' <= M + d      high and outer    y' >= M + d
 
-one arm p lies on M, another, q, on M - d or M + d; of the arms but p exactly
-r - 1 are high, and of the arms but q exactly r - 1 are outer. (With d = 0 at least
-two arms lie on M, so that p and q differ there too.) An arm that is flipped into
-S lies strictly above M, and for F >= 1 strictly farther from it than d: it is high,
-outer and neither p nor q, also in the limit. Each arm pays for the way to its place.
+One arm p lies on M, and another arm q on M - d or M + d. Of the arms other than p exactly r - 1 are
+high, and of the arms other than q exactly r - 1 are outer. (With d = 0 at least two arms lie on M,
+so p and q differ in this case, too.) An arm that is flipped into S lies strictly above M, and for
+F >= 1 strictly farther from it than d. So it is high, outer and neither p nor q, also in the limit.
+Each arm pays the cost of its place.
 
-*The counts* are relaxed with multipliers y and z (Lagrange): any y and z bound the cost from below
-by (r - 1)(y + z) + the sum of each arm's cheapest region, less y for a high and
-z for an outer one, + what p and q add. *The box*: each cost is replaced by a line in
-(M, d) that lies below it over the box. The bound is then a minimum of
-linear functions, which is concave, so that over the box it is least at a corner.
+*The counts* are relaxed with Lagrange multipliers. Any y and z bound the cost from below by
+(r - 1)(y + z) + the sum over arms of the cheapest region + the terms of p and q, where the cost of
+a region is reduced by y if it is high and by z if it is outer.
+
+*The box*: each cost is replaced by a line in (M, d) below it over the box. The bound is then a
+minimum of linear functions, which is concave, so its minimum over the box is at a corner.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from standout.core.typing import Flags, Floats
 from standout.theory.divergences import Divergence
 
 DEAR = 20.0
-"""Larger costs are cut to this, in units of the target; also the cost of the impossible."""
+"""The largest cost, in units of the target; also the cost of an impossible mean."""
 
 CORNERS = ((-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0))
 
@@ -146,7 +147,7 @@ def regions(costs: Costs) -> tuple[Floats, Floats, Floats, Floats]:
 
 
 def regions_of_flipped(flips: Flips, costs: Costs) -> tuple[Floats, Floats, Floats, Floats]:
-    """The same for the flipped arm: at most at the edge if it leaves S, else at least there."""
+    """As `regions`, for the flipped arm: below the edge if it leaves S, else above it."""
     dear = np.full_like(costs.up_mid, DEAR)
     low_outer, low_inner, high_inner, high_outer = regions(costs)
     if flips.factor >= 1:
@@ -169,7 +170,7 @@ def places(costs: Costs, y: Floats) -> tuple[Floats, Floats]:
 
 
 def places_of_flipped(flips: Flips, costs: Costs, y: Floats) -> tuple[Floats, Floats]:
-    """The same for the arm that is flipped."""
+    """As `places`, for the flipped arm."""
     at_mid, at_side = places(costs, y)
     at_right = costs.up_right + costs.down_right - y
     if flips.factor >= 1:
@@ -190,7 +191,7 @@ def cheapest(kinds: tuple[Floats, Floats, Floats, Floats], y: Floats, z: Floats)
 
 
 def _pairs(p: Floats, q: Floats, own_p: Floats, own_q: Floats) -> Floats:
-    """For each arm i the least p_a + q_b with a != b, where i pays `own_p`, `own_q`."""
+    """For each arm i the smallest p_a + q_b with a != b, where i pays `own_p`, `own_q`."""
     first_p, first_q = (np.argpartition(x, 2, axis=1)[:, :3] for x in (p, q))
     best_p, best_q = (
         np.take_along_axis(x, first, axis=1) for x, first in ((p, first_p), (q, first_q))

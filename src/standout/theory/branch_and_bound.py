@@ -1,4 +1,4 @@
-"""Branch and bound over (median, MAD): does every other answer cost at least so much?"""
+"""Branch and bound over (median, MAD): a proof that every other answer costs at least a target."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ HALVINGS = 6
 PATIENCE = 400
 """The number of boxes after which a successful search ends."""
 CLOSE = 0.15
-"""A box whose bound is this near to its middle's needs better multipliers, not halving."""
+"""A box whose bound is this close to the bound at its middle gets better multipliers instead of
+being halved."""
 NARROW = 1e-9
 """The smallest width of a box to halve, in units of the means."""
 NEAR = 1.2

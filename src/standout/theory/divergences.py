@@ -76,7 +76,7 @@ class GaussianDivergence(Divergence):
 
     @property
     def support(self) -> tuple[float, float]:
-        """Smallest and largest mean that can be: any number is one."""
+        """All real numbers."""
         return -math.inf, math.inf
 
     def mirrored(self) -> Divergence:
@@ -88,7 +88,7 @@ class GaussianDivergence(Divergence):
         return self._of_distance(point - self.means)
 
     def slope(self, point: Floats) -> Floats:
-        """(z - mu) / v: v's own derivative drops out, since v is the best one or the cap."""
+        """(z - mu) / v: the derivative of v drops out, since v is optimal or the cap."""
         return (point - self.means) / self._variance(point - self.means)
 
     def rise(self, low: Floats, high: Floats) -> Line:

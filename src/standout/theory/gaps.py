@@ -1,4 +1,4 @@
-"""The gaps that decide how hard known means are (paper, section 4)."""
+"""The gaps of known means, which determine the number of pulls (paper, section 4)."""
 
 from __future__ import annotations
 

@@ -1,20 +1,20 @@
-"""How many pulls any method needs at least: the information limit, with its accuracy.
+"""The information limit: the fewest pulls that any method needs, computed with its accuracy.
 
 A method that is right with probability at least 1 - delta on all means takes, on
 the given ones, E[T] >= kl(delta, 1 - delta) T*, where
 
     1 / T* = max over shares w of inf over means with another answer of sum_a w_a KL_a
 
-(Garivier & Kaufmann 2016, Theorem 1). It is a game: one player spreads the pulls, the
-other chooses means to mistake the true ones for. Both sides are bounded here:
+(Garivier & Kaufmann 2016, Theorem 1). It is a game: one player allocates the pulls, the other
+chooses means with another answer. T* is bounded from both sides:
 
-- *below*: any finite set of means with another answer, mixed in any proportions p,
-  gives 1 / T* <= max_a sum_j p_j KL_a of the j-th. So `Limit.lower` is a limit for every
-  method, even if the search missed a better set. Each is checked to have another answer.
-- *above*: for the shares found, branch and bound proves that no other answer costs less
-  than a target (`boxes`), so T* is at most its inverse, and the limit at most `Limit.upper`.
+- *below*: any finite set of means with another answer, mixed in any proportions p, gives
+  1 / T* <= max_a sum_j p_j KL_a of the j-th. So `Limit.lower` is a limit for every method, even if
+  the search missed a better set. Each of these means is checked to have another answer.
+- *above*: branch and bound (`boxes`) proves, for the shares found, that no other answer costs less
+  than a target. So T* is at most the inverse of the target, and the limit at most `Limit.upper`.
 
-Both hold up to the rounding of floating-point numbers.
+Both hold up to rounding errors.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from standout.theory.matrix_game import GameSolution, solve_game
 MOST_ARMS = 300
 """The largest number of arms. The search takes seconds for 20, 15 seconds for 100."""
 ON_THE_EDGE = 1e-12
-"""A mean this near to the threshold, in units of the means' range, lies on it."""
+"""A mean this close to the threshold, in units of the means' range, counts as on it."""
 FINEST = 1e-70
 """The smallest sigma, in units of the means' range, whose square is representable."""
 STAGES = (0.6, 0.3, 0.1)
@@ -85,7 +85,7 @@ class Limit:
 
 
 def evidence(delta: float) -> float:
-    """kl(delta, 1 - delta), in nats; 0 from 1/2 on, where a guess will do.
+    """kl(delta, 1 - delta), in nats; 0 for delta of at least 1/2, where a guess suffices.
 
     >>> round(evidence(0.05), 3)
     2.65
@@ -104,10 +104,12 @@ def information_limit(
 ) -> Limit:
     """The limit for arms whose true means (and own `sigmas`, which no method knows) are given.
 
-    `accuracy` is that of `upper` relative to `lower`. Raises `ProblemError` for noise
-    that leaves the rewards' distribution open (`bounded`, `heavy`), for `gaussian` noise of
-    unknown scale without `sigmas`, for a tolerance, with which several answers are right, and
-    for more than `MOST_ARMS` arms.
+    `accuracy` is the largest relative difference of `upper` and `lower`. Raises `ProblemError` for
+
+    - noise that does not determine the distribution of the rewards (`bounded`, `heavy`);
+    - `gaussian` noise of unknown scale without `sigmas`;
+    - a tolerance, with which several answers are right;
+    - more than `MOST_ARMS` arms.
 
     >>> limit = information_limit([0, 1, 9], Problem(noise="gaussian:1", k=2), accuracy=0.1)
     >>> limit.lower < limit.upper < 1.11 * limit.lower
@@ -154,7 +156,7 @@ def _check_numbers(means: Floats, problem: Problem, sigmas: Floats | None) -> No
 
 
 def _rescaled(divergence: Divergence) -> Divergence:
-    """Gaussian means in units of their range, around their median: neither matters."""
+    """Gaussian means relative to their median, in units of their range; the limit is the same."""
     if not isinstance(divergence, GaussianDivergence):
         return divergence
     means = divergence.means
@@ -170,7 +172,7 @@ def _rescaled(divergence: Divergence) -> Divergence:
 
 
 def _questions(divergence: Divergence, problem: Problem) -> list[Flips]:
-    """One for each side, in terms of high outliers."""
+    """The questions of the sides, in terms of high outliers."""
     found = []
     truth = _answer(divergence.means, problem)
     for side in problem.sides():
@@ -202,7 +204,7 @@ def _is_on_the_edge(flips: Flips) -> bool:
 
 
 class _Game:
-    """The alternatives found so far, and what they and the searches prove."""
+    """The alternatives found so far, and the bounds that they and the searches prove."""
 
     def __init__(self, questions: list[Flips]) -> None:
         self.questions = questions
@@ -263,15 +265,15 @@ class _Game:
     def _forget(self, weights: Floats) -> None:
         cost = self.costs @ weights
         keep = cost <= SLACK * self.value
-        # Never all of those that hold some arm's share in place.
+        # Keep several, because dropping all that determine an arm's share would release it.
         keep[np.argsort(cost, kind="stable")[: 4 * weights.size]] = True
         self.costs = self.costs[keep]
 
 
 def _first_costs(flips: Flips) -> Floats:
-    """The costs of moving one arm alone across the threshold, and of one more: never none.
+    """The costs of moving one arm alone across the threshold, and of one more alternative.
 
-    All means alike have no outlier, and all but one alike have one.
+    The set is never empty: equal means have no outlier, and equal means except one have one.
     """
     means = flips.divergence.means
     low, high = flips.divergence.support

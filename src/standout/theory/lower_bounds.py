@@ -60,10 +60,9 @@ class LowerBound:
 def check_membership(means: ArrayLike, factor: float, side: Side = Side.HIGH) -> Membership:
     """Decide whether some rho puts these means in M_{n,rho} (Definition 2).
 
-    No mean may lie within rho/2 of theta, so rho < 2 Delta^theta_*. All means are
-    then further than rho/2 away, and two of them within rho on a side means
-    that rho exceeds the second smallest distance on that side. So the values of
-    rho that fit are one open interval, which is empty or not.
+    No mean may lie within rho/2 of theta, so rho < 2 Delta^theta_*. Two means within rho on a side
+    mean that rho exceeds the second smallest distance on that side. So the values of rho that fit
+    form one open interval, which may be empty.
     """
     values = _mirrored(means, side)
     theta = robust.threshold(values, factor)

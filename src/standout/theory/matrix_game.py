@@ -77,6 +77,6 @@ def _newton(
 
 
 def _longest(value: Floats, change: Floats) -> float:
-    """How far `value` can move along `change` and stay positive."""
+    """The longest step along `change` that keeps `value` positive."""
     falls = change < 0
     return float(np.min(-value[falls] / change[falls], initial=np.inf))

@@ -79,7 +79,7 @@ def _pair(p: Floats, q: Floats) -> Floats:
 def _bends(
     kinds: tuple[Floats, Floats, Floats, Floats], dy: int, dz: int, r: int
 ) -> tuple[Floats, int]:
-    """Where along (dy, dz) arms change regions, and how many changes make the counts right."""
+    """The steps along (dy, dz) at which arms change regions, and the rank of the best one."""
     lo, li, hi, ho = kinds
     if dz == 0:
         return np.minimum(hi, ho) - np.minimum(li, lo), r - 1

@@ -187,7 +187,7 @@ def _sources(arms: Arms, log: RewardTable) -> list[Finding]:
 
 
 def _agreement(log: RewardTable) -> list[Finding]:
-    """Only where people rated by a link, and some of them the same item."""
+    """The check of the raters' agreement; only if several raters by link answered the same item."""
     by_raters = np.array([link_of(name) is not None for name in log.workers], dtype=np.bool_)
     found = agreement_of(log.arm, log.reward, by_raters[log.worker])
     if found is None:

@@ -153,9 +153,9 @@ def neighbour_variance(arms: Arms) -> Floats:
 def _neighbours_in(orders: Reorderings, arms: Arms, same: Flags, variance: Floats) -> Statistic:
     """The likeness of neighbours in other orders.
 
-    A score is its arm's usual one plus a value that is mostly 0, so that
-    the sum of products is one over the values that are not, plus one over the
-    values at an arm's ends, plus what is the same for all orders.
+    A score is its arm's most frequent score plus a deviation that is mostly 0. So the sum of
+    products consists of a sum over the deviations that are not 0, a sum over the deviations at an
+    arm's ends, and a constant.
     """
     n, usual = arms.number.astype(np.float64), orders.usual
     same_next = np.append(same, False)

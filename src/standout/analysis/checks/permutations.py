@@ -61,10 +61,9 @@ def deal(
 class Reorderings:
     """Random orders of the scores within each arm, the same for the same rewards.
 
-    `value[j]` is by how much the j-th reward that is dealt differs from `usual`,
-    the commonest score of its arm `arm[j]`; `next()` says where each of them lies.
-    `drawn` marks the arms that are not dealt but drawn from normal distributions
-    with `rng`.
+    `usual` is the most frequent score of an arm. `value[j]` is the deviation of the j-th dealt
+    reward from the `usual` score of its arm `arm[j]`; `next()` returns the places of all of them.
+    `drawn` marks the arms whose sums are drawn from normal distributions with `rng` instead.
     """
 
     def __init__(self, arms: Arms) -> None:

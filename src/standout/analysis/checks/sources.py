@@ -113,10 +113,10 @@ class Agreement:
 def agreement_of(arm: Ints, reward: Floats, is_rater: Flags) -> Agreement | None:
     """Krippendorff's alpha of the raters' answers; None where nothing can be compared.
 
-    It is 1 - D/E, where D is the mean squared difference of two answers to the same item and E that
-    of two answers to any items, each over the answers to items with at least two (Krippendorff,
-    *Content Analysis*, 2004, chapter 11). An item of m answers has m - 1 degrees of freedom, so
-    that both follow from sums of squares.
+    It is 1 - D/E (Krippendorff, *Content Analysis*, 2004, chapter 11). D is the mean squared
+    difference of two answers to the same item, E that of two answers to any items. Only items with
+    at least two answers count. An item with m answers has m - 1 degrees of freedom, so D and E
+    follow from sums of squares.
     """
     arm, reward = arm[is_rater], reward[is_rater]
     size = np.bincount(arm, minlength=1)

@@ -1,11 +1,11 @@
 """Changes by hand: pauses, settings, a stop, a voided reward, a note.
 
 `standout.study.settings` explains why settings may change. Voiding a reward is different. It is
-right if the recorded value is not what was measured (a typing error, the wrong arm), and if the
-mistake was not found by how far off the value looks. The reward stays in the ledger, and the event
-says who voided it and why. With the measured value in its place, the arm has exactly the sequence
-of rewards that it should have had, so the guarantee holds. A user who voids unwelcome rewards
-changes the arm's mean, and no interval covers that.
+right on two conditions: the recorded value is not the measured one (a typing error, the wrong arm),
+and the mistake was not found because the value looked unusual. The reward stays in the ledger, and
+the event says who voided it and why. With the measured value in its place, the arm has exactly the
+sequence of rewards that it should have had, so the guarantee holds. A user who voids unwelcome
+rewards changes the arm's mean, and no interval covers that.
 """
 
 from __future__ import annotations
@@ -115,14 +115,14 @@ def void(state: StudyState, at: At, content: Mapping[str, Any]) -> Outcome:
 def add(state: StudyState, at: At, content: Mapping[str, Any]) -> Outcome:
     """Let arms join: from now on the question is about all of them.
 
-    Why the guarantee holds: let N be the room, declared when the study was created. The arm in the
-    j-th place has an interval that fails to hold its mean, at any time, with a probability of
-    at most delta / N, given all events before the arm joined: the interval rests on rewards that
-    were measured after that. So with probability 1 - delta no interval of the N places ever
-    fails, also if which arms join, how many and when depends on all rewards before. Then at each
-    moment the threshold of the arms that are there lies in its interval, and each verdict on the
-    question of that moment is right, for all moments together. Verdicts on earlier questions are
-    withdrawn: another arm moves the threshold.
+    Why the guarantee holds: let N be the room, declared when the study was created. The interval of
+    the arm in the j-th place depends only on rewards that are measured after the arm joined. So,
+    given all events before the arm joined, it fails to contain the arm's mean, at any time, with
+    probability at most delta / N. With probability 1 - delta no interval of the N places ever
+    fails. This holds even if the choice, number and times of new arms depend on all earlier
+    rewards. Then, at all moments together, the threshold of the current arms lies in its interval,
+    and each verdict on the current question is right. Verdicts on earlier questions are withdrawn,
+    because a new arm moves the threshold.
     """
     outcome, names = Outcome(), content["arms"]
     give_up_plans(state)
@@ -231,7 +231,7 @@ def forget_alternatives(state: StudyState) -> None:
 
 
 def _derive(state: StudyState, core: State) -> None:
-    """Update everything that follows from the intervals."""
+    """Update all quantities that depend on the intervals."""
     touched = np.flatnonzero(core.is_touched)
     core.touched[: len(touched)] = touched
     core.counters[TOUCHED] = len(touched)

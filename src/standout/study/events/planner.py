@@ -1,10 +1,10 @@
 """What to hand out next while pulls are pending.
 
 Without pending pulls, a round begins as in the simulator. So a single worker who asks and tells one
-by one gets the same decisions. While rewards are pending and more pulls are asked for, the next
-round is planned on a copy of the state, in which each pending pull has returned its arm's current
-mean: intervals shrink as if it were measured, and other arms come up. In the first round, when
-nothing is known, the arms with the fewest pulls come in turn.
+by one gets the same decisions. If a worker asks while rewards are pending, the next round is
+planned on a copy of the state, in which each pending pull has returned its arm's current mean. So
+intervals shrink as if the pulls were measured, and the rule chooses other arms. In the first round,
+when nothing is known, the arms with the fewest pulls come first.
 
 Every plan is part of the event that asked for it, and a replay adopts it. Only a round that begins
 with no pending pulls is planned again, because a rule may remember its choices. Random choices

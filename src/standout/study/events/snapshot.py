@@ -1,8 +1,8 @@
 """A study's state as bytes, so that opening a study need not fold all events.
 
-The code does not depend on what a method remembers: it stores every array of the core's state
-except scratch space. Rewards and tickets that cannot change any more are stored in parts, each
-once; the others are stored with the state.
+The code is the same for all methods: it stores every array of the core's state except scratch
+space. Rewards and tickets that cannot change any more are stored in parts, each once. The others
+are stored with the state.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SCRATCH = frozenset(
         *(name for name in Crossing.names() if name not in KEPT),
     )
 )  # fmt: skip
-"""Arrays of the core's state that are scratch space, or that follow from others."""
+"""Arrays of the core's state that are scratch space or are computed from others."""
 _REASONS = {str(reason): reason for reason in StopReason}
 _PER_ARM = tuple(name for name in PER_ARM if name != "touched_at")
 _OPEN = {"expires": "<f8", "round": "<i8", "event": "<i8"}
@@ -143,7 +143,7 @@ def _put_rows(state: StudyState, after: Sequence[int], rows: Arrays) -> None:
 
 
 def core_arrays(core: Struct, prefix: str = "core.") -> Iterator[tuple[str, Any]]:
-    """Every array of the core's state that is no scratch space, by its name."""
+    """Every array of the core's state by name, without scratch space."""
     for name in core.names():
         value = getattr(core, name)
         if isinstance(value, Struct):
@@ -153,7 +153,7 @@ def core_arrays(core: Struct, prefix: str = "core.") -> Iterator[tuple[str, Any]
 
 
 def arrays_of(state: StudyState, after: tuple[int, int] = (0, 0)) -> Arrays:
-    """All that is numbers, of rewards and tickets those behind `after`."""
+    """The arrays of the state, and the rewards and tickets after `after`."""
     opened = state.tickets.open
     look = {} if state.look is None else vars(state.look.evidence)
     return {
@@ -181,7 +181,7 @@ def _fill(state: StudyState, arrays: Arrays) -> None:
 
 
 def plain_of(state: StudyState) -> dict[str, Any]:
-    """The rest, ready for JSON."""
+    """The rest of the state as plain values for JSON."""
     look = state.look
     return {
         "number": state.number,
@@ -205,7 +205,7 @@ def plain_of(state: StudyState) -> dict[str, Any]:
 
 
 def _adopt(state: StudyState, arrays: Arrays, plain: Mapping[str, Any]) -> None:
-    """Take in what is no array of the core."""
+    """Restore everything except the core's arrays."""
     for delay in arrays["delays"].tolist():
         state.tickets.note_delay(delay)
     for row in arrays["trace"].tolist():
@@ -229,7 +229,7 @@ def _adopt(state: StudyState, arrays: Arrays, plain: Mapping[str, Any]) -> None:
 
 
 def _restore_tickets(state: StudyState, arrays: Arrays, holders: Sequence[str]) -> None:
-    """What has changed in rewards and tickets since their parts were stored; who has tickets."""
+    """Restore the changes of rewards and tickets since their parts were stored, and the holders."""
     ledger, tickets = state.ledger, state.tickets
     gone = np.array(sorted(state.voided), dtype=np.int64) - 1
     ledger.status[gone], ledger.turn[gone] = RewardStatus.VOID, 0
@@ -245,7 +245,7 @@ def _restore_tickets(state: StudyState, arrays: Arrays, holders: Sequence[str]) 
 
 
 def _restore_lines(state: StudyState, waiting: Sequence[Any]) -> None:
-    """The pulls that are out, and the rewards that wait, in their lines."""
+    """Restore the lines of pending pulls and waiting rewards."""
     if not state.is_ordered:
         return
     for slot in sorted(state.tickets.slots):

@@ -1,4 +1,4 @@
-"""A study in memory: everything that follows from its events."""
+"""The state of a study in memory, which follows from its events."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ class StudyState:
         return found
 
     def pull_ends(self, arm: int, slot: int, number: int) -> bool:
-        """Note that a pull of round `number` is finished; return whether the round is over."""
+        """Record that a pull of round `number` is finished; return whether the round is over."""
         del self.tickets.slots[slot]
         self.pending[arm] -= 1
         self.touch(arm)
@@ -253,7 +253,7 @@ class StudyState:
         return sorted(found)
 
     def identification(self) -> Identification:
-        """The answer; what was certified once stays so."""
+        """The answer; certified arms stay certified."""
         guess = np.zeros(len(self.arms), dtype=np.bool_)
         engine.best_guess(self.spec, self.state, guess)
         sticky = replace(

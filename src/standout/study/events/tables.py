@@ -147,9 +147,8 @@ class TicketStatus(IntEnum):
     """The state of a ticket.
 
     `EXPIRED`: its pull was handed out again, or dropped because its arm is paused. `CANCELLED`:
-        another
-    ticket of the same pull was told first. `FAILED`: it was given back. A reward may still arrive
-    for these three.
+    another ticket of the same pull was told first. `FAILED`: it was given back. A reward may still
+    arrive for these three.
     """
 
     PENDING = 0
@@ -177,7 +176,7 @@ class Avoided:
         self.met: set[int] = set()
 
     def has(self, arm: int) -> bool:
-        """Whether an arm that has come up is one of them."""
+        """Whether this arm must be avoided; records that it came up."""
         if arm not in self.arms:
             return False
         self.met.add(arm)
@@ -203,7 +202,7 @@ class TicketTable(Columns):
         super().__init__()
         self.open: dict[int, Open] = {}
         self.slots: dict[int, int] = {}
-        """The ticket that is out for each pull that is."""
+        """The pending ticket of each pending pull."""
         self.delays: deque[float] = deque(maxlen=ANSWERS_KEPT)
         self._sorted: list[float] = []
         self._of_worker: dict[str, dict[int, None]] = {}

@@ -7,8 +7,10 @@ The rules for a reward with a ticket:
    answered): this is the pull's reward. If the pull was handed out again, the other ticket is
    cancelled.
 3. Otherwise (the pull got its reward through another ticket, or the ticket was given back) the
-   reward is an additional pull, as if told without a ticket. From a rater, whose late answers are
-   only logged, it is surplus; so is one by rule 2 whose ticket is no longer out.
+   reward is an additional pull, as if told without a ticket.
+
+Late answers of raters are only logged: by rule 3, and by rule 2 if the ticket is no longer out,
+they are surplus.
 
 A reward without a ticket counts while pulls counted + pulls pending are below the budget. Beyond
 this it is logged as surplus and is in no total. So pulls counted + pulls pending never exceed the

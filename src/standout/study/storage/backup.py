@@ -22,7 +22,7 @@ from standout.study.storage.store import open_store
 
 try:
     import fcntl
-except ImportError:  # Windows: there nothing says whether the maker of a part lives.
+except ImportError:  # Windows has no such locks, so dead backups cannot be recognised.
     fcntl = None  # type: ignore[assignment]
 
 Progress = Callable[[int, int], None]

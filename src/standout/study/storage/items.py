@@ -13,7 +13,7 @@ _READ = "SELECT position, content FROM standout_items WHERE study = ?"
 
 
 def put_items(session: Session, study: int, items: Mapping[int, Mapping[str, str]]) -> None:
-    """Keep the items of a new study, by the positions of its arms."""
+    """Store the items of a new study, by the positions of its arms."""
     session.run_many(
         "INSERT INTO standout_items (study, position, content) VALUES (?, ?, ?)",
         [(study, position, json.dumps(dict(parts))) for position, parts in items.items()],
@@ -23,7 +23,7 @@ def put_items(session: Session, study: int, items: Mapping[int, Mapping[str, str
 def read_items(
     session: Session, study: int, positions: Sequence[int] | None = None
 ) -> dict[int, Parts]:
-    """The items at these positions (all if None), where there are any."""
+    """The items at these positions (all if None); positions without an item are omitted."""
     if positions is None:
         rows = session.run(_READ, (study,))
     else:
@@ -36,5 +36,5 @@ def read_items(
 
 
 def count_items(session: Session, study: int) -> int:
-    """How many arms of a study have an item."""
+    """The number of arms of a study with an item."""
     return int(session.run("SELECT count(*) FROM standout_items WHERE study = ?", (study,))[0][0])

@@ -86,7 +86,7 @@ def locate(place: str | os.PathLike[str]) -> Address:
 
 
 def _server(parts: dict[str, str | None]) -> Address:
-    """From the parts of a PostgreSQL address; what is given twice goes to libpq as a list."""
+    """The address from its PostgreSQL parts; repeated parts are passed to libpq as a list."""
     query = parse_qs(parts.pop("query") or "", keep_blank_values=True)
     parts["host"] = parts.pop("ipv6") or parts["host"]
     given = {name: unquote(value) for name, value in parts.items() if value}
@@ -95,7 +95,7 @@ def _server(parts: dict[str, str | None]) -> Address:
 
 
 def has_password(place: str) -> bool:
-    """Whether an address carries a password (which process lists would show)."""
+    """Whether an address contains a password (which process lists would show)."""
     return "://" in place and bool(locate(place).passwords)
 
 

@@ -18,12 +18,12 @@ _COLUMNS = "id, token, created, expires"
 
 
 class Login(NamedTuple):
-    """A login as the store keeps it; times in seconds since 1970."""
+    """A stored login; times in seconds since 1970."""
 
     id: str
     """The hash of the cookie's text."""
     token: str
-    """The id of the token that it was begun with."""
+    """The id of the token that began it."""
     created: float
     expires: float
 

@@ -1,8 +1,8 @@
 """Studies in a PostgreSQL database.
 
-Every wait has a limit: the server ends transactions of clients that are frozen or gone
-(`idle_in_transaction_session_timeout`), and locks and statements that take too long; a client gives
-up a server that does not answer.
+Every wait has a limit. The server ends transactions of clients that are frozen or gone
+(`idle_in_transaction_session_timeout`), and locks and statements that take too long. A client gives
+up if the server does not answer.
 """
 
 from __future__ import annotations
@@ -27,33 +27,33 @@ from psycopg.conninfo import make_conninfo  # noqa: E402
 CONNECT = 10
 """Seconds to wait for a connection."""
 IDLE = 20.0
-"""Seconds that a transaction may stand still before the server undoes it; less than others'
-patience, so that a frozen program costs them a while and no error."""
+"""Seconds that a transaction may be idle before the server rolls it back. This is less than the
+patience of other clients, so a frozen program delays them without an error."""
 LONG = 3600.0
-"""The same for one that copies a whole store, and for its statements."""
+"""The same for a transaction that copies a whole store, and the limit for its statements."""
 MARGIN = 5.0
-"""Seconds that an answer may take beyond what the server allows a statement."""
+"""Seconds beyond the server's statement timeout that an answer may take."""
 _CREATING = 7382094
 _IDLE_CODE = "25P03"
 
-# What it would print of a connection that broke, our errors say.
+# Silence psycopg's messages about broken connections, because our errors report them.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 
 class _SilentError(psycopg.OperationalError):
-    """Nothing came for too long."""
+    """The server sent nothing for too long."""
 
 
 class Bounded(psycopg.Connection[Any]):
-    """A connection of which every answer has to come within `silence` seconds."""
+    """A connection on which every answer must arrive within `silence` seconds."""
 
     silence = 65.0
 
     def __del__(self, *_: object) -> None:
-        """Nothing to say: its `Store` closes it, or libpq does if it is garbage before that."""
+        """Suppress psycopg's warning: the `Store` closes the connection, or else libpq does."""
 
     def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
-        """As in psycopg; raises and closes the connection when nothing comes for too long."""
+        """As in psycopg; after a silence it closes the connection and raises an error."""
         return super().wait(self._bounded(gen), *args, **kwargs)
 
     def _bounded(self, gen: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
@@ -61,7 +61,7 @@ class Bounded(psycopg.Connection[Any]):
         try:
             wanted = next(gen)
             while True:
-                ready = yield wanted  # psycopg says "nothing" ten times a second while it waits.
+                ready = yield wanted  # psycopg yields "nothing" ten times a second while it waits.
                 now = time.monotonic()
                 if ready:
                     last = now
@@ -79,7 +79,7 @@ def _marked(statement: str) -> str:
 
 
 class PostgresSession(Session):
-    """A transaction on a server; who writes to a study locks its row."""
+    """A transaction on a server; a writer locks the row of its study."""
 
     is_sqlite = False
 
@@ -96,7 +96,7 @@ class PostgresSession(Session):
         return float(moment)
 
     def lock(self, study: int) -> None:
-        # The clock is read when the lock is there: times go up with the numbers of events.
+        # Read the clock after locking, so that times increase with the numbers of events.
         found = self.run(
             "WITH locked AS MATERIALIZED (SELECT FROM standout_studies WHERE id = ? FOR UPDATE) "
             "SELECT extract(epoch FROM clock_timestamp())::float8 FROM locked",
@@ -109,7 +109,7 @@ class PostgresSession(Session):
         self.run("LOCK TABLE standout_studies IN SHARE ROW EXCLUSIVE MODE")
 
     def has_tables(self) -> bool:
-        # Not by `to_regclass`, which may remember that there was none before a lock was waited for.
+        # `to_regclass` may return a stale answer from before the wait for a lock.
         return bool(
             self.run(
                 "SELECT 1 FROM pg_tables WHERE tablename = 'standout_store' "
@@ -125,7 +125,7 @@ class PostgresSession(Session):
             self.raw.execute(statement)
 
     def clear(self) -> None:
-        # Not by TRUNCATE: to those who are reading a table would seem to be empty.
+        # TRUNCATE would make a table look empty to concurrent readers.
         self.run(f"LOCK TABLE {', '.join(TABLES)} IN EXCLUSIVE MODE")
         for table in TABLES:
             self.run(f"ALTER TABLE {table} DISABLE TRIGGER USER")
@@ -176,7 +176,7 @@ class PostgresStore(Store):
             raw.execute(
                 "SET synchronous_commit = on; "
                 f"SET lock_timeout = {milliseconds(self.patience)}; "
-                # So that a lock's own, clearer error comes first.
+                # One second longer, so that the clearer error of a lock comes first.
                 f"SET statement_timeout = {milliseconds(self.patience + 1)}; "
                 f"SET idle_in_transaction_session_timeout = {milliseconds(IDLE)}"
             )
@@ -206,7 +206,7 @@ class PostgresStore(Store):
         except _SilentError:
             raise
         except psycopg.OperationalError:
-            # Lost while nothing was under way, as when the server was started again.
+            # The idle connection was lost, for example because the server was restarted.
             self._raw = self._connect()
             self._raw.execute(begin)
         self._raw.silence = LONG if is_long else self.patience + MARGIN
@@ -222,8 +222,8 @@ class PostgresStore(Store):
         self._raw.execute("COMMIT")
 
     def _is_broken(self, error: Exception) -> bool:
-        # An error that the server reports has undone the transaction, unless it ends the session:
-        # then the commit may have come first. Who stood still for too long had not sent it.
+        # An error from the server means that the transaction was rolled back, unless it ended the
+        # session: then the commit may have come first. An idle client had not sent its commit.
         is_lost = self._raw is None or bool(self._raw.closed)
         return is_lost and getattr(error, "sqlstate", None) != _IDLE_CODE
 

@@ -1,4 +1,4 @@
-"""What can be read and written inside one transaction: every statement on studies and events."""
+"""A transaction: all statements that read and write studies and events."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from standout.study.events.event import Event, Kind
 
 Row = tuple[Any, ...]
 Snapshot = tuple[int, bytes, list[bytes]]
-"""The number of the last event in it, the state, and the rewards in parts."""
+"""The number of its last event, the state, and the rewards in parts."""
 NEWEST = 2**62
-"""No event has a larger number."""
+"""Larger than the number of any event."""
 BATCH, PART = 5_000, 2_000
-"""Events that are read at once, and rows that are copied at once."""
+"""The number of events read at once, and of rows copied at once."""
 TABLES = tuple(
     f"standout_{name}"
     for name in (
@@ -37,7 +37,7 @@ _DELETED = "study, name, time, worker, reason, pulls, events, head"
 
 
 class Deleted(NamedTuple):
-    """What is left of a deleted study: its last numbers, by whom, when and why."""
+    """The record of a deleted study: its last numbers, who deleted it, when and why."""
 
     study: int
     name: str
@@ -50,7 +50,7 @@ class Deleted(NamedTuple):
 
 
 def schema(dialect: str) -> list[str]:
-    """The statements that make the tables, in the words of `sqlite` or `postgresql`."""
+    """The statements that create the tables, in the dialect `sqlite` or `postgresql`."""
     text = files(__package__).joinpath("schema.sql").read_text("utf-8")
     other, binary = ("-- postgresql", "BLOB") if dialect == "sqlite" else ("-- sqlite", "BYTEA")
     return [
@@ -61,7 +61,7 @@ def schema(dialect: str) -> list[str]:
 
 
 class Session(ABC):
-    """One transaction. It ends with the block of `Store.write` or `Store.read` that gave it."""
+    """One transaction. It ends with the block of `Store.write` or `Store.read`."""
 
     is_sqlite: ClassVar[bool]
 
@@ -76,14 +76,14 @@ class Session(ABC):
             self._now = self._time() if self._clock is None else self._clock()
         return self._now
 
-    # What the two databases do differently.
+    # Implemented by each database.
 
     def _time(self) -> float:
         return time.time()
 
     @abstractmethod
     def run(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
-        """Run a statement with `?` for its values; its rows."""
+        """Run a statement with `?` for its values; return its rows."""
 
     @abstractmethod
     def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
@@ -91,15 +91,15 @@ class Session(ABC):
 
     @abstractmethod
     def lock(self, study: int) -> None:
-        """Wait for other writers of the study, and keep them out until the end."""
+        """Wait for other writers of the study, and exclude them until the end."""
 
     @abstractmethod
     def lock_names(self) -> None:
-        """Keep others from making studies until the end."""
+        """Exclude other processes from creating studies until the end."""
 
     @abstractmethod
     def lock_making(self) -> None:
-        """Keep others from making tables until the end."""
+        """Exclude other processes from creating tables until the end."""
 
     @abstractmethod
     def has_tables(self) -> bool:
@@ -107,11 +107,11 @@ class Session(ABC):
 
     @abstractmethod
     def make_tables(self) -> None:
-        """Make the tables, all empty."""
+        """Create the empty tables."""
 
     @abstractmethod
     def clear(self) -> None:
-        """Remove all rows of all tables, also those that are never removed otherwise."""
+        """Remove all rows of all tables, including those that triggers protect."""
 
     @abstractmethod
     def rows(self, table: str) -> Iterator[list[Row]]:
@@ -123,7 +123,7 @@ class Session(ABC):
 
     @abstractmethod
     def missing_guards(self) -> list[str]:
-        """Which triggers that keep events as they are do not stand as they were made."""
+        """The names of the triggers that protect events and are missing or changed."""
 
     # The store.
 
@@ -136,20 +136,20 @@ class Session(ABC):
         return int(number), str(identity), int(generation)
 
     def begin_again(self) -> None:
-        """Empty the store; its generation says that it has another past from now on."""
+        """Empty the store and increase its generation, which marks a new history."""
         number, identity, generation = self.version()
         self.clear()
         self.put_version(number, identity, generation + 1)
 
     def put_version(self, number: int, identity: str, generation: int) -> None:
-        """Say what the tables are, once they are made or cleared."""
+        """Store the version, identity and generation after the tables are created or cleared."""
         self.run(
             "INSERT INTO standout_store (version, identity, generation) VALUES (?, ?, ?)",
             (number, identity, generation),
         )
 
     def count(self, table: str) -> int:
-        """How many rows a table has."""
+        """The number of rows of a table."""
         return int(self.run(f"SELECT count(*) FROM {table}")[0][0])
 
     # Studies.
@@ -161,9 +161,9 @@ class Session(ABC):
         ]
 
     def find(self, name: str | None) -> tuple[int, str]:
-        """Id and name of the study of this name; of the only one, if None.
+        """Id and name of the study of this name, or of the only study if `name` is None.
 
-        Raises NoStudyError, and StudyError where there are several and no name is given.
+        Raises NoStudyError, or StudyError if there are several studies and no name is given.
         """
         found = self.names()
         if not found:
@@ -186,7 +186,7 @@ class Session(ABC):
             )
 
     def create_study(self, name: str) -> int:
-        """Make room for a study; its id, which no other ever had here."""
+        """Add a study; return its id, which is never used again in this store."""
         self._claim(name)
         ((last,),) = self.run(
             "SELECT max(id) FROM (SELECT id FROM standout_studies "
@@ -197,13 +197,13 @@ class Session(ABC):
         return study
 
     def rename_study(self, study: int, old: str, name: str) -> None:
-        """Give a study another name; the tokens for it alone go with it."""
+        """Rename a study and the tokens for it alone."""
         self._claim(name)
         self.run("UPDATE standout_studies SET name = ? WHERE id = ?", (name, study))
         self.run("UPDATE standout_tokens SET study = ? WHERE study = ?", (name, old))
 
     def copy_events(self, study: int, copy: int) -> None:
-        """Give a new study all events of another; no digest depends on the study's name."""
+        """Copy all events of a study to a new one; digests do not depend on the study's name."""
         self.run(
             f"INSERT INTO standout_events (study, {_EVENT}) "
             f"SELECT {copy:d}, {_EVENT} FROM standout_events WHERE study = ?",
@@ -221,7 +221,7 @@ class Session(ABC):
         events: int,
         head: str,
     ) -> None:
-        """Remove a study and revoke the tokens for it alone; what is left is a line."""
+        """Delete a study, record that, and revoke the tokens for it alone."""
         values = (study, name, time, worker, reason, pulls, events, head)
         marks = ", ".join("?" for _ in values)
         self.run(f"INSERT INTO standout_deleted ({_DELETED}) VALUES ({marks})", values)
@@ -231,7 +231,7 @@ class Session(ABC):
         self.run("DELETE FROM standout_studies WHERE id = ?", (study,))
 
     def revoke_tokens(self, column: str, value: str, time: float, by: str) -> None:
-        """End the tokens with this value in a column, and the logins that began with them."""
+        """Revoke the tokens with this value in a column, and end their logins."""
         self.run(
             "UPDATE standout_tokens SET revoked = ?, revoked_by = ? "
             f"WHERE {column} = ? AND revoked IS NULL",
@@ -243,7 +243,7 @@ class Session(ABC):
         )
 
     def deleted(self) -> list[Deleted]:
-        """What is left of deleted studies, oldest first."""
+        """The records of deleted studies, oldest first."""
         found = self.run(f"SELECT {_DELETED} FROM standout_deleted ORDER BY time, study")
         return [Deleted(*row) for row in found]
 
@@ -259,7 +259,7 @@ class Session(ABC):
             first = found[-1][0] + 1
 
     def append(self, study: int, events: Sequence[Event]) -> None:
-        """Add events behind the newest; a number or key that is there already is refused."""
+        """Append events; a number or key that exists already is refused."""
         self.run_many(
             _ADD_EVENT,
             [
@@ -293,11 +293,11 @@ class Session(ABC):
     def put_snapshot(
         self, study: int, number: int, before: int | None, state: bytes, rewards: bytes
     ) -> bool:
-        """Keep a snapshot up to event `number`; `rewards` are those since the snapshot `before`.
+        """Store a snapshot up to event `number`; `rewards` are those since the snapshot `before`.
 
-        Gives False, and keeps nothing, if the newest snapshot is not `before` (another process
-        has written one, or dropped it). None for `before`: the snapshot stands alone, and takes
-        the place of any other.
+        Stores nothing and returns False if the newest snapshot is not `before` (another process
+        has written one, or dropped it). If `before` is None, the snapshot is complete and replaces
+        any other.
         """
         if before is None:
             self.drop_snapshots(study)
@@ -319,7 +319,7 @@ class Session(ABC):
         return True
 
     def drop_snapshots(self, study: int) -> None:
-        """Forget the snapshots; to open the study takes longer, and nothing else changes."""
+        """Delete the snapshots; opening the study then takes longer, and nothing else changes."""
         self.run("DELETE FROM standout_snapshots WHERE study = ?", (study,))
 
 

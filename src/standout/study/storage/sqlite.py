@@ -1,8 +1,8 @@
 """Studies in a SQLite file, with the write-ahead log that SQLite keeps beside it.
 
-A file that was moved, removed or replaced while it is in use is noticed by its inode, before
-a transaction and after it. SQLite locks files for a process: a forked child has none of its
-parent's locks, but its copy of SQLite believes so, until the parent's connection is closed there.
+A file that was moved, removed or replaced while in use is detected by its inode, before and after
+each transaction. SQLite's locks belong to a process. A forked child has none of its parent's locks,
+but its copy of SQLite assumes that it has them until the parent's connection is closed there.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from standout.study.storage.session import PART, TABLES, Row, Session, schema
 from standout.study.storage.store import Store, milliseconds
 
 _LOCKED = (5, 6)
-"""SQLite's codes for what others have locked."""
+"""SQLite's error codes for a lock of another connection."""
 _READ_ONLY, _IO, _DAMAGED, _FULL, _CANNOT_OPEN, _FOREIGN = 8, 10, 11, 13, 14, 26
 _FIRST_STEP, _LAST_STEP, _GROWTH = 0.0003, 0.003, 1.5
-"""Seconds between two looks at a lock: SQLite's own steps grow to a tenth of a second, in which
-a busy neighbour takes the lock many times over."""
+"""Seconds between two attempts to lock, and their growth. SQLite's own steps grow to a tenth of a
+second, in which a busy process takes the lock many times."""
 _LOG_PAGES = 4000
-"""The log is worked in every 16 MB: most of its pages are then written once for many."""
+"""Pages of the log between two checkpoints (16 MB): many changes of a page share one write."""
 _HEADER, _MODES = 20, slice(18, 20)
 Inode = tuple[int, int]
 
 
 def _inode(path: str | Path) -> Inode | None:
-    """Device and inode; None where there is no file."""
+    """Device and inode; None without a file."""
     try:
         found = os.stat(path)
     except OSError:
@@ -48,7 +48,7 @@ def _code(error: BaseException) -> int:
 
 
 class SqliteSession(Session):
-    """A transaction on a file; who writes has the lock of the whole file."""
+    """A transaction on a file; a writer locks the whole file."""
 
     is_sqlite = True
 
@@ -60,13 +60,13 @@ class SqliteSession(Session):
         self.raw.executemany(statement, rows)
 
     def lock(self, study: int) -> None:
-        """Nothing: `BEGIN IMMEDIATE` has locked the file."""
+        """Do nothing: `BEGIN IMMEDIATE` has locked the file."""
 
     def lock_names(self) -> None:
-        """Nothing, too."""
+        """Do nothing, as in `lock`."""
 
     def lock_making(self) -> None:
-        """Nothing, too."""
+        """Do nothing, as in `lock`."""
 
     def has_tables(self) -> bool:
         return bool(self.run("SELECT 1 FROM sqlite_master WHERE name = 'standout_store'"))
@@ -103,7 +103,7 @@ _stores: WeakSet[SqliteStore] = WeakSet()
 
 
 class SqliteStore(Store):
-    """A file; read-only where it or its folder cannot be written to."""
+    """A file; read-only if the file or its folder is not writable."""
 
     is_sqlite = True
     _driver_error = sqlite3.Error
@@ -133,7 +133,7 @@ class SqliteStore(Store):
         return is_same and (self._log_inode is None or _inode(self._log) == self._log_inode)
 
     def _connect(self) -> sqlite3.Connection:
-        """A connection to the file that was there at first. Raises MovedError."""
+        """A connection to the file that was opened first; raises MovedError for another file."""
         before = _inode(self.path)
         if self._file is not None and before != self._file:
             raise self._moved("nothing was written")
@@ -142,7 +142,7 @@ class SqliteStore(Store):
             self._address(),
             uri=True,
             timeout=milliseconds(self.patience) / 1000,
-            isolation_level=None,  # BEGIN is ours to say.
+            isolation_level=None,  # The store begins transactions itself.
             check_same_thread=False,
         )
         try:
@@ -154,7 +154,7 @@ class SqliteStore(Store):
                 raw.execute("PRAGMA journal_mode=WAL").fetchone()
                 raw.execute(
                     "PRAGMA schema_version"
-                ).fetchone()  # With a first look the log is there.
+                ).fetchone()  # The first read creates the log.
             found = _inode(self.path)
             if before is not None and found != before:
                 raise self._moved("nothing was written")
@@ -168,8 +168,8 @@ class SqliteStore(Store):
     def _address(self) -> str:
         mode = "rwc" if self._may_create else "rw"
         if self.is_read_only:
-            # Without its shared memory, a file in WAL mode can only be read as unchanging, which
-            # is true as long as there is no log; `_commit` checks again.
+            # Without shared memory, a file in WAL mode can be read only as immutable. This is right
+            # while there is no log; `_commit` checks again.
             is_frozen = self._asks_for_log() and not self._has_log()
             self._frozen = self._stamp() if is_frozen else None
             mode = "ro&immutable=1" if is_frozen else "ro"
@@ -184,15 +184,15 @@ class SqliteStore(Store):
             raise StorageError(f"{self.path} cannot be read: {error.strerror}") from None
 
     def _check_length(self, raw: sqlite3.Connection) -> None:
-        """Refuse a file that is shorter than its header says; a log would have the rest.
+        """Refuse a file without a log that is shorter than its header says.
 
-        The file itself is left to SQLite: to open it here and close it would let go of every
-        lock that this process holds on it.
+        The file is not opened here, because closing it would release all locks of this process on
+        it.
         """
         pages, size = (
             int(raw.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "page_size")
         )
-        # In this order: what others work in meanwhile has left the log when the file is longer.
+        # Check the log first: a checkpoint of another process extends the file before it ends.
         if not self._has_log() and self.path.stat().st_size < pages * size:
             raise StorageError(
                 f"{self.path}: damaged or cut short (it ends too early); restore it from a copy"
@@ -209,7 +209,7 @@ class SqliteStore(Store):
 
     def _begin(self, *, writes: bool, is_long: bool) -> SqliteSession:
         assert self._raw is not None
-        # Without a wait of SQLite's own; who only reads hardly ever has to wait.
+        # Writers do not use SQLite's own wait; readers rarely wait.
         waits = 0.0 if writes else self.patience
         if waits != self._waits:
             self._raw.execute(f"PRAGMA busy_timeout={milliseconds(waits)}")
@@ -293,9 +293,9 @@ class SqliteStore(Store):
 
 
 def _close_inherited(file: Inode | None) -> None:
-    """In a forked child: close the parent's connections to this file, before one of its own.
+    """In a forked child, close the parent's connections to this file before opening a new one.
 
-    Raises StudyError if a thread of the parent was in the midst of a transaction.
+    Raises StudyError if a thread of the parent was inside a transaction.
     """
     for store in list(_stores):
         if store._pid == os.getpid() or store._raw is None or store._file != file:

@@ -1,11 +1,12 @@
-"""A place that holds studies, opened: one transaction at a time, on SQLite or PostgreSQL.
+"""An opened store of studies: one transaction at a time, on SQLite or PostgreSQL.
 
-- A transaction from `Store.write` sees everything committed before it (on PostgreSQL: after
-  `Session.lock`) and is on disk when its block is left without an error. If the block raises,
-  nothing of it is there. If the connection breaks at the very end, `UncertainError` says that
-  it may or may not be.
+- A transaction from `Store.write` sees everything that was committed before it (on PostgreSQL:
+  before `Session.lock` returned). It is on disk when its block ends without an error. If the block
+  raises an error, nothing is changed. If the connection breaks during the commit, `UncertainError`
+  says that the change may or may not be there.
 - A transaction from `Store.read` sees one moment and changes nothing.
-- Threads take turns. After a fork the child has to open its own: using the parent's raises.
+- Threads take turns. After a fork the child must open its own store; using the parent's raises an
+  error.
 """
 
 from __future__ import annotations
@@ -25,26 +26,26 @@ from standout.study.storage.location import locate
 from standout.study.storage.session import Session
 
 PATIENCE = 60.0
-"""Seconds to wait for others before giving up."""
+"""Seconds to wait for locks before giving up."""
 CLOSING = 5.0
-"""Seconds to wait for a thread that uses what is to be closed."""
+"""Seconds for which `close` waits for another thread."""
 VERSION = 1
-"""Of the tables."""
+"""The version of the tables."""
 _DONE_OR_NOT = (
     "; this may have been done or not. To tell again with the same key is safe: it counts once"
 )
 
 
 def milliseconds(seconds: float) -> int:
-    """As databases count them: at least one if there is any wait, and not more than they can."""
+    """Seconds as milliseconds for a database: at least 1 if positive, and at most its maximum."""
     return min(math.ceil(1000 * min(seconds, 1e9)), 2**31 - 1)
 
 
 class Store(ABC):
     """One store, opened.
 
-    `shown` names it without a password, `identity` is a text that it has alone, and
-    `generation` counts how often a backup was restored into it (as of when it was opened).
+    `shown` names it without a password, `identity` is its unique text, and `generation` is the
+    number of backups restored into it before it was opened.
     """
 
     is_sqlite: bool
@@ -60,16 +61,16 @@ class Store(ABC):
         self._is_committing = False
         self._raw: Any = None
 
-    # What the two databases do differently.
+    # Implemented by each database.
 
     @property
     def is_current(self) -> bool:
-        """Whether the place is still the one that was opened."""
+        """Whether the place still holds the store that was opened."""
         return True
 
     @abstractmethod
     def _connect(self) -> Any:
-        """A new connection of the driver's."""
+        """A new connection of the driver."""
 
     @abstractmethod
     def _begin(self, *, writes: bool, is_long: bool) -> Session:
@@ -77,24 +78,24 @@ class Store(ABC):
 
     @abstractmethod
     def _commit(self) -> None:
-        """End it."""
+        """Commit the transaction."""
 
     @abstractmethod
     def _is_broken(self, error: Exception) -> bool:
-        """Whether a commit that ended with this error may have gone through nevertheless."""
+        """Whether a commit that ended with this error may have succeeded nevertheless."""
 
     @abstractmethod
     def _explain(self, error: Exception) -> StorageError:
-        """A driver's error in words that say what to do; never with a password."""
+        """The driver's error as an error that says what to do, without passwords."""
 
     # Transactions.
 
     @contextmanager
     def write(self, *, is_long: bool = False) -> Iterator[Session]:
-        """A transaction that may change the store; commits when the block ends well.
+        """A transaction that may change the store; it is committed if the block does not raise.
 
-        Ctrl-C takes effect when it is over, unless `is_long`: then it may also take more than
-        the time that a server grants usual ones.
+        Ctrl-C takes effect after the transaction, unless `is_long`. A long transaction also has a
+        longer timeout.
         """
         if self.is_read_only:
             raise StorageError(
@@ -173,13 +174,13 @@ class Store(ABC):
             )
 
     def _roll_back(self) -> None:
-        """Undo what is under way; where the connection is broken, the database does."""
+        """Roll back the transaction; the database does so if the connection is broken."""
         if self._raw is not None:
             with suppress(self._driver_error):
                 self._raw.rollback()
 
     def _drop(self) -> None:
-        """Let go of the connection; the next use makes another."""
+        """Discard the connection; the next use opens another."""
         raw, self._raw = self._raw, None
         if raw is not None:
             with suppress(self._driver_error):
@@ -188,7 +189,7 @@ class Store(ABC):
     # Opening and closing.
 
     def _prepare(self, create: bool) -> None:
-        """See that this is a store of this version; make its tables where that is wanted."""
+        """Check that this is a store of this version; with `create`, create missing tables."""
         with self.closed_on_error():
             with self.read() as session:
                 is_made = session.has_tables()
@@ -207,19 +208,19 @@ class Store(ABC):
     def _make(self) -> None:
         with self.write() as session:
             session.lock_making()
-            if not session.has_tables():  # Another process may have been quicker.
+            if not session.has_tables():  # Another process may have been faster.
                 session.make_tables()
                 session.put_version(VERSION, str(uuid.uuid4()), 0)
 
     def ping(self) -> None:
-        """See that the database answers; raises if it does not."""
+        """Check that the database answers; raises an error if it does not."""
         with self.read() as session:
             session.run("SELECT 1")
 
     def close(self) -> None:
         """Close the connection; the next use opens another.
 
-        Waits for a thread that uses it, for some seconds; then it is left to that.
+        It waits `CLOSING` seconds for a thread that uses the connection, and then leaves it open.
         """
         if self._pid != os.getpid() or self._owner == threading.get_ident():
             return
@@ -251,10 +252,10 @@ def open_store(
     patience: float = PATIENCE,
     clock: Callable[[], float] | None = None,
 ) -> Store:
-    """Open the store at a file or a PostgreSQL address; with `create`, make it if there is none.
+    """The store at a file or a PostgreSQL address; with `create`, a missing store is created.
 
-    `patience` is for how many seconds it waits for others; `clock` takes the place of the
-    time (of the server, for PostgreSQL). Raises NoStudyError where there is no store.
+    `patience` is the number of seconds to wait for locks. `clock` replaces the time (for
+    PostgreSQL, that of the server). Raises NoStudyError if there is no store.
     """
     address = locate(place)
     if address.file is not None:

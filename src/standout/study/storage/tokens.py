@@ -1,9 +1,9 @@
-"""Tokens: who may do what with the studies of a database, over HTTP.
+"""Tokens: permissions for the studies of a database, over HTTP.
 
-A token is shown once, when it is created. The database keeps a salted hash of it, which is useless
-to a reader of the database. The secret has 256 random bits, so one round of SHA-256 is enough.
+A token is shown once, when it is created. The database stores a salted hash, which is useless to a
+reader of the database. The secret has 256 random bits, so one round of SHA-256 is enough.
 
-A revoked token stays in its table: that there was one is what keeps a store closed.
+A revoked token stays in its table, because a store is open only if it never had a token.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LONGEST_LABEL = 200
 
 
 class Role(StrEnum):
-    """What a token is for."""
+    """The permissions of a token."""
 
     OWNER = "owner"
     """Everything."""
@@ -45,8 +45,8 @@ class Role(StrEnum):
 class Token(Result):
     """A token without its secret; times in seconds since 1970.
 
-    `made_by` and `revoked_by` say by whom; they are empty where that was not kept. One without
-    `expires` holds until it is revoked.
+    `made_by` and `revoked_by` are names, empty if unknown. A token without `expires` is valid until
+    it is revoked.
     """
 
     id: str
@@ -60,7 +60,7 @@ class Token(Result):
     expires: float | None = None
 
     def is_usable(self, now: float) -> bool:
-        """Whether it opens anything at a time (seconds since 1970)."""
+        """Whether it is valid at this time (seconds since 1970)."""
         return self.revoked is None and (self.expires is None or now < self.expires)
 
 
@@ -73,7 +73,7 @@ class TokenList(Result):
 
 @dataclass(frozen=True)
 class NewTokenMade(Result):
-    """A new token: its text, a link that carries it, and that as a QR code (`1` is dark)."""
+    """A new token: its text, a link that contains it, and the link as a QR code (`1` is dark)."""
 
     made: Token
     token: str
@@ -83,14 +83,14 @@ class NewTokenMade(Result):
 
 @dataclass(frozen=True)
 class KeptToken:
-    """A token as the database keeps it."""
+    """A token as stored in the database."""
 
     token: Token
     salt: str
     hash: str
 
     def is_of(self, secret: str) -> bool:
-        """Whether this is the token with that secret; takes as long for a wrong one."""
+        """Whether this is the token with that secret, compared in constant time."""
         return hmac.compare_digest(self.hash, _hash(self.salt, secret))
 
 
@@ -113,9 +113,9 @@ def create(
     by: str = "",
     lasts: float | None = None,
 ) -> tuple[Token, str]:
-    """Make a token that holds for `lasts` seconds (None: until it is revoked).
+    """Create a token that is valid for `lasts` seconds (None: until it is revoked).
 
-    The text is all there is of its secret, and is not kept.
+    The returned text contains the secret, which is not stored.
     """
     try:
         kind = Role(role)
@@ -144,7 +144,7 @@ def _check_study(session: Session, study: str) -> None:
 
 
 def read_all(session: Session) -> list[KeptToken]:
-    """Every token, also the revoked and expired ones, oldest first."""
+    """All tokens, including revoked and expired ones, oldest first."""
     return [
         KeptToken(Token(number, Role(role), *rest), salt, digest)
         for number, role, *rest, salt, digest in session.run(_READ)
@@ -152,13 +152,13 @@ def read_all(session: Session) -> list[KeptToken]:
 
 
 def count_tokens(session: Session) -> tuple[int, int]:
-    """How many tokens can be used, and how many were ever made."""
+    """The number of valid tokens, and of all tokens ever created."""
     found = read_all(session)
     return sum(kept.token.is_usable(session.now) for kept in found), len(found)
 
 
 def revoke(store: Store, number: str, *, by: str = "") -> tuple[Token, list[Token]]:
-    """End a token and its logins for good, and say which can still be used; twice is harmless.
+    """Revoke a token and end its logins; return it and the valid tokens. Repeating is harmless.
 
     Raises StudyError if there is no such token.
     """
