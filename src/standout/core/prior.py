@@ -60,7 +60,7 @@ class PriorFacts:
     def apply(
         self, problem: Problem, method: Method, state: State, index: Mapping[Any, int]
     ) -> list[int]:
-    XX
+        """Put prior rewards and known means into a fresh state; return known arms' positions."""
         if both := self.prior.keys() & self.known.keys():
             raise ProblemError(
                 f"arm {min(both, key=str)!r} has both a known mean and earlier rewards"

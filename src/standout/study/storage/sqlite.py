@@ -152,9 +152,7 @@ class SqliteStore(Store):
             raw.execute(f"PRAGMA wal_autocheckpoint={_LOG_PAGES}")
             if not self.is_read_only:
                 raw.execute("PRAGMA journal_mode=WAL").fetchone()
-                raw.execute(
-                    "PRAGMA schema_version"
-                ).fetchone()  # The first read creates the log.
+                raw.execute("PRAGMA schema_version").fetchone()  # The first read creates the log.
             found = _inode(self.path)
             if before is not None and found != before:
                 raise self._moved("nothing was written")
