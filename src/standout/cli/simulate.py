@@ -131,7 +131,7 @@ def simulate(
 
 
 def check_ends(family: InstanceFamily, problem: Problem) -> None:
-    """Refuse a question that no method can ever decide, unless something else ends the runs."""
+    """Refuse a question that no method can decide, unless a budget or a promise ends the runs."""
     import numpy as np
 
     if family.is_random:

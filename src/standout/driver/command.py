@@ -42,7 +42,7 @@ class Command:
     """A program that prints one number: `./assay {arm}`.
 
     There is no shell: the text is split into words once, and the arm's name replaces `{arm}` inside
-    its word, whatever characters it contains.
+    its word. The name may contain any characters.
     """
 
     words: tuple[str, ...]

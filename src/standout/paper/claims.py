@@ -26,7 +26,7 @@ class Claim:
     reason: str
 
     def to_dict(self) -> dict[str, str]:
-        """As in claims.json, where the reason ends the measure."""
+        """Plain values for claims.json, with the reason at the end of `measure`."""
         said = {"measured": f"{self.measured}. {self.reason}", "verdict": str(self.verdict)}
         return {"id": self.id, "figure": self.figure, "claim": self.claim, **said}
 

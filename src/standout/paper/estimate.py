@@ -36,10 +36,10 @@ def median_error(values: Floats, rng: np.random.Generator) -> float:
 
 
 def resampling_weights(runs: int, seed: int) -> Floats:
-    """How often each run occurs in each bootstrap sample, divided by the number of runs.
+    """The weight of each run in each bootstrap sample: its number of copies over that of runs.
 
-    One matrix serves all methods: run r has the same instance and rewards in
-    each, so that methods are compared within runs.
+    All methods use the same matrix, because run r has the same instance and rewards in each. So
+    methods are compared within runs.
     """
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2**31,)))
     counts = rng.multinomial(runs, np.full(runs, 1.0 / runs), RESAMPLES)
@@ -55,10 +55,9 @@ def interval(samples: Floats) -> tuple[float, float]:
 
 
 def first_crossings(curves: Floats, marks: Sequence[int], level: float) -> Floats:
-    """Pulls at which each error curve (a row) first comes down to `level`, infinite if never.
+    """Pulls at which each error curve (a row) first falls to `level`; infinite if it never does.
 
-    Between checkpoints a curve is taken as straight; before the first it comes
-    down from error 1 at no pulls.
+    Curves are interpolated linearly between checkpoints, and from error 1 at 0 pulls to the first.
 
     >>> first_crossings(np.array([[0.8, 0.4, 0.2], [0.9, 0.9, 0.8]]), [200, 400, 600], 0.6)
     array([300.,  inf])
@@ -67,7 +66,7 @@ def first_crossings(curves: Floats, marks: Sequence[int], level: float) -> Float
     pulls = np.array([0, *marks], dtype=np.float64)
     place = np.argmax(heights <= level, axis=1)
     rows = np.arange(len(curves))
-    # Where nothing is below the level, argmax gives 0: any neighbours do, the result is replaced.
+    # argmax is 0 if the curve stays above the level; the result is replaced then.
     left = np.maximum(place - 1, 0)
     before, after = heights[rows, left], heights[rows, place]
     fall = np.where(before > after, before - after, 1.0)

@@ -1,8 +1,8 @@
-"""Numbers that the authors' released code gave, and how far ours are from them.
+"""A comparison of our numbers with those of the authors' released code.
 
-They were measured apart, with other seeds; `error` is their standard error. Ours
-are to agree within both errors. Where no error was kept, it follows from the
-number of draws behind the number and the spread that ours have.
+The reference numbers were measured separately, with other seeds; `error` is their standard error.
+Our numbers should agree within both errors. If no error was stored, it is computed from the number
+of draws and the spread of our draws.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def measured(
 
 
 def drawn(figure: str, what: str, reference: float, row: Row, ours: str) -> Comparison:
-    """A reference from 500 draws whose spread is taken to be that of our row's `runs` draws."""
+    """A reference from 500 draws, with the spread of our row's `runs` draws."""
     error = float(row["error"])
     theirs = error * math.sqrt(float(row["runs"]) / REFERENCE_DRAWS)
     return measured(figure, what, (reference, theirs), (float(row[ours]), error))
@@ -118,7 +118,7 @@ def rate(
 
 
 def summary(comparisons: list[Comparison]) -> Iterator[str]:
-    """How many lie how far away, in words."""
+    """The numbers of comparisons by their distance, in words."""
     noisy = [abs(c.errors_away) for c in comparisons if c.error > 0]
     exact = [c for c in comparisons if c.error == 0]
     if exact:

@@ -32,7 +32,7 @@ class Shown:
 
 
 def versions() -> dict[str, str]:
-    """What made the figures."""
+    """The versions of the software that made the figures."""
     found = {"standout": standout.__version__, "Python": platform.python_version()}
     return found | {name: metadata.version(name) for name in _PACKAGES}
 
@@ -49,7 +49,7 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
 
 
 def report_html(shown: Sequence[Shown], command: str, provisional: str = "") -> str:
-    """The page as HTML; `command` makes it again, `provisional` says why verdicts may change."""
+    """The page as HTML; `command` reproduces it, `provisional` says why verdicts may change."""
     claims = [claim for figure in shown for claim in figure.claims]
     comparisons = [each for figure in shown for each in figure.comparisons]
     made_with = ", ".join(f"{name} {version}" for name, version in versions().items())

@@ -29,7 +29,7 @@ Progress = Callable[[str, float, float], None]
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What came out: the judged claims, the comparisons and the files written."""
+    """The result: the judged claims, the comparisons and the written files."""
 
     claims: tuple[Claim, ...]
     comparisons: tuple[Comparison, ...]
@@ -46,9 +46,9 @@ def reproduce(
 ) -> Reproduction:
     """Make the named figures in `settings.out`; none or `all` makes every one.
 
-    Runs are kept in the folder `cache` as they finish. Called again after an
-    interrupt, it plays only what is missing. With an `executor` (a Dask cluster's) runs are
-    played there, with the same results.
+    Finished runs are stored in the folder `cache`, so a call after an interrupt plays only the
+    missing ones. With an `executor` (a Dask cluster's) runs are played there, with the same
+    results.
     """
     names = check_figures(figures)
     require("paper", "drawing the figures")
@@ -79,7 +79,7 @@ def _make(
 ) -> Shown:
     runs = settings.runs_of(module.NAME)
     plan = make_plan(module.parts(), runs, Store(settings.out / "cache", settings.seed))
-    # Runs from the store do not count: they would make the time left look short.
+    # Cached runs do not count, because the estimated remaining time would be too short.
     total = plan.cost + runs * module.OWN_SECONDS
     done = 0.0
 

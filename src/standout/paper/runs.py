@@ -1,8 +1,8 @@
-"""Simulated runs: parts that are played, kept on disk and found again.
+"""Simulated runs, and their cache on disk.
 
-A part is the runs of one method on one instance, the unit that is cached. A run
-depends on the configuration, the seed and its own number, not on how many others
-there are. So what 100 runs left serves as the first 100 of 500.
+The unit of the cache is a part: the runs of one method on one instance. A run depends on the
+configuration, the seed and its own number, and not on the number of runs. So 100 cached runs are
+the first 100 of 500.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from standout.simulation.workers import play_all
 
 @dataclass(frozen=True)
 class Part:
-    """What is played. `cost` is about the seconds of one run, for planning only."""
+    """A method on an instance. `cost` is the approximate seconds of one run, for planning only."""
 
     key: str
     instance: str
@@ -41,7 +41,7 @@ class Part:
     checkpoints: tuple[int, ...] = ()
 
     def share(self, seed: int, first: int, last: int) -> Share:
-        """Runs `first` ... `last - 1` as the simulator's workers take them."""
+        """Runs `first` ... `last - 1` as a share for the simulator's workers."""
         family = parse_instance(self.instance)
         return Share(
             family=family,
@@ -55,7 +55,7 @@ class Part:
         )
 
     def configuration(self, seed: int) -> dict[str, Any]:
-        """All that a run's result depends on, besides its number."""
+        """All values on which a run's result depends, except its number."""
         problem = default_problem(parse_instance(self.instance))
         method = _settings_of(self.method)
         return {
@@ -72,7 +72,7 @@ class Part:
 
 
 def _settings_of(method: Method) -> dict[str, Any]:
-    """What a method does as plain values: rules by name, without the words about it."""
+    """The settings of a method as plain values: rules by name, without descriptions."""
     left_out = ("summary", "reference", "_plain")
     found = {
         field.name: getattr(method, field.name)
@@ -86,7 +86,7 @@ def _settings_of(method: Method) -> dict[str, Any]:
 
 
 class Run(NamedTuple):
-    """What is kept of a run: its pulls, whether its answer was wrong, errors per checkpoint."""
+    """The record of a run: its pulls, whether its answer was wrong, errors per checkpoint."""
 
     pulls: int
     stopped: bool
@@ -96,7 +96,7 @@ class Run(NamedTuple):
 
     @classmethod
     def of(cls, record: RunRecord) -> Run:
-        """From the simulator's record."""
+        """The record made from the simulator's."""
         errors = "".join("1" if error else "0" for error in record.errors)
         return cls(record.pulls, record.is_stopped, record.is_wrong, errors)
 
@@ -127,16 +127,16 @@ Played = Mapping[str, Runs]
 
 
 def digest(configuration: dict[str, Any]) -> str:
-    """A short name that no other configuration has."""
+    """A short unique name of a configuration."""
     text = json.dumps(configuration, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
 @cache
 def code_fingerprint() -> str:
-    """Changes with every change of the code or data behind a run.
+    """A digest of the code and data that determine a run.
 
-    The version alone would let a developer see old results of mended code.
+    With the version alone, a developer would get cached results of old code.
     """
     root = Path(standout.__file__).parent
     state = hashlib.sha256()
@@ -156,12 +156,12 @@ class Store:
     seed: int
 
     def path(self, part: Part) -> Path:
-        """Where the runs of `part` are kept."""
+        """The file of the runs of `part`."""
         name = part.key.replace("/", "_").replace("=", "")
         return self.folder / f"{name}-{digest(part.configuration(self.seed))}.json"
 
     def load(self, part: Part) -> dict[int, Run]:
-        """The runs there are, by number; none if the file is missing, damaged or another's."""
+        """The cached runs by number; none if the file is missing, damaged or of another part."""
         try:
             content = json.loads(self.path(part).read_text(encoding="utf-8"))
             if content["configuration"] != _plain(part.configuration(self.seed)):
@@ -174,7 +174,7 @@ class Store:
         return runs if fits else {}
 
     def save(self, part: Part, runs: dict[int, Run]) -> None:
-        """Keep these runs instead of the former ones."""
+        """Replace the cached runs of `part`."""
         content = {
             "configuration": part.configuration(self.seed),
             "runs": {str(number): run for number, run in sorted(runs.items())},
@@ -183,15 +183,15 @@ class Store:
 
 
 def _plain(configuration: dict[str, Any]) -> Any:
-    """As it looks after a round trip through JSON."""
+    """The configuration after a round trip through JSON."""
     return json.loads(json.dumps(configuration))
 
 
 Tick = Callable[[float], None]
-"""Called with the planned seconds of work that has just been done."""
+"""Called with the planned seconds of the work just done."""
 
 _BLOCK_SECONDS = 4.0
-"""Work between two saves: about what an interrupt loses per process."""
+"""Seconds of work between two saves, which an interrupt may lose per process."""
 
 
 @dataclass(frozen=True)
@@ -203,13 +203,13 @@ class Block:
 
     @property
     def cost(self) -> float:
-        """About how many seconds it takes."""
+        """The approximate number of seconds."""
         return self.part.cost * (self.share.last - self.share.first)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Runs 0 ... `runs` - 1 of every part: those known from the store and those to be played."""
+    """Runs 0 ... `runs` - 1 of every part: the cached ones and those to play."""
 
     runs: int
     store: Store
@@ -218,11 +218,11 @@ class Plan:
 
     @property
     def cost(self) -> float:
-        """About how many seconds of work there are."""
+        """The approximate seconds of work."""
         return sum(block.cost for block in self.blocks)
 
     def play(self, jobs: int, tick: Tick, executor: Executor | None = None) -> Played:
-        """Play the blocks, saving each as it is done; gives all runs."""
+        """Play the blocks, save each when it is done, and return all runs."""
         block_of = {id(block.share): block for block in self.blocks}
 
         def keep(share: Share, records: list[RunRecord]) -> None:
@@ -240,7 +240,7 @@ class Plan:
 
 
 def make_plan(parts: Sequence[Part], runs: int, store: Store) -> Plan:
-    """See what the store has and divide the rest into blocks of a few seconds."""
+    """Divide the runs that are not cached into blocks of a few seconds."""
     known = {part.key: store.load(part) for part in parts}
     blocks = [
         Block(part, part.share(store.seed, first, last))

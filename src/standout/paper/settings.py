@@ -1,4 +1,4 @@
-"""What a reproduction is asked for, checked before any work starts."""
+"""The settings of a reproduction, checked before any work starts."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Settings:
         )
 
     def command(self, figures: Sequence[str]) -> str:
-        """The command line that makes the same again."""
+        """The command line that reproduces the same."""
         named = "all" if tuple(figures) == FIGURE_NAMES else " ".join(figures)
         words = ["standout reproduce", named]
         if self.quick:
@@ -78,7 +78,7 @@ def check_figures(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def prepare_folder(out: Path) -> None:
-    """Make the folder and see that it can be written to: better now than after half an hour."""
+    """Create the folder and check that it is writable, before half an hour of work."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=out, prefix=".standout-"):

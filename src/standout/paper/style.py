@@ -23,14 +23,14 @@ ARMS = ((NORMAL.name, NORMAL.colour.light, "o"), (OUTLIER.name, OUTLIER.colour.l
 
 @dataclass(frozen=True)
 class Look:
-    """How a curve is drawn."""
+    """The style of a curve."""
 
     color: str
     marker: str
     line: Any
 
     def options(self) -> dict[str, Any]:
-        """For matplotlib's plot and errorbar."""
+        """Options for matplotlib's plot and errorbar."""
         return {
             "color": self.color,
             "marker": self.marker,
@@ -86,7 +86,7 @@ def panels(width: float, height: float, columns: int = 1) -> Iterator[tuple[Figu
 
 
 def render(figure: Figure, kind: str) -> bytes:
-    """The picture as PNG or PDF, the same bytes whenever it is drawn."""
+    """The picture as PNG or PDF; the same figure always gives the same bytes."""
     import matplotlib as mpl
 
     out = io.BytesIO()

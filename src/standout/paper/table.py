@@ -1,4 +1,4 @@
-"""A small table of results: made by `compute`, kept as CSV, read by drawings and claims."""
+"""A small table of results: `compute` makes it, a CSV stores it, drawings and claims read it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Table:
         return value
 
     def to_csv(self) -> str:
-        """As text. Numbers have ten digits, enough for any plot and the same everywhere."""
+        """The table as CSV. Numbers have ten digits, which are the same on all machines."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(self.columns)

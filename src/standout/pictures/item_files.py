@@ -1,8 +1,8 @@
 """Pictures of items from a folder on this machine (`standout serve --files FOLDER`).
 
-What is asked for comes from outside, and so may what lies in the folder: a path
-leads nowhere but into it, symbolic links are not followed, and a file is sent
-only if it is a picture, by its ending and by how it begins.
+Paths come from outside, and files in the folder may, too. So a path must stay inside the folder,
+symbolic links are not followed, and a file is sent only if its ending and its first bytes are those
+of a picture.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pathlib import Path
 from standout.errors import NoPictureError, StudyError
 
 PREFIX = "/files/"
-"""How the address of a picture in the folder begins, in an item's `image`."""
+"""The beginning of a picture's address in an item's `image`."""
 LARGEST = 10_000_000
-"""Bytes of a picture."""
+"""The largest size of a picture, in bytes."""
 LONGEST = 500
-"""Characters of a path below the folder."""
+"""The largest number of characters of a path below the folder."""
 
 _ENDINGS = {
     ".png": "image/png",
@@ -43,7 +43,7 @@ class PictureFile:
 
 
 def checked_folder(folder: str | Path) -> str:
-    """The folder, with no symbolic link left in its path; raises `StudyError` if it is none."""
+    """The folder with all symbolic links resolved; raises `StudyError` if it is not a folder."""
     found = Path(folder).expanduser()
     if not found.is_dir():
         raise StudyError(f"--files {str(folder)!r} is no folder; make it, or name another")
@@ -51,7 +51,7 @@ def checked_folder(folder: str | Path) -> str:
 
 
 def parts_of(path: str) -> list[str]:
-    """The names on the way to a picture; raises `NoPictureError` for what could lead elsewhere."""
+    """The parts of a picture's path; raises `NoPictureError` if it could leave the folder."""
     names = path.split("/")
     if len(path) > LONGEST or not all(_is_plain(name) for name in names):
         raise NoPictureError("this is no path below the folder of pictures")
@@ -61,7 +61,7 @@ def parts_of(path: str) -> list[str]:
 
 
 def _is_plain(name: str) -> bool:
-    """A name that is one step down, on any system, and no hidden file."""
+    """Whether a name is a single path component on any system, and not hidden."""
     is_step = name != "" and not name.startswith(".") and name.isprintable()
     return is_step and not set(name) & set('\\/:*?"<>|')
 
@@ -85,8 +85,8 @@ def kind_of(ending: str, body: bytes) -> str | None:
 def read_picture(folder: str, path: str) -> PictureFile:
     """The picture at `path` below `folder`; raises `NoPictureError` for anything else.
 
-    Each name is opened in the folder before it, links refused by the system
-    itself: nothing can be put in the way between looking and opening.
+    Each part is opened relative to the folder before it, and the system refuses links. So no file
+    can be swapped between check and use.
     """
     names = parts_of(path)
     here = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -101,10 +101,10 @@ def read_picture(folder: str, path: str) -> PictureFile:
 
 
 def write_picture(folder: str, name: str, body: bytes) -> None:
-    """Put a picture into the folder itself; one that is there already stays as it is.
+    """Store a picture in the folder; an identical existing picture stays unchanged.
 
-    Raises `StudyError` for what would not be sent from there, and for a name that
-    another picture has.
+    Raises `StudyError` for a file that `read_picture` would refuse, and for the name of a different
+    picture.
     """
     if len(parts_of(name)) != 1:
         raise StudyError("a picture is put into the folder itself: its name has no /")
@@ -116,7 +116,7 @@ def write_picture(folder: str, name: str, body: bytes) -> None:
     try:
         with open(os.open(draft, flags, 0o644, dir_fd=here), "wb") as file:
             file.write(body)
-        # All of it or nothing, and never over another.
+        # Atomic, and never replaces another file.
         os.link(draft, name, src_dir_fd=here, dst_dir_fd=here, follow_symlinks=False)
     except FileExistsError:
         if read_picture(folder, name).body != body:
@@ -130,7 +130,7 @@ def write_picture(folder: str, name: str, body: bytes) -> None:
 
 
 def _open(name: str, folder: int, flags: int = 0) -> int:
-    # Without waiting: what is no file (a pipe, say) would never open.
+    # Non-blocking, because opening a pipe could wait forever.
     flags |= os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         return os.open(name, flags, dir_fd=folder)
@@ -144,7 +144,7 @@ def _read(name: str, folder: int) -> PictureFile:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise NoPictureError("there is no such picture")
         with open(descriptor, "rb", closefd=False) as file:
-            # Read, not believed: a file may grow after its size was looked up.
+            # Check the size of what was read, because a file may grow after `stat`.
             body = file.read(LARGEST + 1)
     finally:
         os.close(descriptor)

@@ -4,8 +4,8 @@ Every function takes `ax=`, the axes to draw on, and makes new axes by default. 
 plot come from the function of the same name in `standout.plot.data`, which does not need
 matplotlib. Install matplotlib with `pip install 'standout[plot]'`.
 
-A `Recorder`, given to `identify` as `progress`, keeps what plots over pulls need. A `Study` has
-it in its log.
+A `Recorder`, passed to `identify` as `progress`, stores the data for plots over pulls. A `Study`
+has these data in its log.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def position_of(state: StudyState, arm: str) -> int:
 
 
 def verdicts(state: StudyState) -> Codes:
-    """The verdict of each arm; what was certified once stays so."""
+    """The verdict of each arm; certified arms stay certified."""
     found: Codes = np.where(state.certified != 0, state.certified, state.state.verdict)
     return found
 

@@ -1,13 +1,12 @@
 """The settings that may change while a study runs; none of them can make a verdict wrong.
 
-All intervals hold at all times, for any choice of pulls and any stopping time. So a change of when
-to stop, or of the size of batches, changes only how long the study takes. A tolerance that
-is chosen after looking is as good as one chosen before: where all intervals hold, each verdict is
-right for the tolerance it was given at. One that becomes smaller withdraws the verdicts that
-rested on the larger one.
+All intervals hold at all times, for any choice of pulls and any stopping time. So another stopping
+rule or batch size changes only how long the study takes. A tolerance may be chosen after looking at
+the data: if all intervals hold, each verdict is right for its tolerance. A smaller tolerance
+withdraws the verdicts that depend on the larger one.
 
-The rest stays as it began. Delta, the noise and the arms are in every interval (each arm fails
-with probability delta/n at most), and k is the question itself: to choose them by what came out
+All other settings are fixed. Delta, the noise and the arms determine each interval (an arm fails
+with probability at most delta/n), and k is the question itself. A choice that depends on the data
 would spend delta again.
 """
 

@@ -1,4 +1,4 @@
-"""Links that carry a token, as people get them: an address to click on, or a code to scan."""
+"""Links that contain a token: an address to click on, or a QR code to scan."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from urllib.parse import quote, urlsplit
 from standout.study.storage.tokens import Role, Token
 
 HERE = "http://127.0.0.1:8000"
-"""Where `standout serve` is unless it is told otherwise."""
+"""The default address of `standout serve`."""
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine, seen from anywhere.
+    """Whether a host name means the local machine.
 
     >>> [is_loopback(host) for host in ("127.0.0.1", "localhost", "::1", "lab.example")]
     [True, True, True, False]
@@ -24,7 +24,7 @@ def is_loopback(host: str) -> bool:
 
 
 def link_of(token: Token, text: str, url: str = HERE) -> str:
-    """The page for which a token is meant, with the token behind the `#`.
+    """The address of the token's page, with the token after the `#`.
 
     >>> token = Token("0123456789ab", Role.RATER, "my study", "", 0.0)
     >>> link_of(token, "standout_x", "https://lab.example/")
@@ -39,7 +39,7 @@ def link_of(token: Token, text: str, url: str = HERE) -> str:
 def code_of(link: str) -> list[str] | None:
     """A QR code of a link, row by row: `1` for dark.
 
-    None without the package segno, and for a link to this machine, which no phone could follow.
+    None without the package segno, and for a link to this machine, which a phone cannot open.
     """
     if is_loopback(urlsplit(link).hostname or ""):
         return None
@@ -52,7 +52,7 @@ def code_of(link: str) -> list[str] | None:
 
 
 def drawn(code: list[str]) -> str:
-    """A code for a terminal, two rows in one line, with the light border that readers need."""
+    """The code as text for a terminal, two rows per line, with the light border it needs."""
     wide = len(code[0]) + 8
     blank = "0" * wide
     rows = [blank] * 4 + [f"0000{row}0000" for row in code] + [blank] * 4

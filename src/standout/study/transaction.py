@@ -1,14 +1,13 @@
 """A study's state in memory, and the transactions that change it.
 
-Each transaction first reads the events from the last one that the memory has folded. That event
-must come back with the same digest: otherwise the database holds another past (it was restored or
-replaced), and the state is loaded again from the newest snapshot and the events after it.
-Snapshots are a cache. A snapshot that cannot be used is passed over, and the study folds all of
-its events.
+Each transaction first reads the last event that is part of the state in memory, and all later ones.
+If the digest of that event has changed, the database has another history (it was restored or
+replaced). Then the state is loaded again from the newest snapshot and the events after it.
+Snapshots are a cache: without a usable snapshot, all events are folded.
 
-Each request is handled in memory (`standout.study.events.handle`). The events of all requests of
-a transaction are written together at its end. A request that is refused leaves no event, so that
-it does not disturb the others.
+Each request is handled in memory (`standout.study.events.handle`). The events of all requests of a
+transaction are written together at its end. A refused request leaves no event and does not affect
+the others.
 """
 
 from __future__ import annotations
@@ -43,8 +42,8 @@ from standout.study.storage.store import Store
 T = TypeVar("T")
 
 SNAPSHOT_EVENTS, SNAPSHOT_ROWS = 1_000, 20_000
-"""Events, or rewards and tickets, after which a new snapshot is written; opening a study folds
-about this many at most."""
+"""Events, or rewards and tickets, after which a new snapshot is written. Opening a study folds at
+most about this many events."""
 
 
 class Memory:
@@ -55,17 +54,17 @@ class Memory:
         self.lock = threading.RLock()
         self._state: StudyState | None = None
         self._kept: int | None = None
-        """The last event of the newest snapshot, as far as this memory goes on from it."""
+        """The last event of the newest snapshot, if this state continues from it."""
         self._rows = 0
-        """How many rewards and tickets that snapshot has."""
+        """The number of rewards and tickets in that snapshot."""
         self._is_rehearsed = False
         self._reader: Session | None = None
         self.created = 0.0
-        """When the study was created, once its state was loaded."""
+        """When the study was created; set when the state is loaded."""
 
     @property
     def state(self) -> StudyState:
-        """The state as of the last transaction; reads it from the database if there is none."""
+        """The state as of the last transaction; loaded from the database if needed."""
         with self.lock:
             if self._state is None:
                 with self.store.read() as session:
@@ -100,7 +99,7 @@ class Memory:
             self._is_rehearsed = True
 
     def write(self, session: Session, events: list[Event]) -> None:
-        """Append events that the state has folded already, and a snapshot if one is due."""
+        """Append events that are part of the state already, and a snapshot if one is due."""
         session.append(self.key, events)
         state = self._state
         if state is not None and self._is_snapshot_due(state):
@@ -111,7 +110,7 @@ class Memory:
         return events >= SNAPSHOT_EVENTS or rows >= SNAPSHOT_ROWS
 
     def _keep(self, session: Session, state: StudyState) -> None:
-        """Write a snapshot; where another process has written one, load that one next time."""
+        """Write a snapshot; if another process has written one, load that one next time."""
         packed = snapshot.pack(state)
         if session.put_snapshot(self.key, state.number, self._kept, packed.state, packed.part):
             self._kept, state.packed = state.number, packed.ends
@@ -134,7 +133,7 @@ class Memory:
         return state
 
     def _from_snapshot(self, session: Session, created: Event) -> StudyState | None:
-        """The state that the newest snapshot holds; None if none of these events is its last."""
+        """The state in the newest snapshot; None if the snapshot does not belong to the events."""
         found = session.snapshot(self.key)
         if found is None:
             return None
@@ -154,10 +153,10 @@ class Memory:
     def in_one_transaction(
         self, changes: Sequence[Callable[[Transaction], T]]
     ) -> list[T | StandoutError]:
-        """Carry out several requests in one transaction: one wait for the disk for all.
+        """Carry out several requests in one transaction, with a single wait for the disk.
 
-        Each gives its result or, if something was wrong with it, the error; it
-        has then changed nothing.
+        The result has one entry per request: its result, or its error. A request with an error has
+        changed nothing.
         """
 
         def attempt(turn: Transaction) -> list[T | StandoutError]:
@@ -174,10 +173,10 @@ class Memory:
         return self.change(attempt)
 
     def change(self, change: Callable[[Transaction], T], key: str | None = None) -> T:
-        """Carry out a change in one transaction, then the look at the chances that it made due.
+        """Carry out a change in one transaction; then compute the chances if that is due.
 
-        A transaction that broke before its commit is tried once more. If the connection broke
-        during the commit, the events in the database tell whether it was done.
+        A transaction that broke before its commit is retried once. If the connection broke during
+        the commit, the events in the database show whether it was done.
         """
         with self.lock:
             done: list[tuple[Transaction, T]] = []
@@ -193,7 +192,7 @@ class Memory:
     def _attempt_twice(
         self, change: Callable[[Transaction], T], done: list[tuple[Transaction, T]]
     ) -> None:
-        """A transaction; once more if the connection was gone before it changed anything."""
+        """Attempt a transaction, and retry once if the connection broke before any change."""
         try:
             self._attempt(change, done)
         except UnavailableError as error:
@@ -204,7 +203,7 @@ class Memory:
     def _attempt(
         self, change: Callable[[Transaction], T], done: list[tuple[Transaction, T]]
     ) -> None:
-        """One transaction; what it came to is added to `done` before the commit."""
+        """Attempt a transaction; its result is added to `done` before the commit."""
         self.rehearse()
         events: list[Event] = []
         try:
@@ -229,7 +228,7 @@ class Memory:
         done: list[tuple[Transaction, T]],
         key: str | None,
     ) -> None:
-        """Find out whether a commit whose end is not known was done; try again if it was not."""
+        """Find out whether an uncertain commit was done; retry if it was not."""
         try:
             if not self._are_written(done[-1][0]):
                 self._attempt(change, done)
@@ -245,9 +244,9 @@ class Memory:
         return event is not None and event.digest == last.digest
 
     def _look(self) -> None:
-        """Look at the chances, outside of any transaction, and end the study if they promise it.
+        """Compute the chances outside of any transaction, and end the study if they promise enough.
 
-        A look that cannot be made is made when the next one is due.
+        If this fails, it is done when the next look is due.
         """
         look = self.state.look
         if look is not None:
@@ -258,9 +257,9 @@ class Memory:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """A transaction that sees the study at one moment; inside another one, that one.
+        """A transaction that sees the study at one moment; nested calls share the outer one.
 
-        So several looks are of the same moment if they stand in one block.
+        So several queries inside one block see the same moment.
         """
         with self.lock:
             if self._reader is not None:
@@ -280,7 +279,7 @@ def _rows_of(state: StudyState) -> int:
 
 
 def _rehearse(state: StudyState) -> None:
-    """Run each kernel that handling a request runs, on a copy of the state."""
+    """Run all kernels that a request needs, on a copy of the state."""
     spec, core = state.spec, copy_state(state.state)
     engine.begin_round(spec, core, 1, np.random.default_rng(0))
     value = spec.low if np.isfinite(spec.low) else 0.0
@@ -293,18 +292,18 @@ MOMENT = 1e-6
 
 
 class Transaction:
-    """What may be done to a study while its lock is held."""
+    """The operations on a study while its lock is held."""
 
     def __init__(self, session: Session, key: int, state: StudyState) -> None:
         self._session, self._key, self.state = session, key, state
         self.moment = session.now
         self.events: list[Event] = []
-        """The events that the requests made; not written yet."""
+        """The events of the requests, not written yet."""
         self.look_due = False
-        """Whether the chances have to be looked at when the transaction is over."""
+        """Whether the chances must be computed after the transaction."""
 
     def handle(self, request: requests.Request, worker: str, key: str | None = None) -> Answer:
-        """Carry out a request; what was done before under the same key is not done again."""
+        """Carry out a request; a request with the key of an earlier one is not repeated."""
         before = None if key is None else self._event_of_key(key)
         if before is None:
             events, answer = handle(self.state, request, self.moment, worker=worker, key=key)
@@ -328,11 +327,11 @@ class Transaction:
 
 @contextmanager
 def behind_commit(key: str | None = None) -> Iterator[None]:
-    """Read what belongs to a change that is done; it is done also if that cannot be read."""
+    """Turn a failed read after a commit into an `UncertainError`: the change itself is done."""
     try:
         yield
     except StorageError as error:
         why = str(error).replace("; nothing was changed", "")
         raise UncertainError(
-            f"it was done, but what came of it cannot be read: {why}", key
+            f"the change was made, but its result cannot be read: {why}", key
         ) from None

@@ -1,7 +1,7 @@
-"""Everything that a dashboard or a report draws, of one moment; and the list of all studies.
+"""The data of a dashboard or a report at one moment, and the list of all studies.
 
-The intervals are those of the stopping rule, not worked out again: an arm is decided
-when its interval here lies apart from the threshold's interval here.
+The intervals are those of the stopping rule: an arm is decided when its interval here does not meet
+the threshold's interval here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from standout.study.storage.store import open_store
 from standout.study.study import Study
 
 NEXT = 10
-"""How many pulls ahead a view looks."""
+"""The number of next pulls in a view."""
 
 FIRST_PULLS = "first pulls"
 UNDECIDED = "undecided"
@@ -114,7 +114,7 @@ def _changed(state: StudyState, since: int | None) -> Ints | None:
 
 
 def _next(state: StudyState, now: float, expired: int) -> tuple[Next, ...]:
-    """What asking for the next pulls would give now: asked of a copy, so that nothing moves."""
+    """The pulls that would be handed out now, computed on a copy of the state."""
     if state.is_stopped:
         return ()
     wanted: Counter[tuple[int, str]] = Counter()
@@ -134,7 +134,7 @@ def _why(state: StudyState, arm: int) -> str:
 
 
 def list_studies(place: str | os.PathLike[str]) -> tuple[str, list[StudyRow]]:
-    """The place without a password, and its studies, oldest first; each is opened for it."""
+    """The place without a password, and its studies, oldest first; opens each of them."""
     with closing(open_store(place)) as store:
         with store.read() as session:
             names = session.names()

@@ -249,7 +249,7 @@ class _Shared(_Part):
     compiler_class = SharedCompiler
 
     def add_overload(self, cres: Any) -> None:
-        """Register compiled code, and that whoever contains a call needs it."""
+        """Register compiled code, also for the callers that contain it."""
         super().add_overload(cres)
         function = self.py_func
         needed = Needed(

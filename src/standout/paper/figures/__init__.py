@@ -1,1 +1,1 @@
-"""The figures of the paper, one module each; `figure` says what every one of them offers."""
+"""The figures of the paper, one module each; `figure` has their common interface."""

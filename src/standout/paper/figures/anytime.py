@@ -107,7 +107,7 @@ def _ratios(errors: dict[str, Floats], samples: dict[str, Floats]) -> Table:
         for slow, fast in PAIRS:
             one, other = (player_of(name, version).key for name in (slow, fast))
             for level in LEVELS:
-                # Where the curve, then each bootstrap sample of it, comes down to the level.
+                # The crossings of the curve and of its bootstrap samples.
                 late, early = (
                     first_crossings(
                         np.vstack([errors[key].mean(axis=0), samples[key]]), CHECKPOINTS, level

@@ -51,7 +51,7 @@ EXPECTED = {"LUCB": 1.2, "Elim": 1.9, "Random": 3.7}
 """The approximate ratio of a method's pulls to its bound; only for planning the work."""
 
 SHOWN_GAPS = (0.6, 0.4, 0.2)
-"""Those in Fig. 1(a)."""
+"""The gaps in Fig. 1(a)."""
 
 ADAPTIVE = [(name, version) for version in VERSIONS for name in ("LUCB", "Elim")]
 STRAIGHT = 0.98
@@ -156,7 +156,7 @@ def _fit(bounds: Floats, means: Floats, log_gains: Floats) -> tuple[float, ...]:
 
 
 def _draw_means(table: Table) -> Figure:
-    """Fig. 1(a): where the means lie at the largest, a middle and the smallest gap."""
+    """Fig. 1(a): the means at the largest, a middle and the smallest gap."""
     with panels(7.2, 2.9) as (figure, (axes,)):
         theta = table.numbers("threshold")[0]
         for row, gap in enumerate(SHOWN_GAPS):

@@ -62,7 +62,7 @@ def compute(played: Played, job: Job) -> dict[str, Table]:
 
 
 def _bounds(rng: np.random.Generator, low: float) -> list[tuple[float, float]]:
-    """One draw's bounds: as the released code has them and as the theorem prints them."""
+    """The bounds of one draw: by the released code and by the printed theorem."""
     means = contaminated_means(rng, n_normal=N_ARMS - N_OUTLIERS, n_outliers=N_OUTLIERS, low=low)
     found = [(value, value) for value in (rr_bound(means, K, DELTA), wrr_bound(means, K, DELTA))]
     for name in NAMES[2:]:

@@ -1,4 +1,4 @@
-"""What every figure module offers; the modules themselves are the implementations."""
+"""The interface of figures, which each figure's module implements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Job:
-    """Number of runs or draws, the seed, and whom to tell about work done."""
+    """The number of runs or draws, the seed, and a function that is called with the progress."""
 
     runs: int
     seed: int
@@ -30,21 +30,21 @@ class FigureModule(Protocol):
     NAME: str
     TITLE: str
     ABOUT: str
-    """What is shown and how it differs from the paper, for the report."""
+    """What the figure shows and how it differs from the paper, for the report."""
     OWN_SECONDS: float
-    """About the seconds of `compute` per run, for the progress bar."""
+    """The approximate seconds of `compute` per run, for the progress bar."""
 
     def parts(self) -> Sequence[Part]:
-        """The runs that have to be played first."""
+        """The runs that `compute` needs."""
 
     def compute(self, played: Played, job: Job) -> dict[str, Table]:
         """The figure's data; each table becomes a CSV file of its name."""
 
     def draw(self, tables: Tables) -> Mapping[str, Figure]:
-        """The pictures by name, from the data alone."""
+        """The pictures by name, from the tables alone."""
 
     def claims(self, tables: Tables) -> list[Claim]:
-        """What the paper says about this figure, judged by the data."""
+        """The paper's claims about this figure, judged by the data."""
 
     def comparisons(self, tables: Tables) -> list[Comparison]:
-        """The data beside numbers measured with the authors' code."""
+        """The data compared with numbers from the authors' code."""

@@ -1,9 +1,9 @@
-"""Who plays in the figures: the paper's methods, as published and as released.
+"""The methods of the figures: the paper's methods, as published and as released.
 
-The text describes whole rounds with the radius of section 3; the authors' code,
-which drew the printed curves, pulls one random candidate per step with a
-slightly smaller radius. Random, RR and WRR have no such two versions: they stand
-beside both. Random has the code's radius, since it is the code's baseline.
+The paper's text describes whole rounds with the radius of section 3. The authors' code, which drew
+the printed curves, pulls one random candidate per step with a slightly smaller radius. Random, RR
+and WRR have one version, which is shown beside both. Random has the code's radius, since it is the
+code's baseline.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ VERSIONS = tuple(HEADINGS)
 
 @dataclass(frozen=True)
 class Player:
-    """A method under the name it has in the figures. `speed` is about its µs per pull and arm."""
+    """A method and its name in the figures. `speed` is its approximate µs per pull and arm."""
 
     name: str
     version: str
@@ -35,7 +35,7 @@ class Player:
 
     @property
     def key(self) -> str:
-        """A name of its own in tables and caches."""
+        """A unique name for tables and caches."""
         return f"{self.name}-{self.version}"
 
 
@@ -63,5 +63,5 @@ MEAN_STD = (
 
 
 def seen_in(version: str, players: tuple[Player, ...]) -> list[Player]:
-    """The players that stand in the panel of `version`."""
+    """The players in the panel of `version`."""
     return [player for player in players if player.version in (version, EITHER)]

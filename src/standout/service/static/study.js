@@ -37,7 +37,7 @@ function showAll() {
 
 const refreshChanges = () => showChanges(study, () => controls?.tokens ?? []);
 
-/** After a change by hand: show what came of it. */
+/** After a change by hand: show its result. */
 function changed() {
   seen.pulls = null;
   refreshChanges();

@@ -6,7 +6,7 @@ import { find, shown } from "./dom.js";
 import { count, plural } from "./format.js";
 import { DECIMALS, readTable, SEPARATORS } from "./past.js";
 
-/** The buttons of the card Controls; `data` has the study, `changed` shows what came of it. */
+/** The buttons of the card Controls; `data` has the study, `changed` shows the result. */
 export function setUp(study, data, changed) {
   const act = (id, options) => find(id).addEventListener("click", () => ask(options()));
   act("upload", () => ({

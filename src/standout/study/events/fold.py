@@ -60,7 +60,7 @@ def fold(state: StudyState, event: Event) -> None:
     except _WRONG as error:
         raise DamagedError(f"{_named(event)} cannot have happened ({error})") from None
     if came != content.get(OUTCOME, {}):
-        raise DamagedError(f"{_named(event)}: what came of it does not follow from the rewards")
+        raise DamagedError(f"{_named(event)}: its outcome does not follow from the rewards")
     state.number, state.head = event.number, event.digest
 
 
