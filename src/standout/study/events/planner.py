@@ -20,7 +20,7 @@ import numpy as np
 
 from standout.core import engine
 from standout.core.many_rewards import observe_many
-from standout.core.state import CURSOR, ROUNDS, UNDECIDED, State, copy_state, means_of
+from standout.core.state import CURSOR, ROUNDS, UNDECIDED, State, means_of
 from standout.core.typing import Flags, Ints
 from standout.study.events.pulls import LiveRound
 from standout.study.events.state import StudyState
@@ -190,7 +190,7 @@ class LivePlans:
         The rule is asked on a copy, because its memory may change only with an event.
         """
         rng = self.state.chance.of_round(self.state.totals.rounds + 1)
-        plan = begin(self.state, copy_state(self.state.state), rng)
+        plan = begin(self.state, self.state.copy_core(), rng)
         return len(_useful(self.state, *plan)[0]) > 0
 
     def record(self, content: dict[str, Any]) -> None:
@@ -213,7 +213,7 @@ class _Ahead:
 
     def __init__(self, state: StudyState) -> None:
         self.study = state
-        self.state = copy_state(state.state)
+        self.state = state.copy_core()
         self.seen = np.zeros_like(state.pending)
         self.rng = state.chance.of_round(state.totals.rounds + 1)
         self.has_moved = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from standout.core.identification import identification
 from standout.core.many_rewards import observe_many
 from standout.core.problem import Problem
 from standout.core.run import NO_LIMIT, start_state
-from standout.core.state import PULLS, ROUNDS, State, means_of
+from standout.core.state import PULLS, ROUNDS, State, copy_state, means_of
 from standout.core.typing import Flags, Ints
 from standout.core.undecidable import doubt
 from standout.estimation.evidence import Evidence
@@ -101,6 +102,7 @@ class StudyState:
         self.packed = (0, 0)
         """The numbers of rewards and tickets in the stored parts of the ledger."""
         self._single = (np.zeros(1, dtype=np.int64), np.zeros(1))
+        self._copied: tuple[State, State, list[tuple[Any, Any]]] | None = None
 
     def to_definition(self) -> Definition:
         """The definition of a new study with the same question, settings and arms."""
@@ -120,6 +122,19 @@ class StudyState:
     def index(self) -> dict[str, int]:
         """The arms' positions."""
         return {name: place for place, name in enumerate(self.arms)}
+
+    def copy_core(self) -> State:
+        """A copy of the core's state, valid until the next call.
+
+        A new struct's table for kernels takes longer than a plan, so one copy is used again.
+        """
+        if self._copied is None or self._copied[0] is not self.state:
+            copy = copy_state(self.state)
+            pairs = zip(copy.arrays().values(), self.state.arrays().values(), strict=True)
+            self._copied = self.state, copy, list(pairs)
+        for target, source in self._copied[2]:
+            np.copyto(target, source)
+        return self._copied[1]
 
     @property
     def budget(self) -> int | None:
