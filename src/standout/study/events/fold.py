@@ -51,11 +51,10 @@ def fold(state: StudyState, event: Event) -> None:
     _check_digest(event, state.number + 1, state.head)
     try:
         content = content_of(event)
-        kind = Kind(event.kind)
-        check(state, kind, content)
+        check(state, event.kind, content)
         plans = RecordedPlans(state, content)
         at = At(event.number, event.time, event.worker)
-        came = apply(state, kind, at, content, plans).to_body()
+        came = apply(state, event.kind, at, content, plans).to_body()
         plans.adopt_schedule()
     except _WRONG as error:
         raise DamagedError(f"{_named(event)} cannot have happened ({error})") from None

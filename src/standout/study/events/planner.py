@@ -57,7 +57,7 @@ def take_pulls(
         pulls += found
         if found:
             continue
-        if sum(live.waiting for live in state.rounds.values()) >= MOST_AVOIDED:
+        if avoid.arms and sum(live.waiting for live in state.rounds.values()) >= MOST_AVOIDED:
             break
         is_ahead = bool(state.rounds)
         planned = plan(count - len(pulls))
@@ -81,15 +81,15 @@ def _begin_round(state: StudyState) -> LiveRound:
 def _take_planned(state: StudyState, count: int, avoid: Avoided) -> list[Pull]:
     """Pulls of the current rounds to hand out; those that were given back come last."""
     pulls: list[Pull] = []
-    rounds = list(state.rounds.values())
-    for live in rounds:
-        for arm in live.take_planned(state.pending, count - len(pulls), avoid):
-            state.pending[arm] += 1
-            pulls.append((arm, live.number))
-    for live in rounds:
-        for arm in live.take_returned(count - len(pulls), avoid):
-            state.pending[arm] += 1
-            pulls.append((arm, live.number))
+    for take in (LiveRound.take_planned, LiveRound.take_returned):
+        for live in state.rounds.values():
+            if not (live.queue or live.returned):
+                continue
+            for arm in take(live, state.pending, count - len(pulls), avoid):
+                state.pending[arm] += 1
+                pulls.append((arm, live.number))
+            if len(pulls) == count:
+                return pulls
     return pulls
 
 

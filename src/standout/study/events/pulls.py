@@ -118,8 +118,8 @@ class LiveRound:
         fitting = [place for place in range(tries) if not avoid.has(arms[place])]
         self.queue.rotate(-min(fitting, key=lambda place: pending.item(arms[place])))
 
-    def take_returned(self, count: int, avoid: Avoided = NO_ARMS) -> Iterator[int]:
-        """Hand out up to `count` pulls that were given back; return the arm of each."""
+    def take_returned(self, pending: Ints, count: int, avoid: Avoided = NO_ARMS) -> Iterator[int]:
+        """The same for pulls that were given back, in their order whatever is pending."""
         for _ in range(len(self.returned)):
             if count < 1:
                 return

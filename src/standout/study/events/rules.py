@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from standout.core.run import check_arms
@@ -127,14 +126,15 @@ def ask(state: StudyState, at: At, content: Content, plan: Planner) -> Outcome:
     """
     outcome, count = Outcome(), content["n"]
     seconds = content.get("lease") or state.lease
-    opened = Open(at.time + seconds, at.worker, 0, at.number)
+    expires = at.time + seconds
     avoid = Avoided(content["avoid"]) if "avoid" in content else NO_ARMS
     overdue = state.tickets.take_overdue(at.time, count, avoid)
     if overdue:
-        count -= _take_back(state, at, overdue, opened, outcome)
+        count -= _take_back(state, at, overdue, expires, outcome)
     fresh = [] if state.is_stopped else take_pulls(state, count, plan, avoid)
     for arm, live in fresh:  # The planner has noted each as pending.
-        number = state.tickets.give(arm, 0, replace(opened, round=live), at.time)
+        opened = Open(expires, at.worker, live, at.number)
+        number = state.tickets.give(arm, 0, opened, at.time)
         if state.is_ordered:
             state.lines.enter(arm, number)
         state.touch(arm)
@@ -144,7 +144,7 @@ def ask(state: StudyState, at: At, content: Content, plan: Planner) -> Outcome:
 
 
 def _take_back(
-    state: StudyState, at: At, overdue: list[int], opened: Open, outcome: Outcome
+    state: StudyState, at: At, overdue: list[int], expires: float, outcome: Outcome
 ) -> int:
     """Hand out again the pulls of tickets whose leases have ended; return their number."""
     arms = {number: state.tickets.arm.item(number - 1) for number in overdue}
@@ -156,7 +156,8 @@ def _take_back(
         if arm in state.paused:
             end_pull(state, outcome, arm, slot, was.round)
         else:
-            state.tickets.give(arm, slot, replace(opened, round=was.round), at.time)
+            opened = Open(expires, at.worker, was.round, at.number)
+            state.tickets.give(arm, slot, opened, at.time)
             state.touch(arm)
     if over:
         settle(state, at, outcome)
