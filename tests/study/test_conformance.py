@@ -20,6 +20,8 @@ from standout.errors import (
     TicketError,
 )
 from standout.study import Study, Ticket
+from standout.study.events import snapshot
+from standout.study.events.fold import differences
 
 ARMS = ["ash", "elm", "fir", "oak", "yew"]
 MEANS = {"ash": 0.0, "elm": 0.1, "fir": 0.2, "oak": 0.3, "yew": 5.0}
@@ -328,10 +330,34 @@ def test_snapshots_are_a_cache(place: str, monkeypatch: pytest.MonkeyPatch) -> N
         with study._store.write() as session:
             session.drop_snapshots(study._key)
             if each is not None:
-                session.put_snapshot(study._key, number, None, each, parts[0])
+                session.put_snapshot(study._key, number, each, parts[0], is_alone=True)
         with Study.open(place) as again:
             assert again.memory._kept is None
             assert again.status() == expected
+            assert again.verify().problems == ()
+
+
+def test_a_process_continues_the_snapshots_of_another(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each row is stored once, whichever process writes it, and no state is loaded again."""
+    monkeypatch.setattr("standout.study.transaction.SNAPSHOT_EVENTS", 10)
+    with make(place) as one, Study.open(place) as two:
+        states = one.memory.state, two.memory.state
+        for number in range(45):
+            study = two if number % 15 < 7 else one
+            study.tell(arm=ARMS[number % 5], reward=MEANS[ARMS[number % 5]])
+        assert one.status() == two.status()
+        assert (one.memory.state, two.memory.state) == states
+        with one._store.read() as session:
+            kept = session.snapshot(one._key)
+        assert kept is not None
+        assert kept[0] == one.memory._kept == 40
+        afters = [snapshot._read(part)[0]["after"][0] for part in kept[2]]
+        assert afters == [0, 10, 20, 30]
+        with Study.open(place) as again:
+            assert again.memory._kept == 40
+            assert differences(again.memory.state, one.memory.state) == []
             assert again.verify().problems == ()
 
 

@@ -54,9 +54,9 @@ class Memory:
         self.lock = threading.RLock()
         self._state: StudyState | None = None
         self._kept: int | None = None
-        """The last event of the newest snapshot, if this state continues from it."""
+        """The last event of the newest snapshot that this memory knows of."""
         self._rows = 0
-        """The number of rewards and tickets in that snapshot."""
+        """About how many rewards and tickets that snapshot has."""
         self._is_rehearsed = False
         self._reader: Session | None = None
         self.created = 0.0
@@ -103,20 +103,34 @@ class Memory:
         session.append(self.key, events)
         state = self._state
         if state is not None and self._is_snapshot_due(state):
-            self._keep(session, state)
+            self._find_newest(session, state)
+            if self._is_snapshot_due(state):
+                self._keep(session, state)
 
     def _is_snapshot_due(self, state: StudyState) -> bool:
         events, rows = state.number - (self._kept or 0), _rows_of(state) - self._rows
         return events >= SNAPSHOT_EVENTS or rows >= SNAPSHOT_ROWS
 
+    def _find_newest(self, session: Session, state: StudyState) -> None:
+        """Continue the parts of the newest snapshot: another process may have written it."""
+        found = session.newest_snapshot(self.key)
+        if found is not None and found[0] == self._kept:
+            return
+        self._kept, state.packed, self._rows = None, (0, 0), 0
+        if found is None:
+            return
+        with suppress(ValueError):
+            head, ends = snapshot.head_and_ends(found[1])
+            if self._has_event(session, found[0], head):
+                self._kept, state.packed, self._rows = found[0], ends, _rows_of(state)
+
     def _keep(self, session: Session, state: StudyState) -> None:
-        """Write a snapshot; if another process has written one, load that one next time."""
+        """Write a snapshot."""
         packed = snapshot.pack(state)
-        if session.put_snapshot(self.key, state.number, self._kept, packed.state, packed.part):
-            self._kept, state.packed = state.number, packed.ends
-            self._rows = _rows_of(state)
-        else:
-            self.forget()
+        is_alone = self._kept is None
+        session.put_snapshot(self.key, state.number, packed.state, packed.part, is_alone=is_alone)
+        self._kept, state.packed = state.number, packed.ends
+        self._rows = _rows_of(state)
 
     def _load(self, session: Session) -> StudyState:
         self.forget()
@@ -142,11 +156,14 @@ class Memory:
             state = snapshot.unpack(begin(created).definition, packed, parts)
         except ValueError:
             return None
-        last = next(session.events(self.key, number, number), None)
-        if last is None or state.number != number or last.digest != state.head:
+        if state.number != number or not self._has_event(session, number, state.head):
             return None
         self._kept, self._rows = number, _rows_of(state)
         return state
+
+    def _has_event(self, session: Session, number: int, digest: bytes) -> bool:
+        event = next(session.events(self.key, number, number), None)
+        return event is not None and event.digest == digest
 
     # Transactions ----------------------------------------------------------------
 
@@ -240,8 +257,7 @@ class Memory:
             return True
         last = turn.events[-1]
         with self.store.read() as session:
-            event = next(session.events(self.key, last.number, last.number), None)
-        return event is not None and event.digest == last.digest
+            return self._has_event(session, last.number, last.digest)
 
     def _look(self) -> None:
         """Compute the chances outside of any transaction, and end the study if they promise enough.

@@ -59,7 +59,7 @@ def make(place: str | Path, events: int = 60, *, patience: float = 10.0) -> Stor
     gone, _ = with_study(store, 2, "gone")
     with store.write() as session:
         put_items(session, study, {0: {"text": "é"}})
-        session.put_snapshot(study, 5, None, b"\0state", b"\xffrewards")
+        session.put_snapshot(study, 5, b"\0state", b"\xffrewards", is_alone=True)
         session.delete_study(gone, "gone", 1.0, "w", "", 0, 2, "ab")
     create(store, "owner", None, "me")
     return store

@@ -24,7 +24,7 @@ from tests.study.storage.stores import add, chain, last, make, with_study
 def change_all(store: Store) -> None:
     with store.write() as session:
         session.append(1, chain(64)[60:])
-        session.put_snapshot(1, 63, 5, b"s", b"r")
+        session.put_snapshot(1, 63, b"s", b"r", is_alone=False)
         put_items(session, 1, {1: {"text": "x"}})
 
 

@@ -99,7 +99,7 @@ def test_a_deleted_study_leaves_a_line_and_its_id_is_not_given_again(store: Stor
     other, kept = with_study(store, name="other")
     with store.write() as session:
         put_items(session, other, {0: {"text": "x"}})
-        session.put_snapshot(other, 2, None, b"s", b"r")
+        session.put_snapshot(other, 2, b"s", b"r", is_alone=True)
         session.delete_study(other, "other", 5.0, "eva", "wrong arms", 7, 3, "00ff")
     with store.write() as session:
         assert session.names() == [(first, "first")]
@@ -134,15 +134,14 @@ def test_a_snapshot_grows_by_parts(store: Store) -> None:
     study, _ = with_study(store)
     with store.write() as session:
         assert session.snapshot(study) is None
-        assert not session.put_snapshot(study, 5, 3, b"s", b"r")
-        assert session.put_snapshot(study, 5, None, b"s5", b"r5")
-        assert session.put_snapshot(study, 9, 5, b"s9", b"r9")
-        assert not session.put_snapshot(study, 8, 5, b"s8", b"r8")
+        session.put_snapshot(study, 5, b"s5", b"r5", is_alone=True)
+        session.put_snapshot(study, 9, b"s9", b"r9", is_alone=False)
+        assert session.newest_snapshot(study) == (9, b"s9")
         assert session.snapshot(study) == (9, b"s9", [b"r5", b"r9"])
-        assert session.put_snapshot(study, 4, None, b"s4", b"r4")
+        session.put_snapshot(study, 4, b"s4", b"r4", is_alone=True)
         assert session.snapshot(study) == (4, b"s4", [b"r4"])
         session.drop_snapshots(study)
-        assert session.snapshot(study) is None
+        assert session.snapshot(study) is session.newest_snapshot(study) is None
 
 
 def test_items_are_read_by_position(store: Store) -> None:

@@ -87,6 +87,18 @@ def unpack(definition: Definition, content: bytes, parts: Sequence[bytes]) -> St
     return state
 
 
+def head_and_ends(content: bytes) -> tuple[bytes, tuple[int, int]]:
+    """The digest of the last event in a snapshot, and the ends of its stored parts.
+
+    Raises `ValueError` for a snapshot of another version, or a damaged one.
+    """
+    try:
+        plain, _ = _read(content)
+        return bytes.fromhex(plain["head"]), (plain["ends"][0], plain["ends"][1])
+    except (KeyError, TypeError, IndexError, zlib.error) as error:
+        raise ValueError(f"a snapshot cannot be read ({error})") from error
+
+
 # Bytes ------------------------------------------------------------------------------------------
 
 

@@ -290,33 +290,30 @@ class Session(ABC):
         data = [bytes(part) for _, part in found]
         return int(found[0][0]), data[0], data[1:]
 
-    def put_snapshot(
-        self, study: int, number: int, before: int | None, state: bytes, rewards: bytes
-    ) -> bool:
-        """Store a snapshot up to event `number`; `rewards` are those since the snapshot `before`.
+    def newest_snapshot(self, study: int) -> tuple[int, bytes] | None:
+        """The number of its last event, and the state."""
+        found = self.run(
+            "SELECT number, data FROM standout_snapshots WHERE study = ? AND part = 0", (study,)
+        )
+        return (int(found[0][0]), bytes(found[0][1])) if found else None
 
-        Stores nothing and returns False if the newest snapshot is not `before` (another process
-        has written one, or dropped it). If `before` is None, the snapshot is complete and replaces
-        any other.
+    def put_snapshot(
+        self, study: int, number: int, state: bytes, rewards: bytes, *, is_alone: bool
+    ) -> None:
+        """Keep a snapshot up to event `number`.
+
+        `rewards` are those since the newest snapshot or, if it `is_alone`, all of them.
         """
-        if before is None:
+        if is_alone:
             self.drop_snapshots(study)
-            part = 1
-        else:
-            ((last, found),) = self.run(
-                "SELECT max(part), max(CASE WHEN part = 0 THEN number END) "
-                "FROM standout_snapshots WHERE study = ?",
-                (study,),
-            )
-            if found != before:
-                return False
-            part = int(last) + 1
-            self.run("DELETE FROM standout_snapshots WHERE study = ? AND part = 0", (study,))
+        ((last,),) = self.run(
+            "SELECT coalesce(max(part), 0) FROM standout_snapshots WHERE study = ?", (study,)
+        )
+        self.run("DELETE FROM standout_snapshots WHERE study = ? AND part = 0", (study,))
         self.run_many(
             "INSERT INTO standout_snapshots (study, part, number, data) VALUES (?, ?, ?, ?)",
-            [(study, 0, number, state), (study, part, number, rewards)],
+            [(study, 0, number, state), (study, int(last) + 1, number, rewards)],
         )
-        return True
 
     def drop_snapshots(self, study: int) -> None:
         """Delete the snapshots; opening the study then takes longer, and nothing else changes."""
