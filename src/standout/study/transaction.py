@@ -224,7 +224,7 @@ class Memory:
         self.rehearse()
         events: list[Event] = []
         try:
-            with self.store.write() as session:
+            with self.store.write(meanwhile=self.sync) as session:
                 session.lock(self.key)
                 turn = Transaction(session, self.key, self.sync(session))
                 events = turn.events

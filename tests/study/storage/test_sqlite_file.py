@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from standout.errors import MovedError, NoStudyError, StorageError, UnavailableError
+from standout.study.storage.session import Session
 from standout.study.storage.store import Store, open_store
 from tests.study.processes import as_nobody, killed_after
 from tests.study.storage.stores import add, chain, last, make
@@ -226,6 +227,31 @@ def test_a_busy_file_is_waited_for(file: Path) -> None:
     holder.execute("ROLLBACK")
     add(store)
     holder.close()
+    store.close()
+
+
+def test_a_process_reads_while_it_waits(file: Path) -> None:
+    store, other, seen = make(file), open_store(file), threading.Event()
+    add(other)
+
+    def read(session: Session) -> None:
+        if session.head(1) == newest:
+            seen.set()
+
+    def wait() -> None:
+        with store.write(meanwhile=read):
+            assert seen.is_set()
+
+    with other.write() as session:
+        newest = session.head(1)
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        assert seen.wait(10)
+        session.append(1, chain(1, first=61, before=chain(61)[-1].digest))
+    waiting.join(10)
+    assert not waiting.is_alive()
+    assert last(store) == 61
+    other.close()
     store.close()
 
 

@@ -17,7 +17,7 @@ from standout.errors import StorageError, UnavailableError
 from standout.extras import require
 from standout.study.storage.location import Address
 from standout.study.storage.session import PART, TABLES, Row, Session, schema
-from standout.study.storage.store import Store, milliseconds
+from standout.study.storage.store import Meanwhile, Store, milliseconds
 
 require("postgres", "a PostgreSQL database")
 
@@ -198,7 +198,9 @@ class PostgresStore(Store):
         }
         return make_conninfo("", **{**self._address.options, **limits})
 
-    def _begin(self, *, writes: bool, is_long: bool) -> PostgresSession:
+    def _begin(
+        self, *, writes: bool, is_long: bool, meanwhile: Meanwhile | None
+    ) -> PostgresSession:
         assert self._raw is not None
         begin = "BEGIN" if writes else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         try:

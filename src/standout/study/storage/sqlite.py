@@ -20,14 +20,14 @@ from weakref import WeakSet
 from standout.errors import MovedError, StorageError, StudyError, UnavailableError
 from standout.study.storage.location import check_file
 from standout.study.storage.session import PART, TABLES, Row, Session, schema
-from standout.study.storage.store import Store, milliseconds
+from standout.study.storage.store import Meanwhile, Store, milliseconds
 
 _LOCKED = (5, 6)
 """SQLite's error codes for a lock of another connection."""
 _READ_ONLY, _IO, _DAMAGED, _FULL, _CANNOT_OPEN, _FOREIGN = 8, 10, 11, 13, 14, 26
-_FIRST_STEP, _LAST_STEP, _GROWTH = 0.0003, 0.003, 1.5
+_FIRST_STEP, _LAST_STEP, _GROWTH = 0.002, 0.006, 1.5
 """Seconds between two attempts to lock, and their growth. SQLite's own steps grow to a tenth of a
-second, in which a busy process takes the lock many times."""
+second, in which a busy process takes the lock many times; shorter ones take its processor time."""
 _LOG_PAGES = 4000
 """Pages of the log between two checkpoints (16 MB): many changes of a page share one write."""
 _HEADER, _MODES = 20, slice(18, 20)
@@ -205,7 +205,7 @@ class SqliteStore(Store):
         found = self.path.stat()
         return found.st_mtime_ns, found.st_size
 
-    def _begin(self, *, writes: bool, is_long: bool) -> SqliteSession:
+    def _begin(self, *, writes: bool, is_long: bool, meanwhile: Meanwhile | None) -> SqliteSession:
         assert self._raw is not None
         # Writers do not use SQLite's own wait; readers rarely wait.
         waits = 0.0 if writes else self.patience
@@ -213,15 +213,15 @@ class SqliteStore(Store):
             self._raw.execute(f"PRAGMA busy_timeout={milliseconds(waits)}")
             self._waits = waits
         if writes:
-            self._begin_immediate(self._raw)
+            self._begin_immediate(self._raw, meanwhile)
         else:
             self._raw.execute("BEGIN")
         if not self.is_current:
             raise self._moved("nothing was written")
         return SqliteSession(self._raw, self.clock)
 
-    def _begin_immediate(self, raw: sqlite3.Connection) -> None:
-        """Wait for the write lock in short random steps."""
+    def _begin_immediate(self, raw: sqlite3.Connection, meanwhile: Meanwhile | None) -> None:
+        """Wait for the write lock in short random steps, and read in between."""
         deadline: float | None = None
         step = _FIRST_STEP
         while True:
@@ -235,6 +235,11 @@ class SqliteStore(Store):
                     raise
             time.sleep(random.uniform(0.5, 1.5) * step)
             step = min(step * _GROWTH, _LAST_STEP)
+            if meanwhile is not None:
+                with suppress(sqlite3.Error):  # The next attempt says what is wrong.
+                    raw.execute("BEGIN")
+                    meanwhile(SqliteSession(raw, self.clock))
+                raw.rollback()
 
     def _commit(self) -> None:
         assert self._raw is not None

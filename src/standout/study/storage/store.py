@@ -31,6 +31,7 @@ CLOSING = 5.0
 """Seconds for which `close` waits for another thread."""
 VERSION = 1
 """The version of the tables."""
+Meanwhile = Callable[[Session], object]
 _DONE_OR_NOT = (
     "; this may have been done or not. To tell again with the same key is safe: it counts once"
 )
@@ -73,7 +74,7 @@ class Store(ABC):
         """A new connection of the driver."""
 
     @abstractmethod
-    def _begin(self, *, writes: bool, is_long: bool) -> Session:
+    def _begin(self, *, writes: bool, is_long: bool, meanwhile: Meanwhile | None) -> Session:
         """Begin a transaction."""
 
     @abstractmethod
@@ -91,37 +92,44 @@ class Store(ABC):
     # Transactions.
 
     @contextmanager
-    def write(self, *, is_long: bool = False) -> Iterator[Session]:
+    def write(
+        self, *, is_long: bool = False, meanwhile: Meanwhile | None = None
+    ) -> Iterator[Session]:
         """A transaction that may change the store; it is committed if the block does not raise.
 
         Ctrl-C takes effect after the transaction, unless `is_long`. A long transaction also has a
-        longer timeout.
+        longer timeout. On SQLite, `meanwhile` reads while another process holds the lock, which
+        leaves less to read under our own.
         """
         if self.is_read_only:
             raise StorageError(
                 f"{self.shown} is read-only here: asking and telling need a file and a folder "
                 "that can be written to"
             )
-        yield from self._transaction(writes=True, is_long=is_long)
+        yield from self._transaction(writes=True, is_long=is_long, meanwhile=meanwhile)
 
     @contextmanager
     def read(self, *, is_long: bool = False) -> Iterator[Session]:
         """A transaction that sees one moment and changes nothing; Ctrl-C as for `write`."""
         yield from self._transaction(writes=False, is_long=is_long)
 
-    def _transaction(self, *, writes: bool, is_long: bool) -> Iterator[Session]:
+    def _transaction(
+        self, *, writes: bool, is_long: bool, meanwhile: Meanwhile | None = None
+    ) -> Iterator[Session]:
         # A signal's exception between the lock and the block would block all other threads.
         # It is raised in the main thread alone.
         is_hit = threading.current_thread() is threading.main_thread()
         with put_off() if is_hit and not is_long else nullcontext(), self._in_turn():
-            yield from self._carry_out(writes=writes, is_long=is_long)
+            yield from self._carry_out(writes, is_long, meanwhile)
 
-    def _carry_out(self, *, writes: bool, is_long: bool) -> Iterator[Session]:
+    def _carry_out(
+        self, writes: bool, is_long: bool, meanwhile: Meanwhile | None
+    ) -> Iterator[Session]:
         try:
             try:
                 if self._raw is None:
                     self._raw = self._connect()
-                yield self._begin(writes=writes, is_long=is_long)
+                yield self._begin(writes=writes, is_long=is_long, meanwhile=meanwhile)
                 self._is_committing = writes
                 self._commit()
             except BaseException:
