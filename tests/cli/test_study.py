@@ -101,7 +101,7 @@ def test_ask_and_tell_one(made: str) -> None:
     again = standout("study", "tell", made, "--ticket", first, "--value", 0.5, "--json").json
     assert again == {"counted": 0, "repeated": 1, "surplus": 0, "again": False, "time": None}
     other = standout("study", "tell", made, "--ticket", first, "--value", 0.6)
-    assert (other.code, "told 0.5 before" in other.err) == (2, True)
+    assert (other.code, "recorded reward 0.5" in other.err) == (2, True)
     assert standout("study", "tell", made, "--arm", "yew", "--value", 5).code == 0
     stdin = f"ticket,reward\n{asked[1]['ticket']},0.25\n"
     assert standout("study", "tell", made, "-", stdin=stdin).out == "1 counted\n"
@@ -119,7 +119,7 @@ def test_ask_and_tell_one(made: str) -> None:
         ("ticket,reward\n1,0.5\n2,1_0\n", "line 3: reward '1_0' is not a number"),
         ("ticket,reward\n1,0.5\n2,\n", "line 3: no reward"),
         ("ticket,reward\n1,0.5\n99,1\n", "line 3: there is no ticket 99"),
-        ("ticket,reward\n1,0.5\n1,0.6\n", "line 3: ticket 1 was told 0.5 before"),
+        ("ticket,reward\n1,0.5\n1,0.6\n", "line 3: ticket 1 has the recorded reward 0.5, not 0.6"),
         ("ticket,reward\n1,0.5\ntwo,1\n", "line 3: ticket 'two' is not a number"),
         ("ticket,reward\n1,0.5\n-2,1\n", "line 3: ticket '-2' is not a number"),
         ("ticket,reward\n1,0.5\n" + "9" * 30 + ",1\n", "line 3: ticket"),

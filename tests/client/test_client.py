@@ -88,7 +88,7 @@ def test_errors_are_those_of_a_study(client: Client) -> None:
     (ticket,) = study.ask(1)
     study.tell(ticket, 0.5)
     assert study.tell(ticket.id, 0.5).repeated == 1
-    with pytest.raises(ToldError, match=r"told 0.5 before"):
+    with pytest.raises(ToldError, match=r"recorded reward 0.5"):
         study.tell(ticket, 0.75)
     with pytest.raises(TicketError, match="no ticket 99"):
         study.tell(99, 0.5)

@@ -138,7 +138,7 @@ def test_another_question_needs_another_place(here: Path) -> None:
     words = ("run", "--arms", arms, "--measure", "./assay {arm}", "x.db")
     assert standout(*words, *QUESTION, "--budget", 20).code == 0
     assert "has k 3.0, not 2.0" in standout(*words, *QUESTION, "--budget", 20, "--k", 2).err
-    assert "budget of 20, not None" in standout(*words, *QUESTION).err
+    assert "budget of 20, not none" in standout(*words, *QUESTION).err
     assert "uses" in standout(*words, *QUESTION, "--budget", 20, "--method", "random").err
     write_arms(here, ["a", "b", "c"])
     assert "other arms" in standout(*words, *QUESTION, "--budget", 20).err

@@ -184,7 +184,7 @@ def test_what_is_done_is_not_said_to_be_undone(place: str, monkeypatch: pytest.M
 
     def attempt(call: Callable[[], object]) -> UncertainError:
         monkeypatch.setattr(Store, "read", broken)
-        with pytest.raises(UncertainError, match="it was done, but") as found:
+        with pytest.raises(UncertainError, match="the change was made, but") as found:
             call()
         assert "nothing was changed" not in str(found.value)
         return found.value

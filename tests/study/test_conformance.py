@@ -98,7 +98,7 @@ def test_same_ticket_told_twice(place: str) -> None:
     assert study.tell(ticket, 0.5).counted == 1
     again = study.tell(ticket, 0.5)
     assert (again.counted, again.repeated) == (0, 1)
-    with pytest.raises(TicketError, match=r"told 0.5 before"):
+    with pytest.raises(TicketError, match=r"recorded reward 0.5"):
         study.tell(ticket, 0.75)
     assert study.status().pulls == 1
     assert len(study.history()) == 1
@@ -141,7 +141,7 @@ def test_a_batch_with_one_bad_reward_counts_nothing(place: str) -> None:
     good = [(t, 1.0) for t in tickets]
     for bad, match in [
         ((999, 1.0), "no ticket 999"),
-        ((tickets[0], 2.0), r"told 1.0 before"),
+        ((tickets[0], 2.0), r"recorded reward 1.0"),
         (("palm", 1.0), "no arm"),
         ((tickets[1], float("nan")), "not finite"),
     ]:

@@ -223,7 +223,7 @@ def _began(fault: str, since: float, sent: dict[float, Sent]) -> float:
 
     That one may be of an earlier ticket of the same number, which went with a restored backup.
     """
-    earlier = re.search(r"was told (\S+) before", fault)
+    earlier = re.search(r"has the recorded reward (\S+), not", fault)
     one = sent.get(float(earlier[1])) if earlier else None
     return since if one is None else min(since, one.since)
 

@@ -120,7 +120,7 @@ def test_a_ticket_that_went_with_a_restored_backup_was_told_as_another(folder: P
     other.restored(since)
     other.trying("main", [(0.5, "ash", 7)], since=since)
     begin = time.monotonic()
-    journal.fault("ToldError: ticket 7 was told 0.5 before, not 0.25", begin)
+    journal.fault("ToldError: ticket 7 has the recorded reward 0.5, not 0.25", begin)
     assert read_journals(folder).faults == []
-    journal.fault("ToldError: ticket 7 was told 0.75 before, not 0.25", begin)
+    journal.fault("ToldError: ticket 7 has the recorded reward 0.75, not 0.25", begin)
     assert len(read_journals(folder).faults) == 1

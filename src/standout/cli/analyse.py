@@ -134,11 +134,12 @@ def analyse(
     as_json: Json = False,
     name: NewName = "main",
 ) -> None:
-    """Show what past measurements prove, what is probable, and what to measure next.
+    """Show what past measurements prove, and what to measure next.
 
-    The guarantee holds if the table has all rewards of its arms, in their order, and no reward was
-    left out or selected by its value. The choice of the next arm may depend on earlier rewards. The
-    output lists the assumptions, and what can be said if they do not hold.
+    For arms that are not proved yet, it shows what is probable. The guarantee holds if the table
+    has all rewards of its arms, in their order, and no reward was left out or selected by its
+    value. The choice of the next arm may depend on earlier rewards. The output lists the
+    assumptions, and what can be said if they do not hold.
     """
     if incomplete and (to is not None or report is not None):
         raise ProblemError(
@@ -254,7 +255,7 @@ def _report(
                 page = render_report(study, seed=seed, told=told)
     with writing(path) as file:
         file.write(page)
-    typer.echo(f"report in {path}", err=True)
+    typer.echo(f"wrote the report to {path}", err=True)
 
 
 def show(said: Analysis, problem: Problem) -> None:

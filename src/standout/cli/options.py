@@ -135,7 +135,9 @@ Unordered = Annotated[
         "not depend on its value; otherwise the answer may be wrong.",
     ),
 ]
-Worker = Annotated[str | None, typer.Option(help="Who you are; machine and process by default.")]
+Worker = Annotated[
+    str | None, typer.Option(help="Your name in the log; machine and process by default.")
+]
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
 
@@ -148,12 +150,12 @@ class QuestionOptions:
         typer.Option(
             "--k",
             show_default="3",
-            help="How many scaled MADs from the median stand out.",
+            help="Distance of the threshold from the median, in scaled MADs.",
         ),
     ] = None
     delta: Annotated[
         float | None,
-        typer.Option(show_default="0.05", help="Accepted probability of a wrong answer."),
+        typer.Option(show_default="0.05", help="Accepted probability that any verdict is wrong."),
     ] = None
     side: Annotated[
         str, typer.Option(metavar="high|low|both", help="Which outliers to look for.")
@@ -356,10 +358,10 @@ def waiting_line(waiting: Sequence[Waiting]) -> str:
     count = sum(one.rewards for one in waiting)
     first = waiting[0]
     late = "overdue, free for the next worker" if first.expired else "out"
-    more = f", and {len(waiting) - 1:,} more" if len(waiting) > 1 else ""
+    more = f" and {len(waiting) - 1:,} more" if len(waiting) > 1 else ""
     return (
         f"{plural(count, 'recorded reward')} {agree(count, 'waits', 'wait')} for earlier pulls: "
-        f"for ticket {first.ticket} of {printable(first.worker, 40)} ({late}){more}"
+        f"ticket {first.ticket} of {printable(first.worker, 40)} ({late}){more}"
     )
 
 
@@ -371,4 +373,12 @@ def stopped_line(now: Status) -> str:
         from standout.estimation.until import Until
 
         return f"stopped: estimate ({Until.parse(now.until).words}; not a certificate)"
-    return f"stopped: {now.reason}"
+    return f"stopped: {stop_words(now)}"
+
+
+def stop_words(now: Status) -> str:
+    """Why a study has stopped, in a few words."""
+    from standout.results import StopReason
+
+    words = {StopReason.STOPPED: "by hand", StopReason.BUDGET: "the budget is used up"}
+    return words.get(now.reason, str(now.reason))

@@ -29,10 +29,11 @@ def report(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write a report of a study: answer, picture, guarantee and data checks.
+    """Write a report of a study as one HTML file.
 
-    The report is one HTML file that opens offline, prints well and needs no
-    script. With --json, the same facts are printed as JSON.
+    It has the answer, a picture, the guarantee and the data checks. The file opens
+    offline, prints well and needs no script. With --json, the same facts are
+    printed as JSON.
 
     \b
     Examples:
@@ -62,4 +63,4 @@ def report(
 def _write(path: Path, page: str) -> None:
     with writing(path) as file:
         file.write(page)
-    typer.echo(f"report in {path} ({len(page.encode()) / 1000:,.0f} kB)", err=True)
+    typer.echo(f"wrote the report to {path} ({len(page.encode()) / 1000:,.0f} kB)", err=True)

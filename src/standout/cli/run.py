@@ -112,11 +112,11 @@ def run(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Measure until it is certain which arms stand out, or probable with --until.
+    """Measure arms with a program until the answer is certain.
 
-    After any interruption, the same command continues. Several processes may
-    measure for one study at once, on several machines with PostgreSQL or with
-    --server. With --server, arms and problem are those of the server's study.
+    With --until, it ends as soon as the answer is probable. After any interruption, the same
+    command continues. Several processes may measure for one study at once, on several machines with
+    PostgreSQL or with --server. With --server, arms and problem are those of the server's study.
     """
     from standout.cli.run_noise import noise_of
     from standout.csv_files import read_arms

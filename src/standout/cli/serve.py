@@ -37,7 +37,7 @@ def serve(
         typer.Option("--new", help="Create PATH if it does not exist: a file without studies."),
     ] = False,
     require_token: Annotated[
-        bool, typer.Option("--require-token", help="Ask for a token on this machine, too.")
+        bool, typer.Option("--require-token", help="Require a token on this machine, too.")
     ] = False,
     allow_host: Annotated[
         list[str] | None,
@@ -90,11 +90,11 @@ def serve(
         str, typer.Option(help="debug, info (every request), warning or error.")
     ] = "warning",
 ) -> None:
-    """Serve studies: an API for programs, a dashboard, and a rating page for raters.
+    """Serve studies: an API, a dashboard, and a page for raters.
 
-    Until a token is created, users of this machine may do everything, and others
-    nothing. Afterwards a token is required, even when all are revoked. To listen
-    on other addresses, create a token first (`standout token create`).
+    Until a token is created, users of this machine have full access, and other machines have none.
+    Afterwards a token is required, even when all are revoked. To listen on other addresses, create
+    a token first (`standout token create`).
     """
     from standout.pictures.item_files import checked_folder
     from standout.service.server import LEVELS

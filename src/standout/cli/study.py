@@ -28,6 +28,7 @@ from standout.cli.options import (
     open_study,
     read_text,
     seconds_of,
+    stop_words,
     typed_place,
     waiting_line,
 )
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Live studies: ask for pulls and tell rewards, in SQLite or PostgreSQL.",
+    help="Live studies: ask what to measure, and tell the rewards.",
 )
 
 
@@ -79,7 +80,7 @@ def create(
     ] = None,
     room: Annotated[
         int | None,
-        typer.Option(help="The most arms there may ever be: arms may be added until then."),
+        typer.Option(help="The largest number of arms, with those added later."),
     ] = None,
     axis: Annotated[
         str | None,
@@ -152,7 +153,7 @@ def ask(
 def why_nothing(status: Status) -> str:
     """Why there is no ticket, in one line."""
     if status.stopped:
-        return f"nothing to measure: the study has stopped ({status.reason})"
+        return f"nothing to measure: the study has stopped ({stop_words(status)})"
     if status.paused and len(status.paused) == status.arms:
         return "nothing to measure now: every arm is paused"
     if status.budget is not None and status.pulls + status.pending >= status.budget:
@@ -192,11 +193,11 @@ def tell(
     as_json: Json = False,
     name: Name = None,
 ) -> None:
-    """Tell rewards: a whole file or, if one line is bad, nothing of it.
+    """Tell one reward, or the rewards of a CSV file.
 
-    A file with rewards without tickets counts once: the same rows are refused the
-    second time, unless --again says that they were measured again. A ticket
-    always counts once. A script that may be repeated should give --key.
+    If a line of the file is bad, none of its rewards counts. A ticket counts once. A file without
+    tickets counts once, too: the same rows are refused the second time, unless --again says that
+    they were measured again. Scripts that may repeat a call should give --key.
     """
     if (results is None) == (value is None) or (value is None) != (ticket is None and arm is None):
         raise StudyError("give a file of results, or --ticket (or --arm) with --value")
@@ -282,9 +283,10 @@ def release(
     tickets: Annotated[list[int], typer.Argument(help="The tickets to release.")],
     name: Name = None,
 ) -> None:
-    """End the leases of tickets now, so that the next worker gets their pulls.
+    """End the leases of tickets now.
 
-    Use it when a worker is gone and its lease is long. A late reward still counts.
+    The next worker gets their pulls. Use it when a worker is gone and its lease is long. A late
+    reward still counts.
     """
     with open_study(place, name) as study:
         study.release(tickets)
@@ -298,7 +300,10 @@ def pause(
     worker: Worker = None,
     name: Name = None,
 ) -> None:
-    """Hand out no more pulls of an arm; `study changes` shows who paused it and why."""
+    """Hand out no more pulls of an arm.
+
+    `standout study changes` shows who paused it and why.
+    """
     with open_study(place, name) as study:
         study.pause(arm, reason, worker=worker)
 

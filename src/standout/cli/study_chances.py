@@ -33,7 +33,7 @@ def chances(
     as_json: Json = False,
     name: Name = None,
 ) -> None:
-    """Show how likely each arm is to stand out: estimates, not the certificate.
+    """Show each arm's chance to stand out: an estimate, not a proof.
 
     The prior is learnt from all arms together, and treats them alike before the first reward.
     docs/chances.md shows its calibration. `standout study status` shows what is certain.

@@ -76,12 +76,12 @@ def set_settings(
     *,
     how: ChangeOptions,
 ) -> None:
-    """Change settings of a running study, without harm to the guarantee.
+    """Change settings of a study; the guarantee still holds.
 
-    All intervals hold at all times. So a study may stop sooner or later, plan larger batches, and
-    choose a tolerance after looking at the data. Each verdict is right for its tolerance; a smaller
-    tolerance withdraws the verdicts that rested on the larger one. Delta, k and the noise cannot
-    change. A study that has stopped continues if the new settings allow it.
+    All intervals hold at all times. So you may change when the study stops and the size of its
+    batches, and you may choose a tolerance after looking at the data. Each verdict is right for its
+    tolerance; a smaller tolerance withdraws the verdicts that need the larger one. Delta, k and the
+    noise cannot change. A stopped study continues if the new settings allow it.
     """
     given: dict[str, Any] = {"tolerance": tolerance, "batch": batch}
     given["budget"] = None if budget is None else _whole("--budget", budget)
@@ -112,7 +112,10 @@ def stop(
     *,
     how: ChangeOptions,
 ) -> None:
-    """End a study by hand; verdicts stay certain, and pending tickets may still be told."""
+    """End a study by hand.
+
+    Its verdicts stay certain. Rewards of pending tickets may still be told.
+    """
     how.make(place, lambda study, **who: study.stop(reason, **who))
 
 
@@ -135,18 +138,18 @@ def void(
         typer.Argument(help="The reward's place in the log: the column seq of `study export`."),
     ] = None,
     ticket: Annotated[
-        int | None, typer.Option(help="The reward's ticket, in place of its place in the log.")
+        int | None, typer.Option(help="The reward's ticket, instead of its place in the log.")
     ] = None,
-    value: Annotated[float | None, typer.Option(help="The value that was really measured.")] = None,
+    value: Annotated[float | None, typer.Option(help="The measured value.")] = None,
     reason: Reason = "",
     *,
     how: ChangeOptions,
 ) -> None:
-    """Take back a reward that was recorded by mistake, or correct it with --value.
+    """Take back a reward that was recorded by mistake.
 
-    The reward stays in the log, with who voided it and why. Intervals and verdicts are computed
-    again without it. The guarantee holds if the recorded value was not what was measured. It does
-    not hold if rewards are removed because they look odd.
+    With --value, the reward is corrected. The old reward stays in the log, with who voided it and
+    why. Intervals and verdicts are computed again without it. The guarantee holds if the recorded
+    value was not the measured one. It does not hold if rewards are removed because they look odd.
     """
     given: dict[str, Any] = {"ticket": ticket, "value": value, "reason": reason}
     how.make(place, lambda study, **who: study.void(reward, **given, **who))
@@ -178,10 +181,10 @@ def add_arms(
     *,
     how: ChangeOptions,
 ) -> None:
-    """Let arms join a study that was created with --room for them.
+    """Add arms to a study that was created with --room for them.
 
-    From then on the question is about all arms: verdicts are withdrawn, and those that still
-    hold come again. The guarantee holds, however the new arms were chosen.
+    From then on the question is about all arms. Verdicts are withdrawn, and those that still hold
+    return. The guarantee holds for any choice of the new arms.
     """
     from standout.cli.options import read_text
     from standout.csv_files import read_arms
@@ -197,10 +200,10 @@ def rename(
     reason: Reason = "",
     worker: Worker = None,
 ) -> None:
-    """Give a study another name."""
+    """Rename a study."""
     with open_study(place, name) as study:
         study.rename(new, reason, worker=worker)
-    typer.echo(f"{printable(name)} is called {printable(new)} now")
+    typer.echo(f"renamed {printable(name)} to {printable(new)}")
 
 
 def copy(
@@ -208,14 +211,17 @@ def copy(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The study's name.")],
     new: Annotated[str, typer.Argument(metavar="NEW", help="The name of the copy.")],
     empty: Annotated[
-        bool, typer.Option("--empty", help="The same question and settings, without a reward.")
+        bool, typer.Option("--empty", help="Copy the question and the settings, without rewards.")
     ] = False,
     worker: Worker = None,
 ) -> None:
-    """Make a second study of one, in the same place, with its whole history or --empty."""
+    """Copy a study within its place.
+
+    The copy has the whole history or, with --empty, only the question and the settings.
+    """
     with open_study(place, name) as study:
         study.copy(new, rewards=not empty, worker=worker)
-    typer.echo(f"made {printable(new)}, a copy of {printable(name)}")
+    typer.echo(f"copied {printable(name)} to {printable(new)}")
 
 
 def delete(
@@ -225,23 +231,26 @@ def delete(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     worker: Worker = None,
 ) -> None:
-    """Remove a study with all its rewards, for good.
+    """Delete a study with all its rewards, for good.
 
     One line stays in the database: its name, when and by whom it was deleted, and its last digest.
     Make a copy first with `standout study backup`.
     """
     with open_study(place, name) as study:
         pulls = study.status().pulls
-        if not yes:
-            typer.confirm(
-                f"delete {printable(name)} with {plural(pulls, 'reward')}, for good?", abort=True
-            )
+        question = f"delete {printable(name)} with {plural(pulls, 'reward')}, for good?"
+        if not (yes or typer.confirm(question)):
+            typer.echo("not deleted", err=True)
+            raise typer.Exit(1)
         study.delete(name, reason, worker=worker)
     typer.echo(f"deleted {printable(name)}: {plural(pulls, 'reward')}")
 
 
 def changes(place: Place, as_json: Json = False, name: Name = None) -> None:
-    """List the changes made by hand to a study: what, when, by whom and why."""
+    """List the changes made by hand.
+
+    Each line says what was changed, when, by whom and why.
+    """
     from standout.results import ChangeList
 
     with open_study(place, name) as study:

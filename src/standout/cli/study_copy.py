@@ -24,11 +24,11 @@ def backup(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Copy all studies of a place into one file, also while they are in use.
+    """Copy all studies of a place into one file.
 
-    The file appears when it is complete and verified. Do not copy the file of a
-    study in another way while it is in use: the newest rewards are in a second
-    file beside it.
+    The studies may be in use. The file appears when it is complete and verified.
+    Do not copy the file of a study in another way while it is in use: the newest
+    rewards are in a second file beside it.
 
     \b
     Examples:
@@ -50,10 +50,11 @@ def restore(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Restore the studies of a backup, to a new file or a PostgreSQL database.
+    """Restore the studies of a backup.
 
-    Existing studies are replaced only with --force, and never while they are in
-    use. Every study is verified.
+    They go to a new file or to a PostgreSQL database. Existing studies are
+    replaced only with --force, and never while they are in use. Every study is
+    verified.
 
     \b
     Examples:

@@ -38,10 +38,11 @@ def status(
     as_json: Json = False,
     name: Name = None,
 ) -> None:
-    """Show the state of a study: verdicts, threshold, pending tickets, pulls left.
+    """Show the state of a study.
 
-    It also names the arms with the highest chances, which are estimates; `standout study chances`
-    has those of all arms.
+    It shows the verdicts, the threshold, the pending tickets and the pulls left. It also names the
+    arms with the highest chances, which are estimates; `standout study chances` has those of all
+    arms.
     """
     with open_study(place, name) as study:
         if as_json:
@@ -173,10 +174,11 @@ def verify(
     as_json: Json = False,
     name: Name = None,
 ) -> None:
-    """Recompute a study from its log and compare; exit code 1 if anything is wrong.
+    """Recompute a study from its log, and compare.
 
-    It prints a digest of all events so far. Keep it outside the database: a later check with --head
-    shows whether any of these events was changed.
+    The exit code is 1 if anything is wrong. The command prints a digest of all events so far. Keep
+    it outside the database: a later check with --head shows whether any of these events was
+    changed.
     """
     with open_study(place, name) as study:
         found = study.verify(head)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Tokens for `standout serve`: created here, shown once, revocable.",
+    help="Access tokens for `standout serve`.",
 )
 
 
@@ -57,9 +57,10 @@ def create(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Create a token and print it once: only a hash of it is kept.
+    """Create a token and print it, once.
 
-    The link with the token, and a QR code of the link, go to standard error.
+    Only a hash of it is stored. The link with the token, and a QR code of the link, go to standard
+    error.
     """
     from standout.study.names import worker_of
     from standout.study.storage import tokens
@@ -86,7 +87,10 @@ def create(
 
 @app.command("list")
 def list_tokens(place: Place, as_json: Json = False) -> None:
-    """List the tokens without their secrets: when and by whom they were created and revoked."""
+    """List the tokens, without their secrets.
+
+    The list says when and by whom each was created and revoked.
+    """
     from standout.study.storage.tokens import read_all
 
     store = _store(place)
@@ -102,7 +106,7 @@ def list_tokens(place: Place, as_json: Json = False) -> None:
             token.id,
             f"{token.role:<6}",
             scope,
-            _done("made", token.created, token.made_by),
+            _done("created", token.created, token.made_by),
         ]
         if token.revoked is not None:
             parts.append(_done("revoked", token.revoked, token.revoked_by))
@@ -128,8 +132,8 @@ def revoke(
 ) -> None:
     """Revoke a token; servers refuse it within a second.
 
-    If the last token is revoked, servers admit no user: once a token was created, one is required.
-    `standout token create PATH --role owner` makes another.
+    Once a token was created, one is required. So after the last is revoked, servers refuse all
+    requests until `standout token create PATH --role owner` creates another.
     """
     from standout.study.names import worker_of
     from standout.study.storage import tokens

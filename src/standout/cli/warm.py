@@ -16,18 +16,19 @@ NOISES = ("bernoulli", "gaussian:1", "gaussian", "bounded:0,1", "heavy:1")
 def warm(
     noise: Annotated[
         list[str] | None,
-        typer.Option(help="Only for this noise (again for more).", show_default="all kinds"),
+        typer.Option(help="Only for this noise; repeatable.", show_default="all kinds"),
     ] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(help="For this method (again for more).", show_default="focus"),
+        typer.Option(help="For this method; repeatable.", show_default="focus"),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compile in advance what studies and simulations need.
+    """Compile in advance, so that the first run starts at once.
 
-    Each method and kind of noise has its own code, which is compiled at its first
-    use and kept for this version of standout. Compiled code is only checked.
+    Each method and each kind of noise has its own code. It is compiled at its
+    first use and kept for this version of standout. This command compiles what
+    is missing.
 
     \b
     Examples:

@@ -58,14 +58,19 @@ def _check_same(
     budget: int | None,
 ) -> None:
     if study.arms != tuple(arms):
-        raise StudyError(f"{study!r} has other arms than these; choose another place for these")
+        raise StudyError(f"{study!r} has other arms; choose another place for these arms")
     if method is not None and study.method != as_method(method):
         label = as_method(method).label()
         raise StudyError(f"{study!r} uses {study.method.label()}, not {label}")
     if study.budget != budget:
-        raise StudyError(f"{study!r} has a budget of {study.budget}, not {budget}")
-    kept, asked = study.problem.to_dict(), problem.to_dict()
-    for key, value in asked.items():
+        had = "no budget" if study.budget is None else f"a budget of {study.budget:,}"
+        asked = "none" if budget is None else f"{budget:,}"
+        raise StudyError(
+            f"{study!r} has {had}, not {asked}; give the same --budget, or change it with "
+            "`standout study set`"
+        )
+    kept = study.problem.to_dict()
+    for key, value in problem.to_dict().items():
         if kept.get(key) != value:
             raise StudyError(f"{study!r} has {key} {kept.get(key)}, not {value}")
 

@@ -23,7 +23,10 @@ def note_of(readings: Readings, chance: Floats, draws: Draws) -> str | None:
         return "nothing is measured yet: these chances are those of any arm among as many"
     without = int(np.count_nonzero(~seen))
     if without > len(seen) / 2:
-        return f"{without:,} of {len(seen):,} arms have no reward; the others stand for them"
+        return (
+            f"{without:,} of {len(seen):,} arms have no reward; "
+            "their chances come from the other arms"
+        )
     wrong = np.where(chance > 0.5, 1.0 - draws.tails, draws.tails).sum(axis=1)
     numbers = draws.tails.sum(axis=1)
     if float(np.quantile(wrong, 0.9)) > AT_ODDS * float(wrong.mean()) + FEW:

@@ -62,7 +62,7 @@ class ErrorInfo(BaseModel):
     code: str = Field(description="For programs.", examples=["told"])
     message: str = Field(
         description="For people.",
-        examples=["ticket 17 was told 1.0 before, not 0.0; a recorded reward is never changed"],
+        examples=["ticket 17 has the recorded reward 1.0, not 0.0; to correct it, void it"],
     )
     detail: dict[str, Any] | None = Field(default=None, examples=[{"index": 0}])
 

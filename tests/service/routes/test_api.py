@@ -80,7 +80,7 @@ def test_telling_is_idempotent_by_ticket(connect: Connect, place: str) -> None:
     assert refused.status_code == 409
     assert refused.json()["error"]["code"] == "told"
     assert refused.json()["error"]["detail"] == {"index": 0}
-    assert "told 0.5 before" in refused.json()["error"]["message"]
+    assert "recorded reward 0.5" in refused.json()["error"]["message"]
     assert client.get(url).json()["pulls"] == 1
     # A worker that lost an answer says what it has, and gets the rest again.
     numbers = [t["ticket"] for t in first["tickets"]]

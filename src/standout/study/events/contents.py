@@ -115,8 +115,8 @@ def _check_ticket(state: StudyState, number: int, value: float, seen: dict[int, 
         before = state.ledger.value.item(state.tickets.place.item(number - 1) - 1)
     if before != value:
         raise ToldError(
-            f"ticket {number} was told {before!r} before, not {value!r}; "
-            "a told reward is never changed"
+            f"ticket {number} has the recorded reward {before!r}, not {value!r}; to correct it, "
+            "void it (standout study void)"
         )
 
 
