@@ -119,7 +119,7 @@ class LiveRound:
         self.queue.rotate(-min(fitting, key=lambda place: pending.item(arms[place])))
 
     def take_returned(self, pending: Ints, count: int, avoid: Avoided = NO_ARMS) -> Iterator[int]:
-        """The same for pulls that were given back, in their order whatever is pending."""
+        """The same for pulls that were given back, in their order, for any pending pulls."""
         for _ in range(len(self.returned)):
             if count < 1:
                 return
