@@ -258,8 +258,62 @@ def comparison() -> Any:
     return figure
 
 
+def when_not() -> Any:
+    """A question that fits, and two that do not: most arms equal, and means that drift."""
+    figure, (fits, equal, drifting) = axes(3, 8.5, 2.6)
+    spread = np.array([1.2, 1.6, 1.9, 2.1, 2.3, 2.6, 2.9, 3.2, 6.8])
+    ties = np.array([1.0, 1.6, 2.0, 2.0, 2.0, 2.0, 2.0, 2.3, 6.8])
+    for ax, means, words in (
+        (fits, spread, "it fits"),
+        (equal, ties, "most arms are equal: MAD 0"),
+    ):
+        centre = float(np.median(means))
+        edge = centre + 3 * 1.4826 * float(np.median(abs(means - centre)))
+        ax.axvline(edge, color=BAND, lw=1.5)
+        ax.text(edge + 0.15, -0.2, "threshold", color=BAND, fontsize="small")
+        for row, mean in enumerate(means):
+            is_out = mean > edge
+            ax.plot(mean, row, "^" if is_out else "o", color=RED if is_out else GREY, ms=5)
+        ax.set_title(words, fontsize="medium", loc="left")
+        ax.set_xlabel("true mean")
+        ax.set_xlim(0, 7.5)
+        ax.set_yticks([])
+        ax.spines["left"].set_visible(False)
+    week = np.arange(29)
+    for level in (1.6, 2.0, 2.4):
+        drifting.plot(week, level + 1.2 * np.sin(2 * np.pi * week / 7), color=GREY, lw=1.2)
+    drifting.set_title("means drift", fontsize="medium", loc="left")
+    drifting.set_xlabel("day")
+    drifting.set_ylabel("mean")
+    return figure
+
+
+def scale() -> Any:
+    """The table of docs/scale.md: time of single steps against the number of arms."""
+    page = (FOLDER.parent / "scale.md").read_text("utf-8")
+    rows = re.findall(
+        r"^\| ([\d,]+) \| ([\d.]+) s \| ([\d.]+) s \| ([\d.]+) ms", page, re.MULTILINE
+    )
+    arms = [float(row[0].replace(",", "")) for row in rows]
+    figure, (ax,) = axes(1, 7.5, 3.0)
+    for column, words, unit, shape, colour in (
+        (1, "create a study", 1.0, "s", GREY),
+        (2, "open it, status", 1.0, "o", BLUE),
+        (3, "ask for 100 pulls", 1e-3, "^", RED),
+    ):
+        seconds = [float(row[column]) * unit for row in rows]
+        ax.plot(arms, seconds, f"{shape}-", color=colour, ms=5, lw=1.2, label=words)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel("arms, log scale")
+    ax.set_ylabel("seconds, log scale")
+    ax.legend(fontsize="small", frameon=False)
+    return figure
+
+
 FIGURES: dict[str, Callable[[], Any]] = {
-    made.__name__: made for made in (focus, joint, intervals, chances, terms, crossing, comparison)
+    made.__name__.replace("_", "-"): made
+    for made in (focus, joint, intervals, chances, terms, crossing, comparison, when_not, scale)
 }
 
 
