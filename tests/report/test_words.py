@@ -211,7 +211,7 @@ def test_an_end_on_an_estimate_is_told_apart(tmp_path: Path) -> None:
     study = measure(make(tmp_path, until="errors=0.5"))
     assert study.status().reason is StopReason.ESTIMATE
     said = words.answer(gather(study))
-    assert "the estimates promise what was asked (at most 0.5 wrong arms expected)" in said
+    assert "the answer is as probable as asked (at most 0.5 wrong arms expected)" in said
     assert "budget" not in said
     study.close()
 

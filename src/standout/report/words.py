@@ -54,7 +54,7 @@ def _ended(facts: Facts) -> str:
     """Why a study with undecided arms has stopped."""
     seen = facts.seen
     if seen.reason is StopReason.ESTIMATE and seen.until is not None:
-        return f"the estimates promise what was asked ({Until.parse(seen.until).words})"
+        return f"the answer is as probable as asked ({Until.parse(seen.until).words})"
     return f"the budget of {plural(seen.budget or 0, 'pull')} is used up"
 
 
