@@ -232,8 +232,8 @@ class StudyInterface(DisplayedArms, ABC):
             worker: Who measured; by default the workers of the tickets.
             key: An idempotency key: your own text for this call, of at most 200 characters. A
                 second call with the same key and rewards changes nothing and returns the first
-                receipt, marked `again`. By default a new key is made, which protects the automatic
-                retry after a broken connection.
+                receipt, marked `again`. By default a new key is made if a reward has no ticket; one
+                that has a ticket counts once anyway.
 
         Returns:
             What happened to the rewards.
@@ -241,8 +241,8 @@ class StudyInterface(DisplayedArms, ABC):
         Raises:
             BatchError: One of the rewards is bad; its `__cause__` says what is wrong.
             KeyUsedError: The key was used with other rewards.
-            UncertainError: The connection broke, and the retry failed. The error has the key; tell
-                the rewards again with it later.
+            UncertainError: The connection broke, and the retry failed. Tell the rewards again
+                later, with the key of the error.
 
         Example:
             >>> study.tell_many([("ash", 1.0), ("elm", 0.0)], key="monday").counted

@@ -157,13 +157,13 @@ class Worker:
         """
         since = self.since(pairs)
         serial = self.journal.trying(self.study.name, rows_of(pairs), change, key, since)
-        how = REFUSED
+        how, has_tickets = REFUSED, not any(isinstance(what, str) for what, _ in pairs)
         for number in range(TRIES):
             try:
                 with self.full():
                     found = call(key)
             except UncertainError as error:
-                if error.key is None or (key is not None and error.key != key):
+                if error.key != key if key or has_tickets else error.key is None:
                     self.journal.fault(f"an UncertainError has the key {error.key!r}, not {key!r}")
                 how, key = UNSURE, error.key or key
             except StorageError:

@@ -263,7 +263,9 @@ class Study(StudyInterface):
         return self._with_items(list(asked.tickets), wanted.items)
 
     def _tell_and_ask(self, wanted: Wanted) -> tuple[Receipt, list[Ticket]]:
-        key = new_key() if wanted.key is None else arguments.key_text(wanted.key)
+        key = None if wanted.key is None else arguments.key_text(wanted.key)
+        if key is None and any(isinstance(what, str) for what, _ in wanted.rewards):
+            key = new_key()  # A reward with a ticket counts once anyway.
         tell = requests.Tell(wanted.rewards)
         request: requests.Tell | requests.TellAndAsk = tell
         if wanted.n is not None:
