@@ -47,7 +47,7 @@ def measure(study: Study) -> dict[str, float]:
         "tell": median(lambda: study.tell(next(tickets), 1.0)),
         "tell 60": median(tell_sixty, 5),
         "ask": median(study.ask),
-        "a rater's record": median(lambda: read_record(study, "rater:token:cookie"), 20),
+        "a new rater's record": median(lambda: read_record(study, "rater:token:new"), 20),
     }
 
 

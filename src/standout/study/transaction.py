@@ -76,7 +76,7 @@ class Memory:
         state = self._state
         if state is None:
             return self._load(session)
-        events = session.events(self.key, state.number)
+        events = session.events(self.key, state.number, seen=state.number)
         first = next(events, None)
         if first is None or first.digest != state.head:
             return self._load(session)
@@ -162,7 +162,7 @@ class Memory:
         return state
 
     def _has_event(self, session: Session, number: int, digest: bytes) -> bool:
-        event = next(session.events(self.key, number, number), None)
+        event = next(session.events(self.key, number, number, seen=number), None)
         return event is not None and event.digest == digest
 
     # Transactions ----------------------------------------------------------------

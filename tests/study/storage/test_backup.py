@@ -188,7 +188,7 @@ def test_an_event_that_was_changed_on_its_way_is_not_kept(
     insert: Callable[..., None] = SqliteSession.insert
 
     def spoil(session: Session, table: str, rows: list[tuple[object, ...]]) -> None:
-        changed = [(*row[:6], "[1]", *row[7:]) if row[1:2] == (4,) else row for row in rows]
+        changed = [(*row[:7], "[1]") if row[1:2] == (4,) else row for row in rows]
         insert(session, table, changed if table == "standout_events" else rows)
 
     monkeypatch.setattr(SqliteSession, "insert", spoil)

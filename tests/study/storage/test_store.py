@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -128,6 +129,12 @@ def test_studies_are_found_by_name(store: Store) -> None:
             session.find("three")
     with pytest.raises(StudyExistsError), store.write() as session:
         session.create_study("two")
+
+
+def test_an_event_that_was_seen_comes_without_its_body(store: Store) -> None:
+    study, (_, seen, after) = with_study(store)
+    with store.read() as session:
+        assert list(session.events(study, 1, seen=1)) == [replace(seen, body=""), after]
 
 
 def test_a_snapshot_grows_by_parts(store: Store) -> None:

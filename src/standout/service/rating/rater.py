@@ -55,10 +55,11 @@ def read_record(study: Study, worker: str) -> Record:
     with study.memory.reading():
         state = study._state
         log = state.ledger
-        code = log.codes.get(worker, -1)
-        mine = (log.worker[: log.size] == code) & (log.status[: log.size] != RewardStatus.VOID)
-        for arm in log.arm[np.flatnonzero(mine)].tolist():
-            record.add(state.arms[arm])
+        code = log.codes.get(worker)
+        if code is not None:  # A new rater is in no log, however long it is.
+            mine = np.flatnonzero(log.worker[: log.size] == code)
+            for arm in log.arm[mine[log.status[mine] != RewardStatus.VOID]].tolist():
+                record.add(state.arms[arm])
         record.skipped.update(one.arm for one in state.failed if one.worker == worker)
     return record
 

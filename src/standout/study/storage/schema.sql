@@ -13,7 +13,8 @@ CREATE TABLE standout_studies (
     name TEXT NOT NULL UNIQUE
 )
 
--- All that happened, and the only truth: rows are added, and never changed.
+-- All that happened, and the only truth: rows are added, and never changed. Bodies may be large and
+-- come last, because SQLite reads a row up to the last column that it is asked for.
 CREATE TABLE standout_events (
     study INTEGER NOT NULL,
     number BIGINT NOT NULL,
@@ -21,8 +22,8 @@ CREATE TABLE standout_events (
     kind TEXT NOT NULL,
     worker TEXT NOT NULL,
     key TEXT,
-    body TEXT NOT NULL,
     digest {bytes} NOT NULL,
+    body TEXT NOT NULL,
     PRIMARY KEY (study, number)
 )
 

@@ -25,10 +25,11 @@ TABLES = tuple(
     )
 )  # fmt: skip
 
-_EVENT = "number, time, kind, worker, key, body, digest"
+_EVENT = "number, time, kind, worker, key, digest, body"
 _ADD_EVENT = f"INSERT INTO standout_events (study, {_EVENT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _EVENTS = (
-    f"SELECT {_EVENT} FROM standout_events WHERE study = ? AND number BETWEEN ? AND ? "
+    "SELECT number, time, kind, worker, key, digest, CASE number WHEN ? THEN '' ELSE body END "
+    "FROM standout_events WHERE study = ? AND number BETWEEN ? AND ? "
     f"ORDER BY number LIMIT {BATCH}"
 )
 _EVENT_OF_KEY = f"SELECT {_EVENT} FROM standout_events WHERE study = ? AND key = ?"
@@ -249,10 +250,15 @@ class Session(ABC):
 
     # Events.
 
-    def events(self, study: int, first: int = 0, last: int | None = None) -> Iterator[Event]:
-        """The events from number `first` to `last` (to the newest if None), in order."""
+    def events(
+        self, study: int, first: int = 0, last: int | None = None, *, seen: int = -1
+    ) -> Iterator[Event]:
+        """The events from number `first` to `last` (to the newest if None), in order.
+
+        The event `seen` comes with an empty body, which takes no time to read.
+        """
         while True:
-            found = self.run(_EVENTS, (study, first, NEWEST if last is None else last))
+            found = self.run(_EVENTS, (seen, study, first, NEWEST if last is None else last))
             yield from map(_event, found)
             if len(found) < BATCH:
                 return
@@ -263,7 +269,7 @@ class Session(ABC):
         self.run_many(
             _ADD_EVENT,
             [
-                (study, e.number, e.time, str(e.kind), e.worker, e.key, e.body, e.digest)
+                (study, e.number, e.time, str(e.kind), e.worker, e.key, e.digest, e.body)
                 for e in events
             ],
         )
@@ -321,7 +327,7 @@ class Session(ABC):
 
 
 def _event(row: Row) -> Event:
-    number, moment, kind, worker, key, body, digest = row
+    number, moment, kind, worker, key, digest, body = row
     try:
         return Event(number, moment, Kind(kind), worker, key, body, bytes(digest))
     except (ValueError, TypeError):
