@@ -10,23 +10,13 @@ import numpy as np
 
 from standout.core.state import copy_state
 from standout.core.typing import Codes
-from standout.errors import StudyError, shown
 from standout.results import Failure, Pending, Status, Ticket, Trace, Waiting
 from standout.results.interval import by_side
-from standout.study import arguments
-from standout.study.events.contents import ticket_id
+from standout.study.events.contents import place_of, ticket_id
 from standout.study.events.handle import lost
 from standout.study.events.planner import LivePlans, take_pulls
 from standout.study.events.state import StudyState
 from standout.study.events.tables import Open
-
-
-def position_of(state: StudyState, arm: str) -> int:
-    """The position of an arm; raises `StudyError` if the study has no such arm."""
-    position = state.index.get(arguments.text("an arm", arm))
-    if position is None:
-        raise StudyError(f"no arm {shown(arm)} in this study")
-    return position
 
 
 def verdicts(state: StudyState) -> Codes:
@@ -36,12 +26,6 @@ def verdicts(state: StudyState) -> Codes:
 
 
 # Tickets -----------------------------------------------------------------------------
-
-
-def place_of(state: StudyState, ticket: Ticket | int) -> int:
-    """The place in the log of a ticket's reward; 0 if there is none."""
-    number = ticket_id(ticket)
-    return state.tickets.place.item(number - 1) if number <= state.tickets.size else 0
 
 
 def holder(state: StudyState, ticket: Ticket | int) -> str | None:

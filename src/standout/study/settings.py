@@ -82,10 +82,6 @@ def _word(name: str, value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"
 
 
-def _budget(value: object) -> int | None:
-    return None if value is None else arguments.whole("budget", value, 1, arguments.MOST_PULLS)
-
-
 def _tolerance(value: object) -> float:
     number = arguments.real(value)
     if number is None or number < 0:
@@ -93,20 +89,8 @@ def _tolerance(value: object) -> float:
     return number
 
 
-def _until(value: object) -> str | None:
-    if value is None:
-        return None
+def _until(value: object) -> str:
     return str(value if isinstance(value, Until) else Until.parse(arguments.text("until", value)))
-
-
-def _pause_after(value: object) -> int | None:
-    if value is None:
-        return None
-    return arguments.whole("pause_after", value, 1, arguments.MOST_FAILURES)
-
-
-def _lease(value: object) -> float | None:
-    return None if value is None else arguments.seconds("a lease", value)
 
 
 def _stopped(value: object) -> bool:
@@ -115,12 +99,20 @@ def _stopped(value: object) -> bool:
     return value
 
 
+def _or_none(check: Callable[[object], object]) -> Callable[[object], object]:
+    return lambda value: None if value is None else check(value)
+
+
+def _whole(name: str, most: int) -> Callable[[object], int]:
+    return lambda value: arguments.whole(name, value, 1, most)
+
+
 _CHECKS: dict[str, Callable[[object], object]] = {
-    "budget": _budget,
+    "budget": _or_none(_whole("budget", arguments.MOST_PULLS)),
     "tolerance": _tolerance,
-    "batch": lambda value: arguments.whole("batch", value, 1, arguments.MOST_BATCH),
-    "until": _until,
-    "pause_after": _pause_after,
-    "lease": _lease,
+    "batch": _whole("batch", arguments.MOST_BATCH),
+    "until": _or_none(_until),
+    "pause_after": _or_none(_whole("pause_after", arguments.MOST_FAILURES)),
+    "lease": _or_none(lambda value: arguments.seconds("a lease", value)),
     "stopped": _stopped,
 }

@@ -37,6 +37,7 @@ from standout.results import (
 from standout.study import arguments, queries
 from standout.study.arguments import clean
 from standout.study.events import history, requests
+from standout.study.events.contents import position_of
 from standout.study.events.definition import check_name, checked, digest_of_items
 from standout.study.events.handle import create
 from standout.study.events.state import StudyState
@@ -454,7 +455,7 @@ class Study(StudyInterface):
             {}
         """
         state = self._state
-        positions = None if arms is None else [queries.position_of(state, arm) for arm in arms]
+        positions = None if arms is None else [position_of(state, arm) for arm in arms]
         with self.memory.reading() as session:
             found = read_items(session, self._key, positions)
         return {state.arms[place]: parts for place, parts in found.items()}

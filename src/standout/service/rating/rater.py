@@ -17,8 +17,8 @@ from standout.service.security.login import keep_cookie
 from standout.service.service import Service
 from standout.service.settings import Settings
 from standout.study import Ticket
+from standout.study.events.contents import place_of
 from standout.study.events.tables import RewardStatus
-from standout.study.queries import place_of
 from standout.study.storage.tokens import Role
 from standout.study.study import Study
 from standout.study.transaction import Transaction

@@ -18,7 +18,6 @@ from standout.errors import (
     StudyError,
     TicketError,
     ToldError,
-    TooLateError,
     shown,
 )
 from standout.results import Ticket
@@ -95,6 +94,20 @@ def _position(state: StudyState, arm: str) -> int:
     return position
 
 
+def position_of(state: StudyState, arm: str) -> int:
+    """The position of an arm; raises `StudyError` if the study has no such arm."""
+    position = state.index.get(arguments.text("an arm", arm))
+    if position is None:
+        raise StudyError(f"no arm {shown(arm)} in this study")
+    return position
+
+
+def place_of(state: StudyState, ticket: Ticket | int) -> int:
+    """The place in the log of a ticket's reward; 0 if there is none."""
+    number = ticket_id(ticket)
+    return state.tickets.place.item(number - 1) if number <= state.tickets.size else 0
+
+
 def check_tickets(state: StudyState, rewards: Sequence[Reward]) -> None:
     """Raise a `BatchError` for the first ticket that does not exist or has another reward."""
     seen: dict[int, float] = {}
@@ -118,13 +131,6 @@ def _check_ticket(state: StudyState, number: int, value: float, seen: dict[int, 
             f"ticket {number} has the recorded reward {before!r}, not {value!r}; to correct it, "
             "void it (standout study void)"
         )
-
-
-def check_in_time(state: StudyState, rewards: Sequence[Reward]) -> None:
-    """Raise `TooLateError` for a ticket that is no longer out and has no reward."""
-    for number, _ in rewards:
-        if number > 0 and state.tickets.status.item(number - 1) > TicketStatus.TOLD:
-            raise TooLateError(f"ticket {number} is no longer out: its pull was handed out again")
 
 
 def _are_plainly_fine(rewards: list[float], noise: Noise) -> bool:
@@ -215,10 +221,7 @@ def _lease(state: StudyState, request: requests.Lease) -> Content:
 
 
 def _arm(state: StudyState, request: requests.Pause | requests.Resume) -> Content:
-    position = state.index.get(arguments.text("an arm", request.arm))
-    if position is None:
-        raise StudyError(f"no arm {shown(request.arm)} in this study")
-    return {"arm": position}
+    return {"arm": position_of(state, request.arm)}
 
 
 def _set(state: StudyState, request: requests.Set) -> Content:
@@ -238,10 +241,9 @@ def _place_of(state: StudyState, request: requests.Void) -> int:
         raise StudyError("name the reward to void: its place in the log, or its ticket")
     if request.ticket is None:
         return arguments.whole("place", request.place, 1, arguments.MOST_PULLS)
-    number = ticket_id(request.ticket)
-    place = state.tickets.place.item(number - 1) if number <= state.tickets.size else 0
+    place = place_of(state, request.ticket)
     if not place:
-        raise StudyError(f"ticket {number} has no reward in this study")
+        raise StudyError(f"ticket {ticket_id(request.ticket)} has no reward in this study")
     return place
 
 

@@ -17,7 +17,6 @@ from standout.study.events import requests
 from standout.study.events.contents import (
     Content,
     Reward,
-    check_in_time,
     check_tickets,
     is_idle,
     read_ask,
@@ -143,8 +142,6 @@ def _told(hand: _Hand, request: requests.Tell) -> Receipt:
     state, (kind, content) = hand.state, read_request(hand.state, request)
     rewards = content["rewards"]
     check_tickets(state, rewards)
-    if request.late == "refuse":
-        check_in_time(state, rewards)
     if not rewards or (hand.key is None and not _is_any_new(state, rewards)):
         return Receipt(repeated=len(rewards))
     outcome = hand.happens(kind, content)

@@ -10,7 +10,7 @@ from standout.results import Receipt, Ticket
 
 Given = Ticket | int | str
 """What a reward belongs to: a ticket, its number, or an arm by name."""
-Late = Literal["count", "log", "refuse"]
+Late = Literal["count", "log"]
 """How to treat the answer to a pull that was handed out again or given up."""
 
 
@@ -19,7 +19,7 @@ class Tell:
     """Rewards: all of them count or, if one is bad, none.
 
     `late` says how to treat a reward whose ticket is no longer out: `count` accepts it, `log` keeps
-    it as surplus in no total, `refuse` raises `TooLateError`.
+    it as surplus in no total.
     """
 
     rewards: Sequence[tuple[Given, float]]
