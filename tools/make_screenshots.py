@@ -186,7 +186,7 @@ def settled(page: Page, address: str) -> None:
     page.goto(address)
     expect(page.locator("#connection")).to_have_text("live")
     expect(page.locator("#figures")).not_to_contain_text("working it out")
-    expect(page.locator("#likely")).not_to_have_text("Working it out.")
+    expect(page.locator("#likely")).not_to_have_text("Computing.")
     page.wait_for_timeout(600)
 
 
@@ -248,7 +248,7 @@ def take_new(page: Page) -> None:
     page.get_by_label("Arms", exact=True).fill(
         "arm,text\nbag 1,From the hill\nbag 2,From the valley\nbag 3,From the shop\n"
     )
-    page.get_by_text("Rating page: when people are the measurement").click()
+    page.get_by_text("Rating page, if people rate the arms").click()
     page.get_by_label("Question").fill("Does this bag smell ripe?")
     page.evaluate("() => document.activeElement.blur()")
 

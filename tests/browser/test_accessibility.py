@@ -146,7 +146,7 @@ def rating(page: Page) -> Journey:
     press(page, "Yes")
     expect(page.get_by_role("heading", name="You are done")).to_be_visible()
     yield "done"
-    page.get_by_role("button", name="Go on rating").click()
+    page.get_by_role("button", name="Continue rating").click()
     page.get_by_role("button", name="Stop for now").click()
     expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
     yield "left"

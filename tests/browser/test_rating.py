@@ -53,7 +53,7 @@ def test_consent_then_mouse_and_keyboard(site: Site, page: Page) -> None:
     page.goto("/rate/captions")
     expect(page.locator("#card")).to_contain_text("your answers.")
     page.get_by_role("button", name="I do not agree").click()
-    expect(page.locator("#card")).to_contain_text("nothing about you was kept")
+    expect(page.locator("#card")).to_contain_text("nothing about you was stored")
     assert page.context.cookies() == []
     assert study.status().pending == 0
     page.get_by_role("button", name="Read it again").click()
@@ -235,7 +235,7 @@ def test_the_end(site: Site, new_page: NewPage) -> None:
     settle(page)
     page.get_by_role("button", name="Stop for now").click()
     expect(page.locator("h1")).to_have_text("Thank you")
-    page.get_by_role("button", name="Go on rating").click()
+    page.get_by_role("button", name="Continue rating").click()
     settle(page)
     study.ask(2)
     other.goto("/rate/short")
@@ -347,7 +347,7 @@ def test_change_enlarge_complete_and_pilot(new_page: NewPage) -> None:
             expect(page.locator("#card")).to_contain_text("C7")
             link = page.get_by_role("link", name="Complete and return")
             expect(link).to_have_attribute("href", "https://panel.example/done")
-            page.get_by_role("button", name="Go on rating").click()
+            page.get_by_role("button", name="Continue rating").click()
             expect(page.get_by_role("button", name="Yes")).to_be_visible()
             # The name of the page does not break on a phone.
             assert page.locator(".brand").evaluate("(one) => one.getClientRects().length") == 1
@@ -402,7 +402,7 @@ def test_a_campaign_on_phones(new_page: NewPage, watch: Watch) -> None:
         form = owner.locator("#create")
         expect(form).to_contain_text("3 pictures sent")
         expect(form).to_contain_text("Not sent: elm.png ('elm.png' is no picture")
-        owner.get_by_text("Rating page: when people").click()
+        owner.get_by_text("Rating page, if people").click()
         owner.get_by_label("Question").fill("Is it a tree?")
         owner.get_by_label("Complete after this many answers").fill("2")
         owner.get_by_label("or a completion code").fill("C7")

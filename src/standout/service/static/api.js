@@ -49,7 +49,7 @@ async function sendNow(path, options) {
   try {
     return await response.json();
   } catch {
-    throw new Failure("the server's answer broke off");
+    throw new Failure("the server's answer was cut off");
   }
 }
 

@@ -61,7 +61,7 @@ export class Controls {
   show() {
     const { stopped, reason } = this.data.head;
     const isByHand = stopped && reason === "stopped";
-    say(find("change-stop"), isByHand ? "Go on" : "Stop the study");
+    say(find("change-stop"), isByHand ? "Continue" : "Stop the study");
     find("change-stop").disabled = stopped && !isByHand;
   }
 
@@ -75,7 +75,7 @@ export class Controls {
       title: isStopped ? "Restart this study?" : "Stop this study?",
       text: isStopped ? "It hands out pulls again." : "No more pulls are handed out. Verdicts stay certain, undecided arms stay undecided; you can restart the study later.",
       fields: [REASON],
-      button: isStopped ? "Go on" : "Stop it",
+      button: isStopped ? "Continue" : "Stop it",
       act: ({ reason }) => this.#set({ stopped: !isStopped }, reason),
     });
   }
@@ -98,7 +98,7 @@ export class Controls {
       text: `Now: ${budget === null ? "none" : `${count(budget)} pulls`}; ${count(counts.pulls)} are used. Stopping earlier or later harms no verdict.`,
       fields: [
         { key: "budget", label: "Pulls in all", type: "number", min: 1, step: 1, value: budget, hint: "Leave it empty for no limit." },
-        { key: "errors", label: "Stop when at most so many wrong arms are expected", type: "number", min: 0.01, step: "any", value: errors, hint: "Such an end is probable, not proved. Leave it empty to go on until all is certain." },
+        { key: "errors", label: "Stop when at most this many wrong arms are expected", type: "number", min: 0.01, step: "any", value: errors, hint: "The answer is then probable, not proved. Leave it empty to continue until every arm is decided." },
         REASON],
       button: "Change it",
       act: (given) => this.#set({
@@ -153,7 +153,7 @@ export class Controls {
     ask({
       title: "Take this reward back?",
       text: `${value(reward.reward)}, told by ${reward.worker} on ${time(reward.time)}. It stays in the log, marked as void. Void a reward only if the recorded value is not what was measured: without rewards that look odd, the guarantee does not hold.`,
-      fields: [{ key: "value", label: "What was really measured", type: "number", step: "any", hint: "Leave it empty if that is not known." }, REASON],
+      fields: [{ key: "value", label: "The measured value", type: "number", step: "any", hint: "Leave it empty if it is unknown." }, REASON],
       button: "Take it back",
       act: async (given) => {
         const instead = given.value === "" ? {} : { value: Number(given.value) };
@@ -233,7 +233,7 @@ function showMade(dialog, made) {
   const done = make("button", { type: "button", text: "Done", onclick: () => dialog.close() });
   const parts = [
     make("h2", { id: "ask-title", text: `${made.made.role === "owner" ? "An" : "A"} ${made.made.role}’s token` }),
-    make("p", { class: "muted", text: "Pass on this link. It is not shown again." }),
+    make("p", { class: "muted", text: "Copy this link now. It is not shown again." }),
     make("div", {}, make("label", { for: "made-link", text: "Link" }), field),
   ];
   if (made.code.length) parts.push(code(made.code));
@@ -281,7 +281,7 @@ export async function showChanges(study, tokensNow) {
 export function showEndings(data, endings, use) {
   const room = find("endings");
   const lines = data.head.stopped ? [] : (endings ?? []).map((one, i) => {
-    const words = one.pulls === 0 ? "would decide every arm now (proved)" : one.pulls === null ? "longer than was simulated" : `about ${count(Number(one.pulls.toPrecision(2)))} more pulls`;
+    const words = one.pulls === 0 ? "would decide every arm now (proved)" : one.pulls === null ? "longer than simulated" : `about ${count(Number(one.pulls.toPrecision(2)))} more pulls`;
     const shown = Number(one.tolerance.toPrecision(4));
     const take = use && one.pulls !== null ? make("button", { type: "button", class: "chip", text: `Use ${shown}`, onclick: () => use(one.tolerance) }) : null;
     return make("li", {}, make("span", {}, i === 0 ? "A tolerance of " : "of ", make("b", { class: "number", text: String(shown) }), `: ${words}`), take);

@@ -10,7 +10,7 @@ const NOISES = [
   ["bounded", "a number between two bounds", [["low", "Lowest", "0"], ["high", "Highest", "10"]]],
   ["gaussian", "a number with a known standard deviation", [["sigma", "Standard deviation", "1"]]],
   ["gaussian-unknown", "a number, bell-shaped around the mean, spread unknown", []],
-  ["heavy", "a number with stragglers, standard deviation at most", [["sigma", "Standard deviation, at most", "1"]]],
+  ["heavy", "a skewed number, standard deviation at most", [["sigma", "Standard deviation, at most", "1"]]],
 ];
 /** Bytes of a picture that fit into one request. */
 const LARGEST = 7e6;
@@ -83,7 +83,7 @@ function picturesField(text) {
     const sent = lines.length ? [`${plural(lines.length, "picture")} sent; add a column text if you like.`] : [];
     say(status, [...sent, ...problems].join(" "));
   });
-  const node = field("pictures", "or from pictures", input, "Each becomes an arm, named as its file.");
+  const node = field("pictures", "or from pictures", input, "Each picture becomes an arm with the name of its file.");
   node.append(status);
   return node;
 }
@@ -147,7 +147,7 @@ function pageFields() {
   const node = make(
     "details",
     { class: "whole" },
-    make("summary", { text: "Rating page: when people are the measurement" }),
+    make("summary", { text: "Rating page, if people rate the arms" }),
     make("div", { class: "grid" },
       field("question", "Question", question),
       field("buttons", "Answers", buttons, "One per line: label = value. By default no and yes, or a scale."),
@@ -183,7 +183,7 @@ function moreFields() {
     make("div", { class: "grid" },
       field("tolerance", "Tolerance", tolerance, "Within this distance of the threshold, either verdict counts as right."),
       field("budget", "Budget", budget, "The largest number of pulls."),
-      field("errors", "Stop when at most so many wrong arms are expected", errors, "Such an end is probable, not proved. 0.5 is usual."),
+      field("errors", "Stop when at most this many wrong arms are expected", errors, "The answer is then probable, not proved. 0.5 is usual."),
       field("lease", "Lease in hours", lease, "A ticket without an answer is handed out again after this."),
       field("axis", "A reward is", axis, "With its unit, for the axes of pictures."),
       field("room", "Room for arms", room, "Arms may be added up to this number. All of them share δ from the beginning, so the study needs slightly more pulls."),
@@ -226,8 +226,8 @@ export function createForm(close, hasFiles = false) {
     field("side", "Look for", side),
     arms.node,
     noise.node,
-    field("k", "k", k, "How many scaled MADs (1.4826 × MAD) from the median stand out; 2 or 3 are usual."),
-    field("delta", "δ", delta, "Accepted probability of a wrong answer."),
+    field("k", "k", k, "Distance of the threshold from the median, in scaled MADs (1.4826 × MAD); 2 or 3 are usual."),
+    field("delta", "δ", delta, "Accepted probability that any verdict is wrong."),
     table.node,
     page.node,
     more.node,

@@ -91,7 +91,7 @@ async function handle(failure) {
   } else if (failure.status === 403) {
     message("This token is not for this page", "Ask the person who gave it to you.");
   } else {
-    message("That did not work", failure.message, make("button", { type: "button", class: "main", text: "Go on", onclick: () => act("/next", {}) }));
+    message("That did not work", failure.message, make("button", { type: "button", class: "main", text: "Continue", onclick: () => act("/next", {}) }));
   }
 }
 
@@ -172,7 +172,7 @@ function zoomable(image, item) {
 
 /** A panel's own people are done: how they say so, and that they may go on. */
 function showComplete(found) {
-  const on = make("button", { type: "button", text: "Go on rating", onclick: () => show(found) });
+  const on = make("button", { type: "button", text: "Continue rating", onclick: () => show(found) });
   message("You are done", thanks() ?? "", ...completionParts(found.completion), on);
 }
 
@@ -223,7 +223,7 @@ function showConsent({ consent }) {
 
 function decline() {
   const back = make("button", { type: "button", text: "Read it again", onclick: () => act("/next", {}) });
-  message("Thank you anyway", "You will not be asked anything, and nothing about you was kept.", back);
+  message("Thank you anyway", "You will not be asked anything, and nothing about you was stored.", back);
 }
 
 function showWait() {
@@ -274,7 +274,7 @@ function showEnd({ end, completion }) {
 }
 
 function showLeft({ end }) {
-  const on = make("button", { type: "button", text: "Go on rating", onclick: () => act("/next", {}) });
+  const on = make("button", { type: "button", text: "Continue rating", onclick: () => act("/next", {}) });
   message("Thank you", [thanks(), end].filter(Boolean).join("\n\n") || "You may close this page.", on);
 }
 

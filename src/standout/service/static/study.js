@@ -76,7 +76,7 @@ const refreshTrace = seldom(3000, async () => {
   // A picture over pulls takes two moments.
   find("trace").hidden = trace.pulls.length < 2;
   find("no-trace").hidden = trace.pulls.length > 1;
-  if (trace.pulls.length === 1) say(find("no-trace"), "All is as of the first round: there is nothing to draw over pulls yet.");
+  if (trace.pulls.length === 1) say(find("no-trace"), "Only the first round is complete: there is no history to draw yet.");
   pictures.show(trace);
   showTraceTable();
 });

@@ -27,7 +27,7 @@ export function setUp(study, data, changed) {
   }));
   act("add-arms", () => ({
     title: "Add arms",
-    text: `There is room for ${plural(data.head.room - data.size, "more arm")}. From then on the question is about all arms: the threshold moves, and verdicts are worked out again. δ was shared by ${count(data.head.room)} arms from the beginning, so that the guarantee holds, however the new ones are chosen. Tell only rewards that are measured from now on.`,
+    text: `There is room for ${plural(data.head.room - data.size, "more arm")}. From then on the question is about all arms: the threshold moves, and verdicts are computed again. δ was shared by ${count(data.head.room)} arms from the beginning, so that the guarantee holds, however the new ones are chosen. Tell only rewards that are measured from now on.`,
     fields: [{ key: "arms", label: "Arms, one per line", rows: 5, required: true }, REASON],
     button: "Add them",
     act: async ({ arms, reason }) => {
