@@ -106,8 +106,6 @@ def _begin_now(state: StudyState) -> Plan:
 
 def _useful(state: StudyState, arms: Ints, amounts: Ints) -> Plan:
     """A plan without the arms that are not useful to measure now."""
-    if not state.paused and not state.held.any():
-        return arms, amounts
     keep = _is_useful(state)[arms]
     return arms[keep], amounts[keep]
 
@@ -118,6 +116,8 @@ def _is_useful(state: StudyState) -> Flags:
     At most as many rewards may wait as are counted, but at least `WAITING`.
     """
     held, pulls = state.held, state.state.pulls
+    if not state.paused and not held.any():
+        return np.ones(len(held), dtype=np.bool_)
     if state.is_one_line:
         held, pulls = np.full_like(held, held.sum()), np.full_like(pulls, pulls.sum())
     useful: Flags = held < np.maximum(WAITING, pulls)
@@ -169,7 +169,7 @@ class LivePlans:
             if self.ahead is None:
                 self.ahead = _Ahead(state)
             arms, amounts = self.ahead.plan()
-        elif not len(least_owed(state, state.state.verdict == 0)) and not self._is_any_use():
+        elif not _can_be_measured(state, state.state.verdict == 0).any() and not self._is_any_use():
             return None
         else:
             arms, amounts = _begin_now(state)
@@ -201,9 +201,13 @@ class LivePlans:
             content["schedule"] = self.ahead.carry_back()
 
 
+def _can_be_measured(state: StudyState, wanted: Any) -> Any:
+    return wanted & np.isfinite(state.state.costs) & _is_useful(state)
+
+
 def least_owed(state: StudyState, wanted: Any) -> Ints:
     """The wanted arms that can be measured, those with the fewest pulls first."""
-    arms = np.flatnonzero(wanted & np.isfinite(state.state.costs) & _is_useful(state))
+    arms = np.flatnonzero(_can_be_measured(state, wanted))
     pulls = state.state.pulls[arms] + state.owed[arms]
     return arms[np.argsort(pulls, kind="stable")]
 

@@ -25,11 +25,9 @@ from standout.study.storage.store import Meanwhile, Store, milliseconds
 _LOCKED = (5, 6)
 """SQLite's error codes for a lock of another connection."""
 _READ_ONLY, _IO, _DAMAGED, _FULL, _CANNOT_OPEN, _FOREIGN = 8, 10, 11, 13, 14, 26
-_FIRST_STEP, _LAST_STEP, _GROWTH = 0.002, 0.006, 1.5
+_FIRST_STEP, _LAST_STEP, _GROWTH = 0.003, 0.01, 1.5
 """Seconds between two attempts to lock, and their growth. SQLite's own steps grow to a tenth of a
 second, in which a busy process takes the lock many times; shorter ones take its processor time."""
-_LOG_PAGES = 4000
-"""Pages of the log between two checkpoints (16 MB): many changes of a page share one write."""
 _HEADER, _MODES = 20, slice(18, 20)
 Inode = tuple[int, int]
 
@@ -149,7 +147,6 @@ class SqliteStore(Store):
             self._check_length(raw)
             # A commit is on disk before another process sees it.
             raw.execute("PRAGMA synchronous=FULL")
-            raw.execute(f"PRAGMA wal_autocheckpoint={_LOG_PAGES}")
             if not self.is_read_only:
                 raw.execute("PRAGMA journal_mode=WAL").fetchone()
                 raw.execute("PRAGMA schema_version").fetchone()  # The first read creates the log.
