@@ -10,7 +10,6 @@ APART = (
     "tests/study/test_crowd.py",
     "tests/study/test_changing.py::test_random_changes",
     "tests/driver/test_run.py::test_goes_on_after_it_was_ended",
-    "tests/study/test_random_walks.py",
     "tests/study/test_slow_commands.py",
     "tests/study/test_waiting_rewards.py",
     "tests/study/test_view.py::test_why_an_arm_comes_next",

@@ -1,4 +1,4 @@
-"""Random sequences of everything one can do to a study: the promises hold at every step."""
+"""What a study promises at every step of a random walk (`test_changing.py` walks), and any text."""
 
 from __future__ import annotations
 
@@ -143,40 +143,6 @@ class Walk:
         for number, reward in zip(history["ticket"], history["reward"], strict=True):
             assert number == 0 or self.told[number] == reward
         self.study.close()
-
-
-def test_random_walks(place: str, clock: Clock) -> None:
-    is_file = not place.startswith("postgresql")
-    for seed in range(42 if is_file else 14):
-        walk = Walk(place, clock, seed)
-        for _ in range(70):
-            walk.step()
-        walk.end()
-
-
-class LineWalk(Walk):
-    """A walk with a bet on all means together: at every step the first of all pulls are counted."""
-
-    methods, noise = ["joint"], "gaussian:1"
-
-    def check(self) -> None:
-        super().check()
-        if not self.ordered:
-            return
-        tickets, history = self.study._state.tickets, self.study.history()
-        first = min((tickets.slot.item(n - 1) for n in tickets.open), default=10**9)
-        is_waiting = history["status"] == "waiting"
-        assert tickets.open or not is_waiting.any(), "a reward waits for nothing"
-        told = history["ticket"][(history["status"] == "counted") & (history["ticket"] > 0)]
-        assert (tickets.slot[told - 1] < first).all(), "a later pull was counted first"
-
-
-def test_arms_in_one_line(place: str, clock: Clock) -> None:
-    for seed in range(10):
-        walk = LineWalk(place, clock, seed)
-        for _ in range(50):
-            walk.step()
-        walk.end()
 
 
 @settings(
