@@ -1,10 +1,10 @@
-"""See that a built site is whole: every link, anchor and picture is there, and all of it is local.
+"""Check a built site: every link, anchor and picture exists, and all of them are local.
 
     python tools/check_site.py build/docs
 
-Sphinx warns of links between pages that it made itself. This reads what a browser reads: the
-HTML and the style sheets. An address of another site may be linked to, but nothing may be loaded
-from one: no style, font, script or picture.
+Sphinx checks only the links between pages that it made itself. This tool reads the HTML and the
+style sheets, as a browser does. Pages may link to other sites, but they may not load anything from
+them: no style, font, script or picture.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ STYLES = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
 
 
 class Page(HTMLParser):
-    """What one page has: its anchors, and where it points."""
+    """The anchors and the links of one page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class Page(HTMLParser):
 
 
 def faults(folder: Path) -> Iterator[str]:
-    """What is wrong, a line each."""
+    """The faults of the site, one line each."""
     pages = {path.resolve(): Page(path.read_text("utf-8")) for path in folder.rglob("*.html")}
     if not pages:
         yield f"{folder}: no page"

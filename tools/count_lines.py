@@ -1,8 +1,9 @@
 """Count the lines of code of the source and of the tests.
 
-`python tools/count_lines.py` prints a table: for `src/standout`, each of its packages and `tests`,
-the number of modules, all lines, lines of code (neither blank, nor comment, nor docstring), the
-median lines of a module, and the median, 95th percentile and maximum lines of a function.
+`python tools/count_lines.py` prints a table with a row for `src/standout`, for each of its packages
+and for `tests`. The columns are the number of modules, all lines, lines of code (neither blank, nor
+comment, nor docstring), the median lines of a module, and the median, the 95th percentile and the
+maximum lines of a function.
 """
 
 import ast

@@ -1,7 +1,7 @@
-"""How many megabytes `pip install standout` brings, package by package, and each extra on top.
+"""The installed size of standout and of each extra, in megabytes, package by package.
 
-Builds the wheel, installs it from the registry into new environments, and adds up the
-files that each package lists as its own. Needs pip's index.
+The tool builds the wheel, installs it into new environments, and adds up the files that each
+package lists as its own. It needs pip's index.
 
     python tools/install_size.py [EXTRA ...]
 """

@@ -1,9 +1,9 @@
-"""Make the figures that explain: docs/images/how-*.svg, the same every time.
+"""Make the explanatory figures, docs/images/how-*.svg, identically in each run.
 
     python tools/make_figures.py [NAME ...]
 
-Each is for the page of its name, `terms` for the glossary. Pictures of what a page itself runs
-come from `tools/run_pages.py --pictures`.
+A figure belongs to the page of its name, `terms` to the glossary. Pictures made by the code of a
+page come from `tools/run_pages.py --pictures`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FOLDER = Path(__file__).parents[1] / "docs" / "images"
 RED, BLUE, GREY = OUTLIER.colour.light, UNDECIDED.colour.light, NORMAL.colour.light
 BAND = THRESHOLD.line.light
 OFFSETS = {"A/B/n test": (6, -14), "MAD rule on averages of 250": (-70, 14)}
-"""Where words of the comparison do not stand to the upper right of their point, in points."""
+"""Offsets of labels in the comparison that are not to the upper right of their point, in points."""
 DELTAS = (0.2, 0.05, 0.01, 1e-3, 1e-5, 1e-10)
 
 

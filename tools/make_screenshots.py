@@ -1,4 +1,4 @@
-"""Makes docs/images/*.png: the pages as they are, of studies that are the same every time.
+"""Make docs/images/*.png: screenshots of the pages, of studies that are identical in each run.
 
 Run it as: python tools/make_screenshots.py [NAME ...]
 """
@@ -44,7 +44,7 @@ CAPTIONS = [
 
 
 def clock(seconds: float = 0.01) -> Callable[[], float]:
-    """So much time passes with every look at it."""
+    """A clock that advances by `seconds` with each reading."""
     now = [NINE_O_CLOCK]
 
     def tick() -> float:
@@ -57,7 +57,7 @@ def clock(seconds: float = 0.01) -> Callable[[], float]:
 def play(
     study: Study, means: dict[str, float], sigma: float, until: Callable[[Study], bool], batch: int
 ) -> None:
-    """Answer with Gaussian rewards until the study stands as wanted."""
+    """Answer with Gaussian rewards until the condition holds."""
     rng = np.random.default_rng(7)
     while not until(study) and (tickets := study.ask(batch, worker="lab 1")):
         study.tell_many([(t, rng.normal(means[t.arm], sigma)) for t in tickets], worker="lab 1")

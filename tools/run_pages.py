@@ -1,23 +1,22 @@
-"""Run the pages that teach, and write what they print into them.
+"""Run the tutorials and other executable pages, and write their output into them.
 
     python tools/run_pages.py                    # all of them; then read `git diff`
     python tools/run_pages.py --pictures         # and draw their pictures again
     python tools/run_pages.py docs/tutorials/ads.md
 
-A page is run from top to bottom, as a reader would, in an empty folder:
+A page is run from top to bottom in an empty folder:
 
-- a `python` block is run after those before it, and the `text` block that follows it is what it
-  prints;
-- in a `console` block every line that begins with `$ ` is a command, and what follows is what it
-  prints; where that ends with a line `…`, it is cut after as many lines as the page shows;
+- the `python` blocks are run in order; the `text` block after one of them is its output;
+- in a `console` block each line that begins with `$ ` is a command, and the lines after it are its
+  output; an output that ends with a line `…` is cut to the number of lines that the page shows;
 - a block after `<!-- file: NAME -->` is a file;
-- `<!-- uses: PATH -->` is a file of this repository that the commands of the page name;
-- `<!-- not run -->` before a block leaves it alone;
-- `<!-- needs: NAME -->` names a file of data that is not part of the project: it is taken from
-  `shared/data` beside the clone, and without it the page is left as it is.
+- `<!-- uses: PATH -->` names a file of this repository that the commands of the page use;
+- a block after `<!-- not run -->` is not run;
+- `<!-- needs: NAME -->` names a data file that is not part of the project. It is taken from
+  `shared/data` beside the clone; without it the page stays unchanged.
 
-A picture `![...](../images/NAME)` is the file NAME of that folder, if the page leaves one there.
-`tests/test_pages.py` checks that the pages say what comes out.
+The picture of `![...](../images/NAME)` is the file NAME of the folder, if the page writes one.
+`tests/test_pages.py` checks the output in the pages.
 """
 
 from __future__ import annotations
@@ -59,11 +58,11 @@ ENVIRONMENT = {"COLUMNS": "80", "TERMINAL_WIDTH": "80", "NO_COLOR": "1", "MPLBAC
 
 
 class PageError(Exception):
-    """A page does not do what it says."""
+    """A page does not run."""
 
 
 class NoDataError(Exception):
-    """Data that the page needs are not here."""
+    """A data file of the page is missing."""
 
 
 def rendered(page: str) -> str:

@@ -584,8 +584,8 @@ class StudyInterface(DisplayedArms, ABC):
 
         From now on the question is about all arms: the threshold moves, all verdicts are withdrawn,
         and those that still hold return. The guarantee holds for the question of each moment, even
-        if the new arms were chosen by looking at the rewards of the others, because delta was
-        shared by `room` arms from the beginning (docs/studies.md has the proof).
+        if you look at the rewards before you choose the new arms. The reason is that `room` arms
+        share delta from the beginning (docs/studies.md has the proof).
 
         Args:
             arms: The names of the new arms.

@@ -69,11 +69,11 @@ def analyse(
     consists of best guesses and chances.
 
     Args:
-        table: One row per reward (`arm`, `value`), or one per arm (`arm`, `count` and `sum` or
-            `mean`, and `std` for noise of unknown scale), as a CSV or Parquet file, a data frame
-            (pandas, Polars, Arrow), a mapping of columns, or the result of `groupby`. Also a series
-            of rewards with an index of arms; a mapping from arms to their rewards; a wide table
-            (see `wide`); or a folder of files, which may be larger than memory.
+        table: A CSV or Parquet file, a data frame (pandas, Polars, Arrow), a mapping of columns, or
+            the result of `groupby`. It has one row per reward (`arm`, `value`), or one per arm
+            (`arm`, `count` and `sum` or `mean`, and `std` for noise of unknown scale). Other forms:
+            a series of rewards with an index of arms, a mapping from arms to their rewards, a wide
+            table (see `wide`), or a folder of files, which may be larger than memory.
         problem: What stands out and how rewards scatter: a `Problem`, a mapping of its fields, or
             its noise alone. The noise `"auto"` means the suggestion of `recommend_noise(table)`;
             `notes` then says so.

@@ -214,8 +214,8 @@ class Method:
     def check_room(self, room: int) -> None:
         """Raise `MethodError` unless each verdict follows from intervals of single arms.
 
-        Then arms may be added up to `room`. A bet on all means together, a sample of the arms or a
-        mean of drawn arms is about the arms that are there, and a new arm would void it.
+        Only then arms may be added, up to `room`. A new arm would invalidate a bet on all means
+        together, a sample of the arms, or a mean of drawn arms.
         """
         is_own = self.is_robust and self.range != RangeKind.JOINT and self.subset is None
         if not is_own or self.samples(room):

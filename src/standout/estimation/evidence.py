@@ -54,9 +54,9 @@ class Readings:
     """The evidence on the scale of the prior, one entry per arm.
 
     On this scale, each arm's `place` scatters around its mean with standard deviation `error` (0:
-    known, infinite: no rewards) and `dof` degrees of freedom. For rewards of 0 and 1, the scale is
-    the angle asin(sqrt(mean)), on which the error does not depend on the mean, and `ones` and
-    `zeros` count the rewards. Otherwise it is the scale of the rewards, and both are None.
+    known, infinite: no rewards) and `dof` degrees of freedom. For 0/1 rewards, the scale is the
+    angle asin(sqrt(mean)), on which the error does not depend on the mean; `ones` and `zeros` count
+    the rewards. Otherwise it is the scale of the rewards, and `ones` and `zeros` are None.
     """
 
     place: Floats

@@ -176,9 +176,9 @@ class Study(StudyInterface):
                 answers take (a day at first).
             pause_after: Pause an arm after this many failures in a row; by default never.
             ordered: Whether an arm's rewards count in the order in which its pulls were handed out,
-                and wait for each other if needed. With false they count in the order of arrival,
-                which is right only if measurements are made one after the other, or if the duration
-                of a measurement does not depend on its value.
+                and wait for each other if needed; true by default. If false, they count in the
+                order of arrival. This is right only if measurements are made one after the other,
+                or if the duration of a measurement does not depend on its value.
             costs: The cost of a pull, by arm; 1 by default.
             items: What a rating page shows for an arm: `text`, `image` or `html`.
             page: The texts and buttons of the rating page (see `standout.study.rating`).

@@ -193,9 +193,9 @@ def _agreement(log: RewardTable) -> list[Finding]:
     if found is None:
         return []
     text = (
-        f"Agreement {found.alpha:.2f} (Krippendorff's alpha): 1 means that raters of the same item "
-        "answer alike, 0 that two answers to one item differ as much as two answers to any items, "
-        "less than 0 that they differ more. It comes from "
+        f"Agreement {found.alpha:.2f} (Krippendorff's alpha). 1 means that raters of the same item "
+        "always agree. 0 means that two answers to one item differ as much as two answers to any "
+        "items. It comes from "
         f"{plural(found.answers, 'answer')} to {plural(found.items, 'item')} with two raters or "
         "more. Low agreement makes no verdict wrong; it takes more answers to reach one."
     )

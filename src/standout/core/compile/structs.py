@@ -1,10 +1,8 @@
 """Frozen dataclasses that kernels see as a pointer to a table of their fields.
 
-A tuple of thirty arrays would be handed to a compiled function as two hundred
-numbers, and every function that takes it would pay for them when it is compiled
-and when it is called. A `Struct` is one address. The fields themselves never
-change (the contents of arrays do), and the compiler is told so: it reads each
-field once, as if it were an argument.
+A compiled function would receive a tuple of thirty arrays as two hundred numbers, which slows down
+its compilation and each call. A `Struct` is one address. Its fields never change (the contents of
+arrays do), and the compiler is told so: it reads each field once, as if it were an argument.
 
 The fields named in `STATIC` are part of the type. A function made by
 `standout.core.compile.dispatch` is compiled for their values alone.

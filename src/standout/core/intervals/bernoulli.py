@@ -1,12 +1,11 @@
 """Beta-binomial mixture: rewards 0 or 1.
 
-For each possible mean q the likelihood ratio of the rewards under a Beta(rho q,
-rho (1 - q)) mixture against q itself is a martingale if q is the true mean; q
-is kept while it is below 1/alpha (Ville's inequality). Mixing around q itself
-with rho of a tuned size costs less than a mixture that is spread over all of
-[0, 1] (Robbins 1970; Howard et al. 2021, the sub-Bernoulli mixture). The
-interval adapts to the variance q (1 - q) by itself. As for normal rewards, it is
-averaged over several rho (see `mixture`).
+For each possible mean q, consider the likelihood ratio of the rewards under a Beta(rho q, rho (1 -
+q)) mixture against q itself. It is a martingale if q is the true mean, so q is kept while the ratio
+is below 1/alpha (Ville's inequality). A mixture around q with a tuned rho gives a narrower interval
+than a mixture over all of [0, 1] (Robbins 1970; Howard et al. 2021, the sub-Bernoulli mixture). The
+interval adapts to the variance q (1 - q). As for normal rewards, the ratio is averaged over several
+rho (see `mixture`).
 """
 
 from __future__ import annotations
@@ -49,11 +48,11 @@ def log_ratio(successes: float, failures: float, q: float, rho: float) -> float:
 
 @part()
 def _log_ratio_of_many(successes: float, failures: float, q: float, rho: float) -> float:
-    """The same by Stirling's formula, its large terms joined so that they cancel beforehand.
+    """As `log_ratio`, by Stirling's formula, with large terms combined so that they cancel.
 
-    With A = rho q + successes, B = rho (1 - q) + failures, N = A + B the terms in
-    successes and failures are s log(A / (N q)) + f log(B / (N (1 - q))), and A / (N q)
-    is 1 + (s - n q) / (N q).
+    Let A = rho q + successes, B = rho (1 - q) + failures and N = A + B. The terms in successes and
+    failures are s log(A / (N q)) + f log(B / (N (1 - q))), where A / (N q) is
+    1 + (s - n q) / (N q).
     """
     pulls = successes + failures
     a = rho * q

@@ -1,14 +1,15 @@
 """Empirical Bernstein mixture: bounded rewards, adapting to their variance.
 
-With rewards scaled to [0, 1], a predictable guess x_t of the t-th reward and
-V = sum (X_t - x_t)^2, exp(lambda (S_s - s y) - psi(lambda) V) with
-psi(lambda) = -log(1 - lambda) - lambda is a supermartingale for every lambda in
-[0, 1) (Fan, Grama & Liu 2015; Howard et al. 2021, Theorem 4). The radii of
-lambda = 2^-1, 2^-1.75, 2^-2.5, ... are each valid at their share of alpha / 2;
-the smallest is taken. The first EQUAL of them share one half of it equally (the
-last of these is best for V of about 8 million), all others the other half, the
-i-th of them 1/(i (i + 1)) of it: so the radius tends to 0 however small it has
-to become. The state per arm is only pulls, sum and V.
+Let the rewards be scaled to [0, 1], x_t a predictable guess of the t-th reward and
+V = sum (X_t - x_t)^2. Then, for each lambda in [0, 1),
+
+    exp(lambda (S_s - s y) - psi(lambda) V),    psi(lambda) = -log(1 - lambda) - lambda,
+
+is a supermartingale (Fan, Grama & Liu 2015; Howard et al. 2021, Theorem 4). The radii of lambda =
+2^-1, 2^-1.75, 2^-2.5, ... are each valid at their share of alpha / 2; the smallest is used. The
+first EQUAL of them share one half of alpha / 2 equally; the last of these is best for V of about 8
+million. The others share the other half: the i-th gets 1/(i (i + 1)) of it. So the radius tends to
+0. The state per arm is only pulls, sum and V.
 """
 
 from __future__ import annotations

@@ -1,18 +1,18 @@
 """A mixture of bets: bounded rewards, adapting to their whole distribution.
 
-With rewards scaled to [0, 1], a gambler who bets on them against a mean of y has after
-s of them, at a strength t >= 0, the capital
+Let the rewards be scaled to [0, 1]. A gambler who bets against a mean of y at strength t >= 0 has,
+after s rewards, the capital
 
-    product of (1 + t X_i) / (1 + t y),
+    product of (1 + t X_i) / (1 + t y).
 
-which is a supermartingale if the mean is at most y, because each factor's mean is at most
-1 (Waudby-Smith & Ramdas 2024: the bet lambda = t / (1 + t y) per unit of X - y). In this
-form the strength does not depend on y, so that one sum of log(1 + t X) per strength is
-all that has to be kept. The average over the strengths 512, 256, ..., each half of the one
-before, with weights that sum to 1, starts at 1 as well; y is too low when it has reached
-1/alpha. The same bets on 1 - X rule out what is too high.
+If the mean is at most y, the expectation of each factor is at most 1, so the capital is a
+supermartingale (Waudby-Smith & Ramdas 2024: the bet lambda = t / (1 + t y) per unit of X - y). In
+this form the strength does not depend on y, so only one sum of log(1 + t X) per strength is stored.
+The capital is averaged over the strengths 512, 256, ..., with weights that sum to 1, so the average
+starts at 1, too. A mean y is rejected as too low when the average reaches 1/alpha. The same bets on
+1 - X reject means that are too high.
 
-No strength of the grid is small enough for ever. A small part of alpha goes to the
+For very long runs no strength of the grid is small enough. So a small share of alpha goes to the
 empirical Bernstein interval, whose width tends to 0.
 """
 

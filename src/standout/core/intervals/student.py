@@ -1,16 +1,16 @@
-"""t mixture: Gaussian rewards whose variance is not known.
+"""t mixture: Gaussian rewards of unknown variance.
 
-The likelihood ratio of the scale-invariant statistics of the rewards under an
-effect size (y' - y)/sigma ~ N(0, 1/c) against y is a martingale for any sigma,
-starting at 1 (Lai 1976; Wang & Ramdas 2023, the scale-invariant mixture).
-With M2 = sum (X_t - mean)^2 and d = (mean - y)^2 it is
+The process is the likelihood ratio of the scale-invariant statistics of the rewards, for an effect
+size (y' - y)/sigma ~ N(0, 1/c) against y. For any sigma it is a martingale that starts at 1 (Lai
+1976; Wang & Ramdas 2023, the scale-invariant mixture). With M2 = sum (X_t - mean)^2 and
+d = (mean - y)^2 it is
 
     sqrt(c/(s+c)) * ((s+c)(M2 + s d) / ((s+c) M2 + s c d))^(s/2),
 
-which is below 1/alpha just when d < radius^2. With few rewards no y at all can
-be rejected and the interval is infinite. So it is while all rewards are equal
-(M2 = 0): the formula's radius would be 0, but such rewards are not Gaussian.
-As for a known scale, it is averaged over several c (see `mixture`).
+which is below 1/alpha if and only if d < radius^2. With few rewards no y can be rejected, and the
+interval is infinite. It is also infinite while all rewards are equal (M2 = 0): the formula's radius
+would be 0, but such rewards are not Gaussian. As for a known scale, the ratio is averaged over
+several c (see `mixture`).
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
 """combined: focus while verdicts come easily, then joint; both certificates hold throughout.
 
-Half of delta pays for the arms' own intervals, half for the joint bet (`standout.core.joint`).
-Each certificate holds on its own event: that all intervals contain their means, and that the true
-means stay in the joint region. By the union bound both events hold together with probability at
-least 1 - delta, so that an arm may be certified by either, at any time, however the arms were
-chosen. On both events a verdict of either kind is right. Halving delta costs a certificate log 2
-nats.
+Half of delta is spent on the arms' own intervals, half on the joint bet (`standout.core.joint`).
+Each certificate holds on its own event: all intervals contain their means, and the true means stay
+in the joint region. By the union bound both events hold together with probability at least
+1 - delta. Then a verdict of either certificate is right, at any time and for any choice of arms. So
+an arm may be certified by either. Halving delta costs a certificate log 2 nats.
 
-The two rules pull for different ends. focus pulls what decides the next arms, joint what decides
-the last one. The rule is that of focus until FIRST of the arms are decided, then that of joint.
+The two rules have different goals: focus decides the next arms soon, joint ends the run soon. The
+rule is that of focus until the share FIRST of the arms is decided, then that of joint.
 
 Why it ends: the number of decided arms never falls, so the rule changes at most once, and each of
 the two ends from any state.
@@ -29,12 +28,12 @@ from standout.core.state import UNDECIDED, Spec, State
 _focus = FOCUS[0].rule.choose
 _joint = JOINT[0].rule.choose
 FIRST = 0.7
-"""Part of the arms that are decided before the rule changes."""
+"""Share of the arms that are decided before the rule changes."""
 
 
 @rule("interval")
 def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
-    """The arms that decide the next ones; later, those that decide the last one."""
+    """The choice of focus; later, that of joint."""
     if state.counters[UNDECIDED] > (1.0 - FIRST) * spec.n_arms:
         return int(_focus(spec, state, rng))
     return int(_joint(spec, state, rng))

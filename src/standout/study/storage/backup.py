@@ -2,7 +2,7 @@
 
 Everything is read at one moment and written in one transaction. A new file gets its name only when
 it is complete. An existing store is emptied and filled in one step, so its users see either the old
-or the new content, and its generation tells them that the history has changed.
+or the new content. Its generation shows that the history has changed.
 """
 
 from __future__ import annotations
