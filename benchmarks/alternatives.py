@@ -1,11 +1,16 @@
-"""What people use instead, on a question whose answer is known.
+"""Common alternatives, on a question whose answer is known.
 
-`--peeking` asks how often a 95 % interval of a fixed sample size has excluded the truth at some
-look, beside one that holds at all times. Without it, four ways are played to answer "which of
-30 arms lie above median + 3 x 1.4826 x MAD": an A/B/n test that is looked at after every round,
-a bandit that looks for the best m, an outlier detector on averages (the rule of PyOD's MAD), and
-standout. All get the same noise, Gaussian with a known sigma of 1. Every run has a seed of its
-own; every number can be had again with the command that is printed.
+`--peeking` counts how often a 95 % interval for a fixed sample size excludes the truth at some
+look, compared with an interval that holds at all times. Without it, four ways answer the question
+"which of 30 arms lie above median + 3 x 1.4826 x MAD":
+
+- an A/B/n test with a look after every round;
+- a bandit that finds the best m;
+- an outlier detector on averages (the rule of PyOD's MAD);
+- standout.
+
+All get the same noise, Gaussian with a known sigma of 1. Each run has its own seed. The printed
+commands reproduce every number.
 """
 
 from __future__ import annotations
@@ -28,12 +33,12 @@ from standout.simulation.instances import FixedFamily, make_instance
 Floats = NDArray[np.float64]
 K, DELTA, SIGMA = 3.0, 0.05, 1.0
 MOST_ROUNDS = 4000
-"""A test that is not over by then is given up, and so is not right."""
+"""A test that is not over after this many rounds is given up, and counts as not right."""
 LOOKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 
 
 def means() -> Floats:
-    """27 arms like a bell, one more just inside, two that stand out."""
+    """27 arms from a bell, one just below the threshold, and two that stand out."""
     bell = [NormalDist().inv_cdf((i + 0.5) / 27) for i in range(27)]
     return np.array([*bell, 2.5, 4.5, 5.5])
 
@@ -49,7 +54,7 @@ def fixed_time(pulls: Floats, alpha: float) -> Floats:
 
 
 def all_times(pulls: Floats, alpha: float, rho: float = 15.0) -> Floats:
-    """Half the width of one that holds at every number of pulls at once (Robbins 1970)."""
+    """Half the width of an interval that holds at all numbers of pulls (Robbins 1970)."""
     wide = (pulls + rho) / pulls**2 * np.log((pulls + rho) / (rho * alpha**2))
     return np.asarray(SIGMA * np.sqrt(wide))
 

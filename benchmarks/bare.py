@@ -1,7 +1,7 @@
-"""What SQLite itself takes for a study: the statements of tell-and-ask, run again without it.
+"""The time of SQLite alone: the statements of tell-and-ask, repeated without our code.
 
-They are recorded with their parameters, then run on a copy of the file as it was before, by a
-loop that does nothing else. The difference from the full figure is the cost of our own code.
+The statements are recorded with their parameters, then run on a copy of the file in its earlier
+state, by a loop that does nothing else. The difference from the full time is the cost of our code.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from standout.study.storage.store import Store
 
 Call = tuple[str, tuple[Any, ...]]
 PART = 200
-"""Transactions before it is the other's turn."""
+"""Transactions per turn."""
 
 
 class _Recorder:
-    """A connection that notes what is asked of it."""
+    """A connection that records its statements."""
 
     def __init__(self, raw: sqlite3.Connection, calls: list[Call]) -> None:
         self._raw, self._calls = raw, calls
@@ -53,7 +53,7 @@ def record(store: Store, unit: Callable[[], object], count: int) -> list[list[Ca
 
 
 def beside(copy: Path, transactions: list[list[Call]], raw: Callable[[], object]) -> float:
-    """How often per commit of `raw` the recorded transactions get through, both in turns."""
+    """The number of recorded transactions per commit of `raw`, measured in turns."""
     connection = sqlite3.connect(copy, isolation_level=None)
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")

@@ -1,4 +1,4 @@
-"""What the benchmarks of studies and the service share: lines with bars, and the disk's part."""
+"""Shared by the benchmarks of studies and the service: report lines with bars, and the disk."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ missed: list[str] = []
 
 
 def report(what: str, value: float, unit: str, bar: float | None = None) -> None:
-    """One line, with the bar it has to keep; times and sizes are bounded from above.
+    """Print one line with its bar; times and sizes have an upper bar, rates a lower one.
 
-    "times" is a multiple of what it should be, "of raw" a part of what would be possible.
+    The unit "times" is a multiple of the reference, "of raw" a share of the possible rate.
     """
     is_time = unit in ("s", "s of CPU", "ms", "times", "kB", "bytes")
     kept = bar is None or (value <= bar if is_time else value >= bar)
@@ -26,13 +26,13 @@ def report(what: str, value: float, unit: str, bar: float | None = None) -> None
 
 
 def end() -> None:
-    """Leave with an error that names the bars that were missed, if any were."""
+    """Exit with an error that names the missed bars, if any."""
     if missed:
         sys.exit(f"missed: {'; '.join(missed)}")
 
 
 def disk(folder: str | Path) -> float:
-    """Milliseconds that the disk takes to make 4 kB safe: what every single tell waits for."""
+    """Milliseconds of a durable write of 4 kB, for which every single tell waits."""
     with tempfile.TemporaryFile(dir=folder) as file:
         begin = time.perf_counter()
         for _ in range(100):

@@ -1,7 +1,7 @@
-"""What `joint` makes of a study's ask and tell, as multiples of the times with `focus`.
+"""Ask and tell with `joint`, as multiples of the times with `focus`.
 
-Processor time of single asks and tells in studies on SQLite, with a past of 40 pulls per arm and,
-for 17 arms, of a whole study to its end, where the proofs are.
+It measures the processor time of single asks and tells in studies on SQLite, after 40 pulls per
+arm. For 17 arms it also plays a whole study to its end, which includes the proofs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ARMS = (17, 105, 300)
 PAST = 40
 PAIRS = 400
 MOST = 1.5
-"""Times the ask of `focus` that one of `joint` may take."""
+"""The largest time of an ask with `joint`, as a multiple of that with `focus`."""
 
 
 def measure(means: Floats, noise: str, method: str, past: int, pairs: float) -> Floats:

@@ -1,9 +1,9 @@
-"""How fast `analyse` goes through a folder of Parquet files, beside the engine's own group-by.
+"""The speed of `analyse` on a folder of Parquet files, compared with the engine's own group-by.
 
-The files are made first, with as many rewards and arms as asked for, a million rows at a time. Each
-way is then timed in a process of its own, one after the other, with the most memory that it had:
-what the engine takes to count and sum by arm on all cores, what it takes to add up all that
-the intervals need, in the order of shares, and the whole answer. A row takes some 15 bytes of disk.
+The files are made first, with the given numbers of rewards and arms, a million rows at a time; a
+row takes some 15 bytes. Then three steps are timed one after the other, each in its own process,
+with its peak memory: the engine's count and sum by arm on all cores, the sums that the intervals
+need (in the order of shares), and the whole answer.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The dashboards of a usual and a very large study in a real browser: how long until of use.
+"""The dashboards of a usual and of a very large study in a real browser: the time until usable.
 
 Run it as: python benchmarks/bench_pages.py
 
-Also how large all scripts of the pages are, packed as they are sent. Browser and server
-share the machine's cores. Each opening has an empty cache; the first also finds the study
-not yet opened by the server.
+It also prints the size of all scripts of the pages, compressed as they are sent. Browser and server
+share the machine's cores. Each opening has an empty cache; for the first one, the server has not
+opened the study yet.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def make_usual(place: Path) -> None:
 
 
 def bench_scripts() -> None:
-    """What a browser has to fetch, were it to open every page."""
+    """The scripts that a browser fetches if it opens every page."""
     _, files = assets()
     size = sum(len(file.packed) for name, file in files.items() if name.endswith(".js"))
     report("all scripts of the pages, packed", size / 1000, "kB", SCRIPTS / 1000)

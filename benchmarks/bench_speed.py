@@ -2,13 +2,13 @@
 
     python benchmarks/bench_speed.py [--quick] [--against TREE]
 
-Both run in this process, on the same means and the same rewards until then (20
-pulls per arm). Times are processor time, the best of several stretches, so that
-other work on the machine disturbs little. A second table scales ROAILUCB up to
-a million arms, each size in a process of its own to see its peak memory.
+Both run in this process, on the same means and the same initial rewards (20 pulls per arm). Times
+are processor times, the best of several stretches, which reduces the effect of other work on the
+machine. A second table scales ROAILUCB up to a million arms, each size in its own process, with its
+peak memory.
 
-With --against another checkout of standout, its compiled steps and these take turns
-in one run instead; the ratio is theirs to ours.
+With --against, the compiled steps of another checkout of standout and of this one take turns; the
+ratio is theirs to ours.
 """
 
 from __future__ import annotations

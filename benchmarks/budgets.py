@@ -1,10 +1,9 @@
-"""Wrong arms after this many pulls, and pulls until few are expected: what a budget buys.
+"""The benefit of a budget: wrong arms after a number of pulls, and pulls until few are expected.
 
-Run it as: python benchmarks/budgets.py [--runs 200] [--seed 1] [--only fig4]. Every method gets
-the same runs. At each budget its rewards are handed to the same estimate (`standout.chances`),
-which tells the wrong arms that it expects; the truth tells how many there are. With --until
-errors=0.1 the runs go on until that estimate promises it, with `focus:goal=anytime` and with
-uniform sampling.
+Run it as: python benchmarks/budgets.py [--runs 200] [--seed 1] [--only fig4]. All methods play the
+same runs. At each budget the same estimate (`standout.chances`) computes the expected number of
+wrong arms from a method's rewards; the truth gives the actual number. With --until errors=0.1 the
+runs continue until the estimate promises it, with `focus:goal=anytime` and with uniform sampling.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ OURS, UNIFORM = "focus:goal=anytime", "random:interval=auto"
 METHODS = (OURS, "focus", "roai-lucb", UNIFORM)
 PER_ARM = (5, 10, 30, 100)
 MOST_PER_ARM = 3_000
-"""Pulls per arm after which a run that goes on until something is promised is given up."""
+"""Pulls per arm after which a run with --until is given up."""
 
 
 def screen(rng: np.random.Generator) -> Instance:
@@ -58,7 +57,7 @@ class Place:
 
 
 def places() -> Iterator[Place]:
-    """Fig. 4 and the wines of the paper, the contest where there is its data, and a screen."""
+    """Fig. 4 and the wines of the paper, the contest if its data are present, and a screen."""
     for name in ("fig4", "wine"):
         yield Place(name, parse_instance(name).default_k)
     if CONTEST.exists():
@@ -68,7 +67,7 @@ def places() -> Iterator[Place]:
 
 @dataclass(frozen=True)
 class Player:
-    """One run of a method that can be played on, and looked at."""
+    """A run of a method that can be continued and examined."""
 
     instance: Instance
     problem: Problem
@@ -78,7 +77,7 @@ class Player:
 
     @classmethod
     def of(cls, place: Place, name: str, seed: int, run: int) -> Player:
-        """The run of that number: the same means for all methods."""
+        """The run of this number, with the same means for all methods."""
         instance_rng, rng, _ = streams(seed, run)
         instance = place.draw(instance_rng)
         problem, method = Problem(noise=instance.noise, k=place.k), as_method(name)
@@ -86,7 +85,7 @@ class Player:
         return cls(instance, problem, method.spec(problem, instance.n_arms), state, rng)
 
     def look(self, pulls: int) -> Chances:
-        """What is probable after this many pulls."""
+        """The chances after this many pulls."""
         play_to(self.instance, self.spec, self.state, pulls, self.rng)
         names = [str(i) for i in range(self.instance.n_arms)]
         return estimate(self.problem, evidence_of(self.spec, self.state), names)

@@ -1,15 +1,18 @@
-"""Whether chances are what they say, on kinds of populations that they were not developed on.
+"""The calibration of chances, on kinds of populations that were not used to develop them.
 
 Run it as: python benchmarks/calibration.py [--seed 1] [--runs 1] [--save FILE], or
-sum what was saved: python benchmarks/calibration.py FILE ...
+sum saved results: python benchmarks/calibration.py FILE ...
 
-It draws populations of 14 kinds (`populations.py`) with 5 to 3,000 arms, asks for high, low or
-both outliers, samples them uniformly and with `focus:goal=anytime`, and looks at the chances at
-three budgets. For each kind it prints expected and actual wrong arms of the best guess, of
-answers without and with a note, and judges answers without one: actual wrong arms at most 1.15
-times the expected ones (beyond two standard errors, by answers), lists flagged at 5 % at most 5 %
-false, thresholds within their 90 % interval at least 85 %, and notes on at most 30 % of the
-answers whose usual standard error is below half the standard deviation of the means.
+It draws populations of 14 kinds (`populations.py`) with 5 to 3,000 arms, and asks for high, low or
+both outliers. It samples them uniformly and with `focus:goal=anytime`, and computes the chances at
+three budgets. For each kind it prints the expected and the actual wrong arms of the best guess, for
+answers without and with a note. It has four bars for answers without a note:
+
+- at most 1.15 times as many wrong arms as expected (beyond two standard errors, by answers);
+- at most 5 % false arms on lists flagged at 5 %;
+- at least 85 % of the thresholds within their 90 % interval;
+- notes on at most 30 % of the answers whose usual standard error is below half the standard
+  deviation of the means.
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ ENOUGH = 5.0
 
 @dataclass(frozen=True)
 class Answer:
-    """One look: what it said and what was true. `fineness`: means' deviation per standard error."""
+    """One answer and the truth. `fineness` is the means' deviation per standard error."""
 
     kind: str
     noise: str
@@ -84,7 +87,7 @@ def look(
     per_arm: int,
     is_adaptive: bool,
 ) -> Answer:
-    """What the chances say, beside the truth."""
+    """The chances, compared with the truth."""
     found = estimate(problem, evidence, [str(i) for i in range(instance.n_arms)])
     true, theta = truth(instance, problem), threshold(instance, problem)
     likely = found.likely_threshold
@@ -124,7 +127,7 @@ def excess(top: np.ndarray, bottom: np.ndarray, bar: float) -> float:
 
 
 def row(title: str, answers: list[Answer]) -> tuple[str, list[str]]:
-    """A line of the table, and what misses a bar."""
+    """A line of the table, and the missed bars."""
     expected, actual = column(answers, "expected"), column(answers, "actual")
     flagged, false = column(answers, "flagged"), column(answers, "false")
     covered = column(answers, "is_covered")
@@ -145,7 +148,7 @@ def row(title: str, answers: list[Answer]) -> tuple[str, list[str]]:
 
 
 def table(title: str, groups: dict[str, list[Answer]]) -> list[str]:
-    """Print a table; what misses a bar."""
+    """Print a table; return the missed bars."""
     print(
         f"\n| {title} | answers | expected wrong | actual | ratio | flagged at 5 % | false "
         "| thresholds covered |\n|" + "---|" * 8
@@ -168,7 +171,7 @@ def by(answers: list[Answer], name: str) -> dict[str, list[Answer]]:
 
 
 def print_all(answers: list[Answer]) -> None:
-    """All tables and what misses the bars."""
+    """Print all tables and the missed bars."""
     plain = [answer for answer in answers if not answer.is_noted]
     missed = table("kind, no note", by(plain, "kind"))
     for name in ("noise", "side", "n_arms", "is_adaptive"):

@@ -1,17 +1,16 @@
-"""Wrong arms on a caption contest, replayed from its ratings, after 10, 30 and 100 of them per arm.
+"""Wrong arms on a caption contest, replayed from its ratings, after 10, 30 and 100 ratings per arm.
 
-Run it as: python benchmarks/contest.py [--runs 3] [--seed 1], or with --limit: what no way of
-sampling can do better, even one that knows theta and how the means are distributed.
+Run it as: python benchmarks/contest.py [--runs 3] [--seed 1]. With --limit it prints a lower bound
+for every way of sampling, even one that knows theta and the distribution of the means.
 
-Each of the 2,930 captions has some 375 recorded ratings; a rating counts as 1 where it is
-"somewhat funny" or "funny". A pull draws from the caption's recorded shares, with replacement, and
-these shares are the truth: 10 captions lie above median + 3 * 1.4826 * MAD. The answers are those
-of uniform sampling (by plain estimates, and by chances), of ROAILUCB and of `focus:goal=anytime`
-(by their best guesses, and the latter by chances), with the same number of pulls in all. Naming
-none has 10 wrong arms.
+Each of the 2,930 captions has some 375 recorded ratings. A rating counts as 1 if it is "somewhat
+funny" or "funny". A pull draws from the caption's recorded shares, with replacement. These shares
+are the truth: 10 captions lie above median + 3 * 1.4826 * MAD. The methods are uniform sampling (by
+plain estimates, and by chances), ROAILUCB and `focus:goal=anytime` (by their best guesses, and the
+latter also by chances), with equal total pulls. An empty answer has 10 wrong arms.
 
-The data (CC BY 4.0; Jain et al. 2020) are no part of this project: it looks for
-`nycc_636_counts.csv` where `populations.py` does.
+The data (CC BY 4.0; Jain et al. 2020) are not part of this project: the file
+`nycc_636_counts.csv` is searched where `populations.py` searches it.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ from standout.simulation import Instance
 PER_ARM = (10, 30, 100)
 ADAPTIVE = ("roai-lucb", "focus:goal=anytime")
 MOST = 3_000
-"""Ratings of an arm after which the limit is told whether it stands out."""
+"""Ratings of an arm after which the limit knows whether it stands out."""
 PRICES = np.geomspace(1e-6, 1e-4, 16)
-"""Wrong arms that a rating is worth, as the limit tries them."""
+"""The prices of a rating, in wrong arms, that the limit tries."""
 
 
 def by_chances(problem: Problem, evidence: Evidence) -> tuple[np.ndarray, float]:
@@ -70,9 +69,10 @@ def answers(instance: Instance, problem: Problem, rng: np.random.Generator) -> d
 def limit(instance: Instance, true: np.ndarray) -> list[float]:
     """A lower bound on the expected number of wrong arms, for each number of ratings per arm.
 
-    Each arm is a draw from all of them. If ratings have a price, arms are rated apart, each until
-    what it may still bring is less than that (by backward induction). For any price, the sum of
-    both costs minus the price of all ratings is a lower bound on the wrong arms of any method.
+    Each arm is a draw from all arms. If ratings have a price, the arms are independent problems: an
+    arm is rated until the expected benefit is below the price (by backward induction). For any
+    price, the sum of both costs minus the price of all ratings is a lower bound on the wrong arms
+    of any method.
     """
     means, inverse = np.unique(np.round(instance.means, 3), return_inverse=True)
     beyond = np.bincount(inverse, weights=true) / np.bincount(inverse)

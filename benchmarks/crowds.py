@@ -1,8 +1,8 @@
-"""Processes that work on one store at once, and take turns with a program that only commits.
+"""Processes that work on one store at once, compared with a program that only commits.
 
-How many commits a disk makes safe in a second differs from machine to machine and from
-minute to minute. So a minimal program (one small row per transaction, the same promise
-of safety, as many processes) runs in turn with what is measured, and the ratio is told.
+The number of durable commits per second differs from machine to machine and from minute to minute.
+So a minimal program (one small row per transaction, the same durability, as many processes) takes
+turns with the measured one, and the ratio is reported.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SLICE = 0.5
 
 
 class Rate(NamedTuple):
-    """Of one process or of several together: units, and seconds of processor time, per second."""
+    """The rate of one or several processes: units and processor seconds, per second."""
 
     units: float
     processor: float
@@ -40,7 +40,7 @@ class Rate(NamedTuple):
 
 
 class Worker:
-    """A process that does something again and again while it is told to."""
+    """A process that repeats a unit of work for as long as it is asked to."""
 
     def __init__(self, prepare: Callable[[], Unit]) -> None:
         ours, theirs = os.pipe()
@@ -60,11 +60,11 @@ class Worker:
         self._to, self._from = theirs, back
 
     def begin(self, seconds: float) -> None:
-        """Let it work for so long."""
+        """Start working for this many seconds."""
         os.write(self._to, f"{seconds}\n".encode())
 
     def count(self, patience: float = 120.0) -> Rate:
-        """How often per second it got through, and at which price."""
+        """The rate that it reached."""
         ready, _, _ = select.select([self._from], [], [], patience)
         if not ready:
             raise SystemExit("a worker of the benchmark hangs")
@@ -72,7 +72,7 @@ class Worker:
         return Rate(count / clock, processor / clock)
 
     def end(self) -> None:
-        """Let it go."""
+        """End the process."""
         os.close(self._to)
         os.close(self._from)
         os.kill(self.pid, signal.SIGKILL)
@@ -96,7 +96,7 @@ def _serve(prepare: Callable[[], Unit], orders: int, answer: int) -> None:
 
 @contextmanager
 def crowd(prepare: Callable[[], Unit], processes: int) -> Iterator[list[Worker]]:
-    """So many workers."""
+    """This many workers."""
     workers = [Worker(prepare) for _ in range(processes)]
     try:
         yield workers
@@ -106,7 +106,7 @@ def crowd(prepare: Callable[[], Unit], processes: int) -> Iterator[list[Worker]]
 
 
 def rate(workers: list[Worker], seconds: float) -> Rate:
-    """Of all of them together."""
+    """The rate of all workers together."""
     for worker in workers:
         worker.begin(seconds)
     return Rate.total(worker.count() for worker in workers)
@@ -126,7 +126,7 @@ def side_by_side(
 
 
 def slow_down(seconds: float) -> None:
-    """Let every commit to SQLite take so much longer, as on a slower disk: ours and bare ones."""
+    """Delay every commit to SQLite, ours and bare ones, as on a slower disk."""
 
     class Slow(sqlite3.Connection):
         def execute(self, text: str, *params: Any) -> sqlite3.Cursor:

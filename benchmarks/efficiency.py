@@ -1,11 +1,10 @@
-"""How many pulls each part of `focus` saves, and its error before the certificate.
+"""The pulls that each part of `focus` saves, and its error before the certificate.
 
-The first table plays methods that differ from ROAILUCB in one more part each, to
-the end, and sets them beside two references: the same stopping rule with rewards
-free of noise (every reward is its arm's mean), and the information limit, below which
-no method can go. The second looks at the error of the best guess after so many
-pulls, a third (`--table decided`) at how many arms are certain by then. Every number can be
-had again with the command that is printed.
+The first table plays methods to the end, each with one more difference from ROAILUCB. It compares
+them with two references: the same stopping rule with noise-free rewards (each reward is its arm's
+mean), and the information limit, which no method can beat. The second table has the error of the
+best guess after given numbers of pulls, the third (`--table decided`) the number of certain arms.
+The printed commands reproduce every number.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ DECIDED = {
 
 @dataclass(frozen=True)
 class Row:
-    """An instance, and the runs that it is worth relative to --runs."""
+    """An instance, and its number of runs relative to --runs."""
 
     family: InstanceFamily
     part: float = 1.0

@@ -1,4 +1,4 @@
-"""What a tell costs in a study with a long past, as a multiple of what it costs in a young one."""
+"""The cost of a tell in a study with a long history, as a multiple of the cost in a new one."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from standout.study import Study
 
 MILLION = 1_000_000
 SLOWEST = 2.0
-"""Times the median of a young study; p50 of some hundred calls differ by half by themselves."""
+"""The largest multiple; medians of some hundred calls vary by half."""
 CALLS = 150
 PART = 50_000
-"""Tickets that are asked for at once."""
+"""The number of tickets per ask."""
 
 
 def median(call: Callable[[], object], calls: int = CALLS) -> float:
@@ -30,14 +30,14 @@ def median(call: Callable[[], object], calls: int = CALLS) -> float:
 
 
 def add_expired(study: Study, count: int) -> None:
-    """Tickets whose leases have run out, as a rating page leaves them."""
+    """Add tickets whose leases have ended, as a rating page leaves them."""
     for _ in range(count // PART):
         study.ask(PART, lease=1e-6)
         time.sleep(0.001)
 
 
 def measure(study: Study) -> dict[str, float]:
-    """Medians of what is done all day."""
+    """Median times of the usual calls."""
     tickets = iter(study.ask(61 * 5 + CALLS))
 
     def tell_sixty() -> None:

@@ -1,10 +1,13 @@
-"""How often an answer is wrong, over random questions that nothing was tuned on.
+"""The share of wrong answers, over random questions that were not used for tuning.
 
-Each run draws a noise, a side, a k, a tolerance, a number of arms and their means, plays a method
-to the end or its budget through one of the drivers and counts as wrong if any certified verdict
-is. More than delta of the runs must not be. The drivers are the simulator, rounds by hand,
-`identify` (alone and with threads), a study, and a study with a crowd whose small rewards take
-longest, so that they come in last and out of order.
+Each run draws a noise, a side, a k, a tolerance, a number of arms and their means. It plays a
+method to the end or to its budget through one of the drivers. A run is wrong if any certified
+verdict is wrong; at most a share of delta of the runs may be. The drivers are
+
+- the simulator;
+- rounds by hand;
+- `identify`, alone and with threads;
+- a study, and a study with a crowd whose small rewards take longest, so they arrive last.
 
 python benchmarks/guarantee.py --method joint --runs 10000 --seed 1
 python benchmarks/guarantee.py --method joint --runs 40 --arms 310 --delta 0.3
@@ -42,7 +45,7 @@ from standout.simulation.rewards import rewards_of
 NOISES = ("gaussian:0.5", "bernoulli", "bounded:0,1", "gaussian", "heavy:0.5")
 DRIVERS = ("simulate", "run", "identify", "threads", "study", "crowd")
 OFTEN = (0.3, 0.3, 0.2, 0.1, 0.05, 0.05)
-"""How often each is drawn: a study takes long."""
+"""The probability of each driver; a study takes long."""
 SCATTER = 0.5
 """Standard deviation of rewards that have no bounds."""
 SPREADS = {False: (1.0, 3.0, 10.0), True: (0.12, 0.3)}

@@ -24,7 +24,7 @@ def test_axes_say_what_a_reward_is(arms: int, tmp_path: Path) -> None:
         assert plot.intervals(study, ["arm 0"]).get_ylabel().startswith(AXIS)
         assert plot.rewards(study, "arm 0").get_ylabel() == f"{AXIS} of arm 0"
         shown = render_report(study)
-        assert "70 in all; δ is shared by so many" in shown
+        assert "70 in all, which share δ" in shown
         # On wide and on narrow screens.
         assert shown.count(">Delay &lt;in&gt; minutes</text>") == 2
 

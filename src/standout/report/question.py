@@ -171,7 +171,7 @@ def settings(facts: Facts) -> list[tuple[str, str]]:
         ("Order of counting", "as handed out" if facts.log.is_ordered else "as told"),
     ]
     if seen.room is not None:
-        rows.append(("Room for arms", f"{count(seen.room)} in all; δ is shared by so many"))
+        rows.append(("Room for arms", f"{count(seen.room)} in all, which share δ"))
     if method.rho is not None:
         rows = rows[3:]
     elif not method.is_robust:

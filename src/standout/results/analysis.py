@@ -117,7 +117,7 @@ class Analysis(DisplayedArms, Result):
                 f"({self.left.lower:,} to {upper})"
             )
         elif found.undecided and self.is_complete:
-            lines.append("no forecast of the pulls to decide the rest: no end is in sight")
+            lines.append("no forecast of the pulls to decide the rest: there would be very many")
         for one in found.offered_endings()[1:]:
             took = (
                 "longer than was simulated"

@@ -298,7 +298,7 @@ class Pulse(Result):
 class Forecast(Result):
     """Pulls left: the median of the simulated runs, and the interval of their middle 80 %.
 
-    `upper` is None if no end is in sight.
+    `upper` is None if a simulated run did not end.
     """
 
     pulls_left: int

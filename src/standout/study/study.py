@@ -565,7 +565,7 @@ class Study(StudyInterface):
         second.
 
         Returns:
-            The number of pulls, or None if it is too early or no end is in sight.
+            The number of pulls, or None if it is too early, or if a simulated run did not end.
 
         Example:
             >>> print(study.forecast())

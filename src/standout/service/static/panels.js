@@ -184,7 +184,7 @@ function leftFigure(head, forecast) {
   if (head.budget !== null && forecast.lower >= head.budget - head.counts.pulls) {
     return figure("Pulls left", count(head.budget - head.counts.pulls), "the rest of the budget");
   }
-  const range = forecast.upper === null ? `${short(forecast.lower)} or more, no end in sight` : `${short(forecast.lower)} to ${short(forecast.upper)}`;
+  const range = forecast.upper === null ? `${short(forecast.lower)} or more` : `${short(forecast.lower)} to ${short(forecast.upper)}`;
   return figure("Pulls left", `≈\u2009${short(forecast.pulls_left)}`, `probably ${range}`);
 }
 
