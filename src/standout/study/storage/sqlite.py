@@ -25,7 +25,7 @@ from standout.study.storage.store import Meanwhile, Store, milliseconds
 _LOCKED = (5, 6)
 """SQLite's error codes for a lock of another connection."""
 _READ_ONLY, _IO, _DAMAGED, _FULL, _CANNOT_OPEN, _FOREIGN = 8, 10, 11, 13, 14, 26
-_FIRST_STEP, _LAST_STEP, _GROWTH = 0.003, 0.01, 1.5
+_FIRST_STEP, _LAST_STEP, _GROWTH = 0.001, 0.004, 1.5
 """Seconds between two attempts to lock, and their growth. SQLite's own steps grow to a tenth of a
 second, in which a busy process takes the lock many times; shorter ones take its processor time."""
 _HEADER, _MODES = 20, slice(18, 20)
