@@ -39,6 +39,11 @@ def imported(names: set[str], words: list[str]) -> str:
 
 
 class TestHelp:
+    @pytest.mark.parametrize("words", [[], ["study"], ["token"]])
+    def test_no_summary_is_cut(self, words: list[str]) -> None:
+        code, out, _ = run(*words, "--help")
+        assert (code, "..." in out.split("Commands:")[1]) == (0, False)
+
     @pytest.mark.parametrize("words", [[], ["--help"], ["-h"]])
     def test_names_every_command(self, words: list[str]) -> None:
         code, out, _ = run(*words)

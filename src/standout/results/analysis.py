@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from standout.results.answer import Identification, Question
-from standout.results.display import DisplayedArms, some
+from standout.results.display import DisplayedArms, counted, some
 from standout.results.interval import Interval
 from standout.results.serialisation import Result
 from standout.results.study import Forecast
@@ -74,9 +74,9 @@ class Analysis(DisplayedArms, Result):
         few = likely.expected_wrong < 0.001
         wrong = "fewer than 0.001" if few else f"{likely.expected_wrong:.2g}"
         return [
-            f"proved:   {_outliers(found.outliers)}; {len(found.normal):,} normal, "
+            f"proved:   {counted('outlier', found.outliers, 5)}; {len(found.normal):,} normal, "
             f"{len(found.undecided):,} undecided; {found.threshold_words()}",
-            f"probable: {_outliers(likely.probable)}; {wrong} wrong arms expected; "
+            f"probable: {counted('outlier', likely.probable, 5)}; {wrong} wrong arms expected; "
             f"threshold {between} with chance {likely.level:g}",
             *found.overlap_lines(),
             *found.remark_lines(),
@@ -151,9 +151,3 @@ class Analysis(DisplayedArms, Result):
 def _intervals(found: Sequence[Interval]) -> str:
     """The ends of one threshold's interval, or of both."""
     return ", ".join(f"between {one.lower:.4g} and {one.upper:.4g}" for one in found)
-
-
-def _outliers(arms: Sequence[Any]) -> str:
-    """Their number and names."""
-    names = f": {some(arms, 5)}" if arms else ""
-    return f"{plural(len(arms), 'outlier')}{names}"

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from standout.results.chances import Chances
-from standout.results.display import DisplayedArms, some
+from standout.results.display import DisplayedArms, counted, some
 from standout.results.interval import HasThresholds, Interval
 from standout.results.overlap import outside_words, overlap_words
 from standout.results.sentences import answer_sentences
@@ -179,7 +179,7 @@ class Identification(HasThresholds, DisplayedArms, Result):
             Plain text: outliers, numbers of normal and undecided arms, pulls and reason.
         """
         lines = [
-            f"{plural(len(self.outliers), 'outlier')}: {some(self.outliers)}",
+            counted("outlier", self.outliers),
             f"{len(self.normal):,} normal, {len(self.undecided):,} undecided",
             self.threshold_words(),
             *self.overlap_lines(),

@@ -89,7 +89,7 @@ class Chances(Displayed, Result):
         lines = [
             f"chances after {plural(self.pulls, 'pull')}, estimates: {some(shown)}",
             f"{plural(len(self.flagged), 'arm')} flagged, of which at most {self.false_share:.0%} "
-            f"are expected to be wrong: {some(self.flagged)}",
+            "are expected to be wrong" + (f": {some(self.flagged)}" if self.flagged else ""),
         ]
         if theta.upper - theta.lower < math.inf:
             lines.append(

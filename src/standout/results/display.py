@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from standout.errors import MissingExtraError, StudyError
+from standout.text import plural
 
 FRAMES = ("pandas", "polars")
 _DRAWING = "standout.pictures.answers"
@@ -153,3 +154,8 @@ def some(names: Sequence[object], most: int = 8) -> str:
     if len(shown) > most:
         return f"{', '.join(shown[:most])} and {len(shown) - most:,} more"
     return ", ".join(shown) or "–"
+
+
+def counted(what: str, names: Sequence[object], most: int = 8) -> str:
+    """The number of names, then the names: `2 outliers: a, b`, or `0 outliers`."""
+    return plural(len(names), what) + (f": {some(names, most)}" if names else "")

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from standout.errors import StudyError
 from standout.results.answer import Ending, Identification, Question, Scale, StopReason
-from standout.results.display import DisplayedArms, some
+from standout.results.display import DisplayedArms, counted
 from standout.results.interval import HasThresholds, Interval
 from standout.results.serialisation import (
     Floats,
@@ -216,7 +216,7 @@ class Status(HasThresholds, DisplayedArms, Result):
             pulls = f"{self.pulls:,} of {plural(self.budget, 'pull')}"
         lines = [
             f"{self.name}: {plural(self.arms, 'arm')}, {pulls}, {self.pending:,} pending",
-            f"{plural(len(self.outliers), 'outlier')}: {some(self.outliers)}",
+            counted("outlier", self.outliers),
             f"{len(self.normal):,} normal, {len(self.undecided):,} undecided",
             self.threshold_words(),
             *([] if self.found is None else self.found.overlap_lines()),
