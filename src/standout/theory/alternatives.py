@@ -6,22 +6,15 @@ All functions handle many rows at once. A row has an arm to flip, a start (M, d)
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from standout.core import robust
+from standout.core.joint.bounds import HIGH, HIGH_KEEN, LOW, LOW_KEEN, ON_MEDIAN, OUT, OWN
 from standout.core.problem import Side
 from standout.core.typing import Flags, Floats, Ints
-from standout.theory.boxes import (
-    Flips,
-    cheapest,
-    exact_costs,
-    places,
-    places_of_flipped,
-    regions,
-    regions_of_flipped,
-)
+from standout.theory.boxes import Flips, places_at
 
 NUDGE = 1e-7
 """The flipped arm moves this much farther than needed, as a share of its way."""
@@ -33,14 +26,11 @@ class Starts:
     """Starting points: arms to flip, and columns of M, d, y and z."""
 
     arms: Ints
-    m: Floats
-    d: Floats
-    y: Floats
-    z: Floats
+    points: Floats
 
     def pick(self, rows: Ints | Flags) -> Starts:
         """Some of the rows."""
-        return Starts(self.arms[rows], self.m[rows], self.d[rows], self.y[rows], self.z[rows])
+        return Starts(self.arms[rows], self.points[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +50,10 @@ class Ranges:
 
 def join_starts(parts: list[Starts]) -> Starts:
     """All of them in one."""
-    columns = zip(*((s.arms, s.m, s.d, s.y, s.z) for s in parts), strict=True)
-    arms, m, d, y, z = (np.concatenate(column) for column in columns)
-    return Starts(arms, m, d, y, z)
+    return Starts(
+        np.concatenate([part.arms for part in parts]),
+        np.concatenate([part.points for part in parts]),
+    )
 
 
 def find_alternatives(
@@ -73,15 +64,20 @@ def find_alternatives(
     After two `rounds` they are close to the cheapest; with 0 they keep the M and d of the start.
     Means whose answer is unchanged are omitted.
     """
+    points = starts.points.copy()
     for _ in range(rounds):
-        m, d = polish(flips, weights, assign(flips, weights, starts), starts.m, starts.d)
-        starts = replace(starts, m=m, d=d)
-    ranges = assign(flips, weights, starts)
-    rows = ranges.nearest(flips.divergence.means, starts.m, starts.d)
+        ranges = assign(flips, weights, starts.arms, points)
+        points[:, :1], points[:, 1:2] = polish(
+            flips, weights, ranges, points[:, :1], points[:, 1:2]
+        )
+    ranges = assign(flips, weights, starts.arms, points)
+    rows = ranges.nearest(flips.divergence.means, points[:, :1], points[:, 1:2])
     settled = [settle(flips, row, int(arm)) for row, arm in zip(rows, starts.arms, strict=True)]
     good = np.array([row is not None for row in settled], dtype=np.bool_)
     found = [row for row in settled if row is not None]
-    return np.array(found).reshape(len(found), rows.shape[1]), starts.pick(good)
+    return np.array(found).reshape(len(found), rows.shape[1]), Starts(starts.arms, points).pick(
+        good
+    )
 
 
 def settle(flips: Flips, means: Floats, arm: int) -> Floats | None:
@@ -91,7 +87,7 @@ def settle(flips: Flips, means: Floats, arm: int) -> Floats | None:
     """
     own = float(flips.divergence.means[arm])
     means = means.copy()
-    is_out = bool(flips.answer[arm])
+    is_out = flips.way == OUT
     low, high = flips.divergence.support
     for _ in range(3):
         theta = robust.threshold(means, flips.factor)
@@ -104,74 +100,47 @@ def settle(flips: Flips, means: Floats, arm: int) -> Floats | None:
     return None
 
 
-def assign(flips: Flips, weights: Floats, starts: Starts) -> Ranges:
-    """A region for each arm, with the right counts, guided by the multipliers."""
-    rows = np.arange(starts.arms.size)
-    own = rows, starts.arms
-    costs = exact_costs(flips, weights, np.concatenate([starts.m, starts.d], axis=1))
-    kinds = np.stack(regions(costs))
-    at_mid, at_side = places(costs, starts.y)
-    kinds[:, rows, starts.arms] = np.stack(regions_of_flipped(flips, costs))[:, rows, starts.arms]
-    for place, flipped in zip(
-        (at_mid, at_side), places_of_flipped(flips, costs, starts.y), strict=True
-    ):
-        place[own] = flipped[own]
-    base = cheapest((kinds[0], kinds[1], kinds[2], kinds[3]), starts.y, starts.z)
-    p, q = _cheapest_pair(at_mid - base, at_side - base)
-    right = costs.up_right + costs.down_right - starts.y
-    # Below M + d the edge is out of reach from S, unless both are M.
-    right[own] += np.where(flips.answer[starts.arms] & (flips.factor < 1), math.inf, 0.0)
-    q_is_high = (right <= costs.up_left + costs.down_left)[rows, q]
-    labels = _label(kinds, starts.z, p, q, q_is_high, flips.rank)
-    return _ranges(flips, labels, p, q, q_is_high, starts.arms)
+def assign(flips: Flips, weights: Floats, arms: Ints, points: Floats) -> Ranges:
+    """A place for each arm, with the right counts, guided by the multipliers."""
+    places = places_at(flips, weights, points)
+    y, z = points[:, 2:3], points[:, 3:4]
+    rows, n = np.arange(arms.size), places.shape[2]
+    kinds = places[:, [LOW_KEEN, LOW, HIGH, HIGH_KEEN]].copy()
+    kinds[rows, :, arms] = places[rows, OWN:, arms]
+    low_keen, low, high, high_keen = kinds.transpose(1, 0, 2)
+    below, above = np.minimum(low_keen - z, low), np.minimum(high, high_keen - z)
+    on_median = places[:, ON_MEDIAN] - np.minimum(below, above - y)
+    if flips.way != OUT:
+        on_median[rows, arms] = np.inf
+    middle = on_median.argmin(axis=1)
+    is_high = _least(above - below, middle, flips.rank - 1)
+    keen = np.where(is_high, high_keen - high, low_keen - low)
+    is_keen = _least(keen, middle, flips.rank if flips.way == OUT else n - flips.rank)
+    return _ranges(flips, is_high, is_keen, middle, arms)
 
 
-def _cheapest_pair(p: Floats, q: Floats) -> tuple[Ints, Ints]:
-    """For each row the arms a != b with the least p_a + q_b."""
-    rows = np.arange(len(p))
-    first_p, first_q = (np.argsort(x, axis=1, kind="stable")[:, :2] for x in (p, q))
-    best = np.full(len(p), np.inf)
-    a, b = first_p[:, 0].copy(), first_q[:, 1].copy()
-    for s in range(2):
-        for t in range(2):
-            i, j = first_p[:, s], first_q[:, t]
-            value = np.where(i == j, np.inf, p[rows, i] + q[rows, j])
-            better = value < best
-            a, b = np.where(better, i, a), np.where(better, j, b)
-            best = np.minimum(best, value)
-    return a, b
+def _least(values: Floats, middle: Ints, count: int) -> Flags:
+    """The `count` arms of each row with the least values, not counting that on the median."""
+    values = values.copy()
+    values[np.arange(len(values)), middle] = np.inf
+    ranks = np.argsort(np.argsort(values, axis=1, kind="stable"), axis=1, kind="stable")
+    found: Flags = ranks < count
+    return found
 
 
-def _label(kinds: Floats, z: Floats, p: Ints, q: Ints, q_is_high: Flags, r: int) -> Ints:
-    """0 to 3 for each arm but p and q: low-outer, low-inner, high-inner, high-outer."""
-    lo, li, hi, ho = kinds
-    rows = np.arange(len(p))
-
-    def least(values: Floats, count: Ints) -> Flags:
-        # Of the arms but p and q, the `count` with the least values.
-        """The `count` arms with the smallest values."""
-        values[rows, p] = values[rows, q] = np.inf
-        place = np.argsort(np.argsort(values, axis=1, kind="stable"), axis=1, kind="stable")
-        found: Flags = place < count[:, None]
-        return found
-
-    is_high = least(np.minimum(hi, ho - z) - np.minimum(lo - z, li), r - 1 - q_is_high)
-    # p is inner and q counts as both: of the others r - 1 are outer.
-    is_outer = least(np.where(is_high, ho - hi, lo - li), np.full(len(p), r - 1))
-    return np.where(is_high, np.where(is_outer, 3, 2), np.where(is_outer, 0, 1))
-
-
-def _ranges(flips: Flips, labels: Ints, p: Ints, q: Ints, q_is_high: Flags, arms: Ints) -> Ranges:
-    rows = np.arange(len(p))
-    low = np.array([-math.inf, -1.0, 0.0, 1.0])[labels]
-    high = np.array([-1.0, 0.0, 1.0, math.inf])[labels]
-    low[rows, p] = high[rows, p] = 0.0
-    low[rows, q] = high[rows, q] = np.where(q_is_high, 1.0, -1.0)
-    is_out = flips.answer[arms]
-    high[rows, arms] = np.where(
-        is_out, np.minimum(high[rows, arms], flips.factor), high[rows, arms]
-    )
-    low[rows, arms] = np.where(is_out, low[rows, arms], np.maximum(low[rows, arms], flips.factor))
+def _ranges(flips: Flips, is_high: Flags, is_keen: Flags, middle: Ints, arms: Ints) -> Ranges:
+    rows = np.arange(len(arms))
+    low = np.where(is_high, 0.0, -math.inf)
+    high = np.where(is_high, math.inf, 0.0)
+    if flips.way == OUT:
+        low[is_high & is_keen] = 1.0
+        high[~is_high & is_keen] = -1.0
+        high[rows, arms] = np.minimum(high[rows, arms], flips.factor)
+    else:
+        high[is_high & is_keen] = 1.0
+        low[~is_high & is_keen] = -1.0
+        low[rows, arms] = np.maximum(low[rows, arms], flips.factor)
+    low[rows, middle] = high[rows, middle] = 0.0
     return Ranges(low, high)
 
 

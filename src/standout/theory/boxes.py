@@ -1,210 +1,222 @@
-"""A proved lower bound on the cost of a wrong answer, over boxes of (median, MAD).
+"""Lower bounds on the cost of a wrong answer, over boxes of (median, MAD), for known means.
 
-The question is that of the high side: S = {a : y_a > M + F d}, where the median M and the MAD d are
-both r-th largest of n, r = (n + 1) // 2. Other means y' have another answer if some arm i is
-flipped: from S to y'_i <= M + F d, or from outside S to y'_i > M + F d. For given M and d, each arm
-lies in one of four regions,
+The bounds are those of the joint bet (`standout.core.joint.bounds`): an arm is flipped *out* of S
+or *in*, an arm p lies on the median M, counts are relaxed with multipliers y and z, and a lower
+bound over all means y' that flip the arm is a sum of each arm's cheapest place. Only the cost of a
+place differs: it is the arm's share of pulls times the relative entropy of its mean there.
 
-    low and outer     y' <= M - d           low and inner     M - d <= y' <= M
-    high and inner    M <= y' <= M + d      high and outer    y' >= M + d
-
-One arm p lies on M, and another arm q on M - d or M + d. Of the arms other than p exactly r - 1 are
-high, and of the arms other than q exactly r - 1 are outer. (With d = 0 at least two arms lie on M,
-so p and q differ in this case, too.) An arm that is flipped into S lies strictly above M, and for
-F >= 1 strictly farther from it than d. So it is high, outer and neither p nor q, also in the limit.
-Each arm pays the cost of its place.
-
-*The counts* are relaxed with Lagrange multipliers. Any y and z bound the cost from below by
-(r - 1)(y + z) + the sum over arms of the cheapest region + the terms of p and q, where the cost of
-a region is reduced by y if it is high and by z if it is outer.
-
-*The box*: each cost is replaced by a line in (M, d) below it over the box. The bound is then a
-minimum of linear functions, which is concave, so its minimum over the box is at a corner.
+Over a box each cost is replaced by a line in (M, d) that lies below it. The bound is then a minimum
+of linear functions, which is concave, so that over the box it is least at a corner. This is nearer
+than the least cost over the box, which the joint bet uses: here many boxes are nearly as cheap as
+the cheapest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from standout.core import robust
-from standout.core.typing import Flags, Floats
+from standout.core.compile import kernel, part
+from standout.core.joint.bounds import (
+    BOUND,
+    HIGH,
+    HIGH_KEEN,
+    LOW,
+    LOW_KEEN,
+    ON_MEDIAN,
+    OUT,
+    OWN,
+    SKIPPED,
+    TRIED,
+    bound_of,
+    bounds_of_all,
+    cheapest_flip,
+    tune,
+)
+from standout.core.state import THRESHOLD, State, Y, Z, new_state
+from standout.core.typing import Flags, FloatBlocks, FloatRows, Floats
 from standout.theory.divergences import Divergence
 
-DEAR = 20.0
-"""The largest cost, in units of the target; also the cost of an impossible mean."""
-
+TARGET = 100.0
+"""Costs are scaled such that each flip is to cost at least this."""
+DEAR = 20 * TARGET
+"""The largest cost; also the cost of an impossible mean."""
+PLACES = 9
+"""Rows of costs: those of any arm, then those of an arm that is flipped."""
 CORNERS = ((-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0))
+_CORNER = 11
+"""The row of `State.joint` with the least bound of the corners."""
+_MOST_TUNED = 6
 
 
 @dataclass(frozen=True, eq=False)
 class Flips:
-    """A question about high outliers, its answer, and the costs of other means."""
+    """A question about high outliers, one direction of flips, and the costs of other means."""
 
     divergence: Divergence
     factor: float
-    answer: Flags
+    way: int
+    """OUT: arms leave S, or IN: arms join it"""
     is_wrong: Callable[[Floats], bool]
     """Whether the whole answer for these means differs; with two sides, that of both"""
 
     @property
     def rank(self) -> int:
         """r: the median is the r-th largest."""
-        return robust.median_rank(self.answer.size)
+        return robust.median_rank(self.divergence.means.size)
+
+    @cached_property
+    def state(self) -> State:
+        """Room for the bounds."""
+        means = self.divergence.means
+        state = new_state(means.size, (1.0,), (self.factor,), joins=True)
+        state.estimate[0] = means
+        state.bounds[0, THRESHOLD] = robust.threshold(means, self.factor)
+        return state
+
+    @cached_property
+    def may_flip(self) -> Flags:
+        """The arms that are in S (OUT), or are not (IN)."""
+        is_in = self.divergence.means > self.state.bounds[0, THRESHOLD]
+        found: Flags = is_in if self.way == OUT else ~is_in
+        return found
 
 
-@dataclass(frozen=True, eq=False)
-class Costs:
-    """The costs of each arm to be at least (`up`) and at most (`down`) each of four points.
-
-    These are M - d (left), M, M + d (right) and M + F d (edge). Arrays of (boxes, arms).
-    """
-
-    up_left: Floats
-    down_left: Floats
-    up_mid: Floats
-    down_mid: Floats
-    up_right: Floats
-    down_right: Floats
-    up_edge: Floats
-    down_edge: Floats
-    may_collapse: Floats
-    """0 where d may be 0, `DEAR` elsewhere; a column"""
-
-
-@dataclass(frozen=True, eq=False)
-class Lines:
-    """Lines below the eight costs, of (value in the middle, slope), and the boxes' half widths."""
-
-    pairs: tuple[tuple[Floats, Floats], ...]
-    half: Floats
-    factor: float
-    may_collapse: Floats
-
-    def at(self, right: float, up: float) -> Costs:
-        """The costs at the corner (or, with zeros, in the middle), cut at `DEAR`."""
-        dm, dd = right * self.half[:, 0:1], up * self.half[:, 1:2]
-        ways = (dm - dd, dm, dm + dd, dm + self.factor * dd)
-        values = [
-            np.minimum(value + slope * ways[place // 2], DEAR)
-            for place, (value, slope) in enumerate(self.pairs)
-        ]
-        a, b, c, d, e, f, g, h = values
-        return Costs(a, b, c, d, e, f, g, h, self.may_collapse)
-
-
-def make_lines(flips: Flips, weights: Floats, boxes: Floats) -> Lines:
-    """The lines of each box (M low, M high, d low, d high; ends may be infinite)."""
-    m0, m1, d0, d1 = (boxes[:, place : place + 1] for place in range(4))
-    f = flips.factor
-    spans = ((m0 - d1, m1 - d0), (m0, m1), (m0 + d0, m1 + d1), (m0 + f * d0, m1 + f * d1))
-    pairs = []
-    for low, high in spans:
-        for value, slope in (flips.divergence.rise(low, high), flips.divergence.fall(low, high)):
-            pairs.append((np.minimum(weights * value, 1e250), weights * slope))
-    half = np.concatenate([m1 - m0, d1 - d0], axis=1) / 2
-    half[~np.isfinite(half).all(axis=1)] = 0.0
-    return Lines(tuple(pairs), half, f, np.where(d0 > 0, DEAR, 0.0))
-
-
-def exact_costs(flips: Flips, weights: Floats, points: Floats) -> Costs:
-    """The exact costs at points (M, d)."""
+def places_at(flips: Flips, weights: Floats, points: Floats) -> FloatBlocks:
+    """The exact costs of all places at points (M, d): (points, PLACES, arms)."""
     m, d = points[:, 0:1], points[:, 1:2]
     values: list[Floats] = []
     for place in (m - d, m, m + d, m + flips.factor * d):
         cost = np.minimum(weights * flips.divergence.cost(place), DEAR)
         is_below = flips.divergence.means < place
         values += [np.where(is_below, cost, 0.0), np.where(is_below, 0.0, cost)]
-    a, b, c, e, f, g, h, i = values
-    return Costs(a, b, c, e, f, g, h, i, np.where(d > 0, DEAR, 0.0))
+    return _places(flips, values, d)
 
 
-def flip_bounds(flips: Flips, costs: Costs, y: Floats, z: Floats) -> Floats:
-    """For each box and each arm i, a lower bound of the cost to flip i, given y and z (columns)."""
-    usual = regions(costs)
-    flipped = regions_of_flipped(flips, costs)
-    base = cheapest(usual, y, z)
-    own = cheapest(flipped, y, z)
-    at_mid, at_side = places(costs, y)
-    p, q = at_mid - base, at_side - base
-    total = base.sum(axis=1, keepdims=True) + (flips.rank - 1) * (y + z)
-    mid_of_own, side_of_own = places_of_flipped(flips, costs, y)
-    pairs = _pairs(p, q, mid_of_own - own, side_of_own - own)
-    found: Floats = total - base + own + pairs
-    return found
+def places_of_boxes(flips: Flips, weights: Floats, boxes: Floats) -> FloatBlocks:
+    """The costs in the middle of each box, then lower bounds at its corners, along lines.
+
+    An infinite box has the same costs everywhere. The shape is (5, boxes, PLACES, arms).
+    """
+    m0, m1, d0, d1 = (boxes[:, place : place + 1] for place in range(4))
+    f = flips.factor
+    spans = ((m0 - d1, m1 - d0), (m0, m1), (m0 + d0, m1 + d1), (m0 + f * d0, m1 + f * d1))
+    lines = []
+    for low, high in spans:
+        for value, slope in (flips.divergence.rise(low, high), flips.divergence.fall(low, high)):
+            lines.append((np.minimum(weights * value, 1e250), weights * slope))
+    half = np.concatenate([m1 - m0, d1 - d0], axis=1) / 2
+    half[~np.isfinite(half).all(axis=1)] = 0.0
+    found = [places_at(flips, weights, centres_of(boxes))]
+    for right, up in CORNERS:
+        dm, dd = right * half[:, 0:1], up * half[:, 1:2]
+        ways = (dm - dd, dm, dm + dd, dm + f * dd)
+        values = [
+            np.minimum(value + slope * ways[place // 2], DEAR)
+            for place, (value, slope) in enumerate(lines)
+        ]
+        found.append(_places(flips, values, d0))
+    return np.stack(found)
 
 
-def regions(costs: Costs) -> tuple[Floats, Floats, Floats, Floats]:
-    """The costs of an arm in the regions low-outer, low-inner, high-inner and high-outer."""
-    return (
-        costs.down_left,
-        costs.up_left + costs.down_mid,
-        costs.up_mid + costs.down_right,
-        costs.up_right,
-    )
+def centres_of(boxes: Floats) -> Floats:
+    """A point (M, d) of each box, its middle if it is finite."""
+    low, high = boxes[:, 0:4:2], boxes[:, 1:4:2]
+    with np.errstate(invalid="ignore"):
+        middle = (low + high) / 2
+    return np.where(np.isinf(low), high - 1, np.where(np.isinf(high), low + 1, middle))
 
 
-def regions_of_flipped(flips: Flips, costs: Costs) -> tuple[Floats, Floats, Floats, Floats]:
-    """As `regions`, for the flipped arm: below the edge if it leaves S, else above it."""
-    dear = np.full_like(costs.up_mid, DEAR)
-    low_outer, low_inner, high_inner, high_outer = regions(costs)
-    if flips.factor >= 1:
-        out = (low_outer, low_inner, high_inner, high_outer + costs.down_edge)
-        into = (dear, dear, dear, costs.up_edge)
+def _places(flips: Flips, costs: list[Floats], d: Floats) -> FloatBlocks:
+    """The costs of places from those to be at least and at most M - d, M, M + d and the edge."""
+    up_left, down_left, up_mid, down_mid, up_right, down_right, up_edge, down_edge = costs
+    rows: dict[int, Floats] = {LOW: down_mid, HIGH: up_mid, ON_MEDIAN: up_mid + down_mid}
+    if flips.way == OUT:
+        rows |= {LOW_KEEN: down_left, HIGH_KEEN: up_right}
+        # Only if d is 0, an arm at M + d or above can lie on an edge with F < 1.
+        apart = np.where(d > 0, DEAR, 0.0) if flips.factor < 1 else 0.0
+        own = (down_left, down_mid, up_mid + down_edge, up_right + down_edge + apart)
     else:
-        # The edge lies inside M + d; with d = 0 both are M, where an arm may count as outer.
-        collapsed = costs.up_right + costs.down_edge + costs.may_collapse
-        out = (low_outer, low_inner, costs.up_mid + costs.down_edge, collapsed)
-        into = (dear, dear, costs.up_edge + costs.down_right, costs.up_right)
-    a, b, c, d = (np.where(flips.answer, x, y) for x, y in zip(out, into, strict=True))
-    return a, b, c, d
+        rows |= {LOW_KEEN: up_left + down_mid, HIGH_KEEN: up_mid + down_right}
+        dear = np.full_like(up_mid, DEAR)
+        # With F >= 1 an arm beyond the edge is farther from M than d.
+        keen = up_edge + down_right if flips.factor < 1 else dear
+        own = (dear, dear, up_edge, keen)
+    rows |= {OWN + row: values for row, values in enumerate(own)}
+    return np.stack([rows[row] for row in range(PLACES)], axis=1)
 
 
-def places(costs: Costs, y: Floats) -> tuple[Floats, Floats]:
-    """The costs of an arm to lie on M, and on M - d or M + d (where it is high)."""
-    at_left = costs.up_left + costs.down_left
-    at_right = costs.up_right + costs.down_right
-    return costs.up_mid + costs.down_mid, np.minimum(at_left, at_right - y)
+@kernel()
+def bound_boxes(
+    state: State, way: int, tuned_at: int, places: Floats, boxes: FloatRows, alive: Flags,
+    found: FloatRows,
+) -> None:  # fmt: skip
+    """Bound the flips of arms in each box; those that cost at least `TARGET` are no longer alive.
+
+    Columns Y and Z of `boxes` are multipliers. They are tuned at one of the points of `places`: for
+    the arm with the least bound, until one of these remains alive. Columns of `found` are the least
+    bound of the box, that arm, and its bound at the point.
+    """
+    n_arms = alive.shape[1]
+    theta = state.bounds[0, THRESHOLD]
+    for b in range(len(boxes)):
+        for a in range(n_arms):
+            state.joint[SKIPPED, a] = 0.0 if alive[b, a] else 1.0
+        y = boxes[b, Y]
+        z = boxes[b, Z]
+        found[b, 0] = _bound_corners(state, way, theta, places, b, y, z)
+        for _ in range(_MOST_TUNED):
+            _use(state, places, tuned_at, b)
+            bounds_of_all(state, n_arms, 0, way, theta, y, z, BOUND)
+            arm = cheapest_flip(state, n_arms)
+            if arm < 0:
+                break
+            before = state.joint[_CORNER, arm]
+            y, z = tune(state, n_arms, way, arm, y, z)
+            found[b, 1] = arm
+            found[b, 2] = bound_of(state, n_arms, way, arm, y, z)
+            found[b, 0] = _bound_corners(state, way, theta, places, b, y, z)
+            if state.joint[_CORNER, arm] >= before:
+                boxes[b, Y] = y
+                boxes[b, Z] = z
+            if state.joint[SKIPPED, arm] == 0.0:
+                break
+        for a in range(n_arms):
+            alive[b, a] = state.joint[SKIPPED, a] == 0.0
 
 
-def places_of_flipped(flips: Flips, costs: Costs, y: Floats) -> tuple[Floats, Floats]:
-    """As `places`, for the flipped arm."""
-    at_mid, at_side = places(costs, y)
-    at_right = costs.up_right + costs.down_right - y
-    if flips.factor >= 1:
-        out, into = at_side, np.full_like(at_mid, DEAR)
-    else:
-        at_left = costs.up_left + costs.down_left
-        out, into = np.minimum(at_left, at_right + costs.may_collapse), at_right
-    dear = np.full_like(at_mid, DEAR)
-    return np.where(flips.answer, at_mid, dear), np.where(flips.answer, out, into)
+@part()
+def _bound_corners(
+    state: State, way: int, theta: float, places: Floats, box: int, y: float, z: float
+) -> float:
+    """The least bound below `TARGET` of all corners; other arms are skipped from then on."""
+    n_arms = places.shape[3]
+    rows = state.joint
+    for a in range(n_arms):
+        rows[_CORNER, a] = np.inf
+    for corner in range(1, len(places)):
+        _use(state, places, corner, box)
+        bounds_of_all(state, n_arms, 0, way, theta, y, z, TRIED)
+        for a in range(n_arms):
+            rows[_CORNER, a] = min(rows[_CORNER, a], rows[TRIED, a])
+    least = np.inf
+    for a in range(n_arms):
+        if len(places) > 1 and rows[_CORNER, a] >= TARGET:
+            rows[SKIPPED, a] = 1.0
+        elif rows[SKIPPED, a] == 0.0:
+            least = min(least, rows[_CORNER, a])
+    return least
 
 
-def cheapest(kinds: tuple[Floats, Floats, Floats, Floats], y: Floats, z: Floats) -> Floats:
-    """Each arm's cheapest region, minus the multipliers."""
-    low_outer, low_inner, high_inner, high_outer = kinds
-    low = np.minimum(low_outer - z, low_inner)
-    found: Floats = np.minimum(low, np.minimum(high_inner, high_outer - z) - y)
-    return found
-
-
-def _pairs(p: Floats, q: Floats, own_p: Floats, own_q: Floats) -> Floats:
-    """For each arm i the smallest p_a + q_b with a != b, where i pays `own_p`, `own_q`."""
-    first_p, first_q = (np.argpartition(x, 2, axis=1)[:, :3] for x in (p, q))
-    best_p, best_q = (
-        np.take_along_axis(x, first, axis=1) for x, first in ((p, first_p), (q, first_q))
-    )
-    arms = np.arange(p.shape[1])
-    free_p = [np.where(first_p[:, [s]] == arms, np.inf, best_p[:, [s]]) for s in range(3)]
-    free_q = [np.where(first_q[:, [s]] == arms, np.inf, best_q[:, [s]]) for s in range(3)]
-    found = np.minimum(own_p + np.minimum.reduce(free_q), own_q + np.minimum.reduce(free_p))
-    for s in range(3):
-        for t in range(3):
-            same = first_p[:, [s]] == first_q[:, [t]]
-            found = np.minimum(found, np.where(same, np.inf, free_p[s] + free_q[t]))
-    return np.asarray(found, dtype=np.float64)
+@part()
+def _use(state: State, places: Floats, point: int, box: int) -> None:
+    for row in range(PLACES):
+        for a in range(places.shape[3]):
+            state.joint[row, a] = places[point, box, row, a]
 
 
 def split(boxes: Floats) -> tuple[Floats, Floats]:
@@ -212,8 +224,7 @@ def split(boxes: Floats) -> tuple[Floats, Floats]:
 
     An infinite range is cut at a point that moves away by doubling.
     """
-    widths = boxes[:, 1::2] - boxes[:, 0::2]
-    column = np.where(widths[:, 1] > widths[:, 0], 2, 0)
+    column = np.where(boxes[:, 3] - boxes[:, 2] > boxes[:, 1] - boxes[:, 0], 2, 0)
     rows = np.arange(len(boxes))
     low, high = boxes[rows, column], boxes[rows, column + 1]
     with np.errstate(invalid="ignore"):

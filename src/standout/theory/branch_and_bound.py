@@ -8,30 +8,31 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from standout.core.state import Y, Z
 from standout.core.typing import Flags, Floats, Ints
 from standout.theory.alternatives import Starts, find_alternatives, join_starts
 from standout.theory.boxes import (
     CORNERS,
+    TARGET,
     Flips,
-    exact_costs,
-    flip_bounds,
-    make_lines,
+    bound_boxes,
+    centres_of,
+    places_at,
+    places_of_boxes,
     split,
 )
-from standout.theory.multipliers import tune
 
 BATCH = 128
 HALVINGS = 6
 """Halvings of the first box before any bound, because large boxes prove nothing."""
 PATIENCE = 400
 """The number of boxes after which a successful search ends."""
-CLOSE = 0.15
-"""A box whose bound is this close to the bound at its middle gets better multipliers instead of
-being halved."""
 NARROW = 1e-9
 """The smallest width of a box to halve, in units of the means."""
-NEAR = 1.2
-"""Alternatives up to this multiple of the target are also returned, for the next search."""
+NEAR = 1.2 * TARGET
+"""Alternatives up to this cost are also returned, for the next search."""
+CLOSE = 0.15 * TARGET
+"""An alternative may cost so much more than the bound in the middle of its box."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,16 +40,13 @@ class Nodes:
     """Boxes with their multipliers, the arms that can still be flipped, and a bound."""
 
     boxes: Floats
-    y: Floats
-    z: Floats
+    """Columns: M low, M high, d low, d high, y, z"""
     alive: Flags
     bound: Floats
 
     def pick(self, rows: Ints | Flags) -> Nodes:
         """Those at `rows`, by number or by flag, in that order."""
-        return Nodes(
-            self.boxes[rows], self.y[rows], self.z[rows], self.alive[rows], self.bound[rows]
-        )
+        return Nodes(self.boxes[rows], self.alive[rows], self.bound[rows])
 
 
 @dataclass(eq=False)
@@ -71,7 +69,7 @@ def search(flips: Flips, weights: Floats, target: float, most: int) -> Found:
 
     `weights` are positive, one per arm. After `most` boxes it gives up.
     """
-    scaled = weights / target
+    scaled = weights * (TARGET / target)
     nodes = roots(flips)
     found = Found()
     done = 0
@@ -79,10 +77,8 @@ def search(flips: Flips, weights: Floats, target: float, most: int) -> Found:
         order = np.argsort(nodes.bound, kind="stable")
         now, later = nodes.pick(order[:BATCH]), nodes.pick(order[BATCH:])
         done += len(now.boxes)
-        now, worst, middle = _evaluate(flips, scaled, now)
-        _note(flips, scaled, now, worst, middle, found)
-        now = now.pick(np.flatnonzero(now.alive.any(axis=1)))
-        halves = [Nodes(half, now.y, now.z, now.alive, now.bound) for half in split(now.boxes)]
+        now = _evaluate(flips, scaled, now, found)
+        halves = [Nodes(half, now.alive, now.bound) for half in split(now.boxes)]
         nodes = _join([later, *halves])
     found.is_proved = not found.is_refuted and not len(nodes.boxes)
     return found
@@ -90,13 +86,15 @@ def search(flips: Flips, weights: Floats, target: float, most: int) -> Found:
 
 def revisit(flips: Flips, weights: Floats, target: float, starts: Starts) -> Found:
     """Search again from known starting points with other weights; proves nothing."""
-    scaled = weights / target
+    scaled = weights * (TARGET / target)
     found = Found()
-    costs = exact_costs(flips, scaled, np.concatenate([starts.m, starts.d], axis=1))
-    y, z = tune(flips, costs, starts.arms, starts.y, starts.z, rounds=1, spread=1)
-    starts = Starts(starts.arms, starts.m, starts.d, y, z)
+    boxes = np.ascontiguousarray(starts.points[:, [0, 0, 1, 1, 2, 3]])
+    alive = starts.arms[:, None] == np.arange(len(weights))
+    places = places_at(flips, scaled, starts.points)[None]
+    bound_boxes(flips.state, flips.way, 0, places, boxes, alive, np.zeros((len(boxes), 3)))
+    points = np.concatenate([starts.points[:, :2], boxes[:, 4:]], axis=1)
     for rounds in (2, 0):
-        _keep(flips, scaled, starts, rounds, found)
+        _keep(flips, scaled, Starts(starts.arms, points), rounds, found)
     return found
 
 
@@ -113,7 +111,7 @@ def roots(flips: Flips) -> Nodes:
         d_edges = [0.0, 2 * wide, math.inf]
     boxes = np.array(
         [
-            (m0, m1, d0, d1)
+            (m0, m1, d0, d1, 0.0, 0.0)
             for m0, m1 in itertools.pairwise(m_edges)
             for d0, d1 in itertools.pairwise(d_edges)
         ]
@@ -123,92 +121,43 @@ def roots(flips: Flips) -> Nodes:
     for _ in range(HALVINGS):
         small = np.concatenate(split(small))
     boxes = np.concatenate([boxes[~is_finite], small])
-    zeros = np.zeros((len(boxes), 1))
-    alive = np.ones((len(boxes), means.size), dtype=np.bool_)
-    return Nodes(boxes, zeros, zeros, alive, zeros[:, 0])
+    return Nodes(boxes, np.tile(flips.may_flip, (len(boxes), 1)), np.zeros(len(boxes)))
 
 
 def _join(parts: list[Nodes]) -> Nodes:
-    columns = zip(*((p.boxes, p.y, p.z, p.alive, p.bound) for p in parts), strict=True)
-    boxes, y, z, alive, bound = (np.concatenate(column) for column in columns)
-    return Nodes(boxes, y, z, alive, bound)
+    columns = zip(*((p.boxes, p.alive, p.bound) for p in parts), strict=True)
+    boxes, alive, bound = (np.concatenate(column) for column in columns)
+    return Nodes(boxes, alive, bound)
 
 
-def _evaluate(flips: Flips, scaled: Floats, nodes: Nodes) -> tuple[Nodes, Ints, Floats]:
-    """Bound the boxes; also each one's cheapest arm to flip and its cost in the middle."""
-    nodes, worst, middle = _bound(flips, scaled, nodes, rounds=1, spread=0)
-    again = np.flatnonzero(nodes.alive.any(axis=1) & (middle - nodes.bound < CLOSE))
-    if again.size:
-        better, worst_, middle_ = _bound(flips, scaled, nodes.pick(again), rounds=2, spread=2)
-        y, z, bound = nodes.y.copy(), nodes.z.copy(), nodes.bound.copy()
-        alive = nodes.alive.copy()
-        y[again], z[again], alive[again] = better.y, better.z, better.alive
-        bound[again], worst[again], middle[again] = better.bound, worst_, middle_
-        nodes = Nodes(nodes.boxes, y, z, alive, bound)
-    return _rescue(flips, scaled, nodes), worst, middle
+def _evaluate(flips: Flips, scaled: Floats, nodes: Nodes, found: Found) -> Nodes:
+    """The boxes that may still hold a cheap flip, with their bounds; alternatives are noted."""
+    places = places_of_boxes(flips, scaled, nodes.boxes)
+    boxes, alive, bounds = nodes.boxes.copy(), nodes.alive.copy(), np.zeros((len(nodes.boxes), 3))
+    bound_boxes(flips.state, flips.way, 0, places, boxes, alive, bounds)
+    rows = np.flatnonzero(alive.any(axis=1))
+    _note(flips, scaled, boxes[rows], bounds[rows], found)
+    # At the end of the support a cost is infinite on one side of a line only. There the middle's
+    # multipliers may be useless, even in a box that is too small to halve.
+    narrow = rows[np.max(boxes[rows, 1:4:2] - boxes[rows, 0:4:2], axis=1, initial=0) < NARROW]
+    for corner in range(1, 1 + len(CORNERS)) if narrow.size else ():
+        few, still = boxes[narrow], alive[narrow]
+        there = np.ascontiguousarray(places[:, narrow])
+        bound_boxes(flips.state, flips.way, corner, there, few, still, bounds[narrow])
+        alive[narrow] = still
+    rows = np.flatnonzero(alive.any(axis=1))
+    return Nodes(boxes[rows], alive[rows], np.maximum(bounds[rows, 0], nodes.bound[rows]))
 
 
-def _rescue(flips: Flips, scaled: Floats, nodes: Nodes) -> Nodes:
-    """Try the corners' multipliers for boxes that are too small to halve.
-
-    At the end of the support a cost is infinite on one side of a line only. There the middle's
-    multipliers may be useless, even in a small box.
-    """
-    widths = nodes.boxes[:, 1::2] - nodes.boxes[:, 0::2]
-    rows = np.flatnonzero(nodes.alive.any(axis=1) & (widths.max(axis=1) < NARROW))
-    if not rows.size:
-        return nodes
-    few = nodes.pick(rows)
-    lines = make_lines(flips, scaled, few.boxes)
-    corners = [lines.at(*corner) for corner in CORNERS]
-    alive = few.alive
-    for costs in corners:
-        rough = flip_bounds(flips, costs, few.y, few.z)
-        worst = np.argmin(np.where(alive, rough, np.inf), axis=1)
-        y, z = tune(flips, costs, worst, few.y, few.z, rounds=3, spread=2)
-        bounds = np.minimum.reduce([flip_bounds(flips, corner, y, z) for corner in corners])
-        alive = alive & (bounds < 1)
-    left = nodes.alive.copy()
-    left[rows] = alive
-    return Nodes(nodes.boxes, nodes.y, nodes.z, left, nodes.bound)
-
-
-def _bound(
-    flips: Flips, scaled: Floats, nodes: Nodes, *, rounds: int, spread: int
-) -> tuple[Nodes, Ints, Floats]:
-    costs = exact_costs(flips, scaled, _centres(nodes.boxes))
-    rough = flip_bounds(flips, costs, nodes.y, nodes.z)
-    worst = np.argmin(np.where(nodes.alive, rough, np.inf), axis=1)
-    y, z = tune(flips, costs, worst, nodes.y, nodes.z, rounds=rounds, spread=spread)
-    middle = flip_bounds(flips, costs, y, z)
-    lines = make_lines(flips, scaled, nodes.boxes)
-    bounds = np.minimum.reduce([flip_bounds(flips, lines.at(*c), y, z) for c in CORNERS])
-    alive = nodes.alive & (bounds < 1)
-    least = np.where(alive, bounds, np.inf).min(axis=1)
-    worst = np.argmin(np.where(alive, middle, np.inf), axis=1)
-    found = Nodes(nodes.boxes, y, z, alive, np.maximum(least, nodes.bound))
-    return found, worst, middle[np.arange(len(worst)), worst]
-
-
-def _centres(boxes: Floats) -> Floats:
-    low, high = boxes[:, 0::2], boxes[:, 1::2]
-    with np.errstate(invalid="ignore"):
-        middle = (low + high) / 2
-    return np.where(np.isinf(low), high - 1, np.where(np.isinf(high), low + 1, middle))
-
-
-def _note(
-    flips: Flips, scaled: Floats, nodes: Nodes, worst: Ints, middle: Floats, found: Found
-) -> None:
+def _note(flips: Flips, scaled: Floats, boxes: Floats, bounds: Floats, found: Found) -> None:
     """Compute alternatives where each arm looks cheapest."""
-    values = np.where(nodes.alive.any(axis=1), middle, np.inf)
-    order = np.argsort(values, kind="stable")
-    order = order[values[order] < NEAR + CLOSE]
+    order = np.argsort(bounds[:, 2], kind="stable")
+    order = order[bounds[order, 2] < NEAR + CLOSE]
     if not order.size:
         return
-    centres = _centres(nodes.boxes)
-    starts = Starts(worst, centres[:, :1], centres[:, 1:], nodes.y, nodes.z)
-    _, first = np.unique(worst[order], return_index=True)
+    points = np.concatenate([centres_of(boxes), boxes[:, [Y, Z]]], axis=1)
+    starts = Starts(bounds[:, 1].astype(np.int64), points)
+    _, first = np.unique(starts.arms[order], return_index=True)
     _keep(flips, scaled, starts.pick(order[first]), 2, found)
     _keep(flips, scaled, starts.pick(order), 0, found)
 
@@ -220,12 +169,12 @@ def _keep(flips: Flips, scaled: Floats, starts: Starts, rounds: int, found: Foun
         return
     costs = flips.divergence.cost(means) @ scaled
     for row in np.flatnonzero(costs < NEAR):
-        key = int(starts.arms[row]), round(float(costs[row]), 4)
+        key = int(starts.arms[row]), round(float(costs[row]) / TARGET, 4)
         if key not in found.seen:
             found.seen.add(key)
             found.means.append(means[row])
             found.starts.append(starts.pick(np.array([row])))
-            found.is_refuted |= bool(costs[row] < 1)
+            found.is_refuted |= bool(costs[row] < TARGET)
 
 
 def latest(starts: list[Starts]) -> Starts | None:

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from standout.core import robust
+from standout.core.joint.bounds import IN, OUT
 from standout.core.problem import Problem, Side
 from standout.core.typing import Flags, Floats
 from standout.errors import ProblemError
@@ -53,6 +54,8 @@ MOST_ROUNDS = 400
 MOST_BOXES, FEW_BOXES = 40_000, 1_000
 SLACK = 1.3
 """Unused alternatives that cost more than this multiple of the value are dropped."""
+MOST_NEW = 6
+"""Alternatives per arm to add after a search; more of them slow the game down."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,15 +175,14 @@ def _rescaled(divergence: Divergence) -> Divergence:
 
 
 def _questions(divergence: Divergence, problem: Problem) -> list[Flips]:
-    """The questions of the sides, in terms of high outliers."""
+    """The questions of the sides and directions of a flip, in terms of high outliers."""
     found = []
     truth = _answer(divergence.means, problem)
     for side in problem.sides():
         sign = 1.0 if side is Side.HIGH else -1.0
         turned = divergence if side is Side.HIGH else divergence.mirrored()
         factor = problem.factor_of(side)
-        answer = beyond(turned.means, factor, Side.HIGH)
-        found.append(Flips(turned, factor, answer, _checker(truth, problem, sign)))
+        found += [Flips(turned, factor, way, _checker(truth, problem, sign)) for way in (OUT, IN)]
     return found
 
 
@@ -200,6 +202,7 @@ def _is_on_the_edge(flips: Flips) -> bool:
     near = ON_THE_EDGE * max(float(np.ptp(means)), float(np.abs(means).max()))
     gaps = np.abs(means - robust.threshold(means, flips.factor))
     on = np.flatnonzero(gaps <= near)
+    on = on[flips.may_flip[on]]
     return any(settle(flips, means, int(arm)) is not None for arm in on)
 
 
@@ -259,7 +262,9 @@ class _Game:
             known += each.starts
             if each.means:
                 costs = flips.divergence.cost(np.array(each.means))
-                self.costs = np.concatenate([self.costs, costs[_are_finite(costs)]])
+                costs = costs[_are_finite(costs)]
+                cheapest = np.argsort(costs @ weights, kind="stable")[: MOST_NEW * weights.size]
+                self.costs = np.concatenate([self.costs, costs[cheapest]])
         return any(each.is_refuted for *_, each in found)
 
     def _forget(self, weights: Floats) -> None:
@@ -281,7 +286,7 @@ def _first_costs(flips: Flips) -> Floats:
     alike = np.full(means.size, min(max(robust.median(means), inside[0] + 0.01), inside[1] - 0.01))
     if not flips.is_wrong(alike):
         alike[int(np.argmax(means))] = (alike[0] + inside[1]) / 2
-    rows = [settle(flips, means, arm) for arm in range(means.size)] + [alike]
+    rows = [settle(flips, means, int(arm)) for arm in np.flatnonzero(flips.may_flip)] + [alike]
     costs = np.array([flips.divergence.cost(row) for row in rows if row is not None])
     return costs[_are_finite(costs)]
 

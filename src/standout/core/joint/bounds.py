@@ -138,7 +138,7 @@ def bound_of(state: State, n_arms: int, way: int, arm: int, y: float, z: float) 
 
 
 @part()
-def _bounds_of_all(
+def bounds_of_all(
     state: State, n_arms: int, side: int, way: int, theta: float, y: float, z: float, row: int
 ) -> None:
     """Write the bound for flipping each arm into a row; infinite for arms that are not flipped."""
@@ -168,7 +168,8 @@ def _bounds_of_all(
 
 
 @part()
-def _argmin(state: State, n_arms: int) -> int:
+def cheapest_flip(state: State, n_arms: int) -> int:
+    """The arm with the least bound in row BOUND, or -1 if there is none."""
     best = -1
     for a in range(n_arms):
         bound = state.joint[BOUND, a]
@@ -189,8 +190,8 @@ def sharpen(
     tuned bound stays below a finite `stop` is returned at once.
     """
     rows = state.joint
-    _bounds_of_all(state, n_arms, side, way, theta, node[4], node[5], BOUND)
-    arm = _argmin(state, n_arms)
+    bounds_of_all(state, n_arms, side, way, theta, node[4], node[5], BOUND)
+    arm = cheapest_flip(state, n_arms)
     for a in range(n_arms):
         rows[TUNED, a] = 0.0
     for _ in range(_MOST_TUNED):
@@ -200,12 +201,12 @@ def sharpen(
         node[4] = y
         node[5] = z
         rows[TUNED, arm] = 1.0
-        _bounds_of_all(state, n_arms, side, way, theta, y, z, TRIED)
+        bounds_of_all(state, n_arms, side, way, theta, y, z, TRIED)
         for a in range(n_arms):
             rows[BOUND, a] = max(rows[BOUND, a], rows[TRIED, a])
         if rows[BOUND, arm] < stop < np.inf:
             return arm
-        arm = _argmin(state, n_arms)
+        arm = cheapest_flip(state, n_arms)
     return arm
 
 
