@@ -14,11 +14,11 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("words", "said"),
         [
-            (["nowhere"], "built-in are fig1, fig4, wine, normal"),
+            (["nowhere"], "choose from fig1, fig4, wine, normal"),
             (["nowhere.csv"], "there is no file"),
             (["fig1:gap=x"], "must be a number"),
             (["fig1:hole=1"], "has no option 'hole'"),
-            (["fig1", "--method", "magic"], "no method 'magic'; there are"),
+            (["fig1", "--method", "magic"], "no method 'magic'; choose from"),
             (["fig1", "--method", "random:speed=1"], "no method option speed"),
             (["fig1", "--method", "random:batch=0"], "batch"),
             (["fig1", "--method", "rr"], "bounded rewards only"),

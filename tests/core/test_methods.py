@@ -43,7 +43,7 @@ def test_parse(text: str, changes: dict[str, object]) -> None:
 
 
 BAD = [
-    ("", "no method ''; there are focus, ade, combined, crossing, gold, joint, random, .*wrr"),
+    ("", "no method ''; choose from focus, ade, combined, crossing, gold, joint, random, .*wrr"),
     ("ucb", "no method 'ucb'"),
     ("random:batch", "'batch' must look like batch=5"),
     ("random:batch=many", "batch"),
@@ -55,7 +55,7 @@ BAD = [
     ("random:growth=2", "growth must lie between 0 and 1, not 2"),
     ("random:growth=-0.1", "growth must lie between 0 and 1, not -0.1"),
     ("random:growth=nan", "growth"),
-    ("random:size=3", "no method option size; there are lambda, epsilon, batch, growth"),
+    ("random:size=3", "no method option size; choose from lambda, epsilon, batch, growth"),
     ("roai-lucb:lambda=2", "lambda and epsilon go together"),
     ("roai-lucb:epsilon=0.1", "lambda and epsilon go together"),
     ("roai-lucb:lambda=1,epsilon=0.1", "lambda must be at least 2, not 1"),

@@ -180,7 +180,7 @@ def test_duplicate_arms() -> None:
 
 
 def test_methods_that_do_not_fit() -> None:
-    with pytest.raises(MethodError, match=r"no method 'lucb'; there are .*roai-lucb"):
+    with pytest.raises(MethodError, match=r"no method 'lucb'; choose from .*roai-lucb"):
         identify(lambda arm: 0.0, list(MEANS), PROBLEM, "lucb")
     with pytest.raises(MethodError, match="rr is defined for bounded rewards only"):
         identify(lambda arm: 0.0, list(MEANS), PROBLEM, "rr")

@@ -42,7 +42,7 @@ def test_no_figure_or_all_means_every_figure() -> None:
 
 
 def test_unknown_figure_is_refused_with_the_choices() -> None:
-    with pytest.raises(StandoutError, match="no figure 'fig6'; there are fig1, fig2"):
+    with pytest.raises(StandoutError, match="no figure 'fig6'; choose from fig1, fig2"):
         check_figures(["fig1", "fig6"])
 
 

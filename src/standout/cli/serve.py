@@ -101,7 +101,7 @@ def serve(
     from standout.service.settings import Settings
 
     if log_level not in LEVELS:
-        raise StudyError(f"no log level {log_level!r}; there are {', '.join(LEVELS)}")
+        raise StudyError(f"no log level {log_level!r}; choose from {', '.join(LEVELS)}")
     settings = Settings(
         host=host,
         require_token=require_token,

@@ -58,7 +58,7 @@ def find_method(name: str) -> Method:
     for point in _offered().select(name=name):
         return _load(point)
     names = [*METHODS, *sorted(_offered().names - METHODS.keys())]
-    raise MethodError(f"no method {name!r}; there are {', '.join(names)}")
+    raise MethodError(f"no method {name!r}; choose from {', '.join(names)}")
 
 
 def _load(point: EntryPoint) -> Method:
@@ -93,7 +93,7 @@ def with_options(method: Method, options: dict[str, str]) -> Method:
     known = (*_NUMBERS, "interval", "range", "goal")
     unknown = sorted(set(options) - set(known))
     if unknown:
-        raise MethodError(f"no method option {', '.join(unknown)}; there are {', '.join(known)}")
+        raise MethodError(f"no method option {', '.join(unknown)}; choose from {', '.join(known)}")
     numbers = {key: _number(key, options[key]) for key in _NUMBERS if key in options}
     changes: dict[str, Any] = {}
     if ("lambda" in numbers) != ("epsilon" in numbers):
@@ -143,7 +143,7 @@ def _number(key: str, value: str) -> float:
 
 def _pick(what: str, choices: dict[str, Any], value: str) -> Any:
     if value not in choices:
-        raise MethodError(f"no {what} {value!r}; there are {', '.join(choices)}")
+        raise MethodError(f"no {what} {value!r}; choose from {', '.join(choices)}")
     return choices[value]
 
 

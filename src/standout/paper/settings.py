@@ -73,7 +73,9 @@ def check_figures(names: Sequence[str]) -> tuple[str, ...]:
     wanted = {name.strip().lower() for name in names} or {"all"}
     for name in sorted(wanted):
         if name not in (*FIGURE_NAMES, "all"):
-            raise ReproduceError(f"no figure {name!r}; there are {', '.join(FIGURE_NAMES)} and all")
+            raise ReproduceError(
+                f"no figure {name!r}; choose from {', '.join(FIGURE_NAMES)} or all"
+            )
     return tuple(name for name in FIGURE_NAMES if name in wanted or "all" in wanted)
 
 

@@ -24,7 +24,7 @@ _DRAWING = "standout.pictures.answers"
 def frame(columns: Mapping[str, Any], library: str | None) -> Any:
     """Columns as a data frame of `library`, or of the first installed one."""
     if library is not None and library not in FRAMES:
-        raise StudyError(f"no data frames of {library!r}; there are {' and '.join(FRAMES)}")
+        raise StudyError(f"no data frames of {library!r}; choose from {' and '.join(FRAMES)}")
     for name in FRAMES if library is None else (library,):
         if find_spec(name) is not None:
             return import_module(name).DataFrame(dict(columns))

@@ -632,7 +632,7 @@ class Study(StudyInterface):
             (0, 'seq,time,arm,reward,ticket,asked,worker,status,turn')
         """
         if form not in history.FORMS:
-            raise StudyError(f"no format {shown(form)}; there are {', '.join(history.FORMS)}")
+            raise StudyError(f"no format {shown(form)}; choose from {', '.join(history.FORMS)}")
         if form == "parquet":
             self.history().write_parquet(file)
         else:
@@ -651,7 +651,7 @@ class Study(StudyInterface):
             The parts.
         """
         if form not in history.TEXTS:
-            raise StudyError(f"no format {shown(form)}; there are {', '.join(history.TEXTS)}")
+            raise StudyError(f"no format {shown(form)}; choose from {', '.join(history.TEXTS)}")
         return history.TEXTS[form](self.history(), raw)
 
     def verify(self, head: str | None = None) -> Verification:

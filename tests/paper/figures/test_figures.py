@@ -208,7 +208,7 @@ def test_interrupt_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["fig9"], "no figure 'fig9'; there are fig1"),
+        (["fig9"], "no figure 'fig9'; choose from fig1"),
         (["fig2", "--runs", "1"], "runs must be at least 2, not 1"),
         (["fig2", "--out", "/dev/null/paper"], "cannot write to '/dev/null/paper'"),
     ],

@@ -79,9 +79,9 @@ def test_how_long_a_token_lasts_is_checked(store: Store, lasts: float) -> None:
 
 
 def test_what_is_refused(store: Store) -> None:
-    with pytest.raises(StudyError, match="no role 'boss'; there are owner"):
+    with pytest.raises(StudyError, match="no role 'boss'; choose from owner"):
         tokens.create(store, "boss", None)
-    with pytest.raises(StudyError, match="no study 'other' here; there are 'main'"):
+    with pytest.raises(StudyError, match="no study 'other' here; choose from 'main'"):
         tokens.create(store, "rater", "other")
     with pytest.raises(StudyError, match="at most 200"):
         tokens.create(store, "rater", None, "x" * 201)

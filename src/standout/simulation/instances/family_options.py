@@ -14,8 +14,8 @@ def read_options(name: str, text: str, known: tuple[str, ...]) -> dict[str, str]
     for part in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if key not in known:
-            there_are = f"there are {', '.join(known)}" if known else "it has none"
-            raise InstanceError(f"{name} has no option {key!r}; {there_are}")
+            choices = f"choose from {', '.join(known)}" if known else "it has none"
+            raise InstanceError(f"{name} has no option {key!r}; {choices}")
         if not equals or not value:
             raise InstanceError(f"option {key!r} of {name} needs a value: {key}=...")
         if key in options:

@@ -40,8 +40,8 @@ def parse_instance(text: str, noise: Noise | None = None) -> InstanceFamily:
     looks_like_file = path.suffix.lower() == ".csv" or len(path.parts) > 1
     trouble = f"there is no file {text!r}" if looks_like_file else f"no instance {text!r}"
     raise InstanceError(
-        f"{trouble}; built-in are {', '.join(BUILTINS)}, "
-        "and a path to a CSV file arm,mean works too"
+        f"{trouble}; choose from {', '.join(BUILTINS)}, "
+        "or give the path of a CSV file with the columns arm and mean"
     )
 
 

@@ -91,7 +91,7 @@ def _columns(header: list[str], label: str) -> dict[str, int]:
             found = ", ".join(repr(name) for name in names)
             raise InstanceError(
                 f"{label}, line 1: no column {name!r}; the first line must be arm,mean or "
-                f"arm,mean,sigma, it has {found}"
+                f"arm,mean,sigma, not {found}"
             )
     for name in names:
         if name not in REQUIRED + OPTIONAL:

@@ -107,7 +107,7 @@ def verify(
     if head is not None and head.strip().lower() not in checks.heads:
         checks.problems.append(
             f"no event has the digest {head.strip()[:80]}: this is not the study that had it, "
-            "or its log was rewritten since"
+            "or its log was rewritten"
         )
     state = checks.state
     if state is None:

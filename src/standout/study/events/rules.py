@@ -103,8 +103,8 @@ def _check_added(state: StudyState, content: Content) -> None:
     room, names = state.definition.room, content["arms"]
     if room is None:
         raise StudyError(
-            "this study has no room for more arms: delta is shared by those that it began with. "
-            "Begin a study with room=N (--room N), the most arms that it may ever have"
+            "this study has no room for more arms: its first arms share all of delta. To add arms "
+            "later, create a study with room=N (--room N), the largest number of arms"
         )
     for name in names:
         check_name(name, "arm")

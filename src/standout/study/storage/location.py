@@ -135,7 +135,7 @@ def check_file(path: Path, *, must_exist: bool) -> None:
     if not path.exists():
         if must_exist:
             raise NoStudyError(
-                f"no study at {path}; make one with Study.create or `standout study create`"
+                f"no study at {path}; create one with Study.create or `standout study create`"
             )
         if not path.parent.is_dir():
             raise StorageError(f"there is no folder {path.parent} to put the study in")

@@ -120,7 +120,7 @@ def create(
     try:
         kind = Role(role)
     except ValueError:
-        raise StudyError(f"no role {role!r}; there are {', '.join(Role)}") from None
+        raise StudyError(f"no role {role!r}; choose from {', '.join(Role)}") from None
     if len(label) > LONGEST_LABEL or "\x00" in label:
         raise StudyError(f"a label has at most {LONGEST_LABEL} characters, and no NUL")
     if lasts is not None and not 0 < lasts < math.inf:
@@ -140,7 +140,7 @@ def _check_study(session: Session, study: str) -> None:
     names = [name for _, name in session.names()]
     if study not in names:
         known = ", ".join(repr(name) for name in names) or "none yet"
-        raise StudyError(f"there is no study {study!r} here; there are {known}")
+        raise StudyError(f"there is no study {study!r} here; choose from {known}")
 
 
 def read_all(session: Session) -> list[KeptToken]:
