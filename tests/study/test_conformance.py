@@ -22,6 +22,7 @@ from standout.errors import (
 from standout.study import Study, Ticket
 from standout.study.events import snapshot
 from standout.study.events.fold import differences
+from standout.study.storage.session import Deleted
 
 ARMS = ["ash", "elm", "fir", "oak", "yew"]
 MEANS = {"ash": 0.0, "elm": 0.1, "fir": 0.2, "oak": 0.3, "yew": 5.0}
@@ -384,7 +385,7 @@ def test_memory_of_another_past_is_dropped(place: str) -> None:
     assert other.status().pulls == 5
     with study._store.write() as session:
         created = next(session.events(study._key, 0, 0))
-        session.delete_study(study._key, "main", 0.0, "test", "", 0, 0, "")
+        session.delete_study(Deleted(study._key, "main", 0.0, "test", "", 0, 0, ""))
         session.run("INSERT INTO standout_studies (id, name) VALUES (?, ?)", (study._key, "main"))
         session.append(study._key, [created])
     assert other.tell(arm="ash", reward=1.0).counted == 1

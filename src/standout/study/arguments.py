@@ -88,13 +88,6 @@ def encodable(what: str, value: str) -> str:
     return value
 
 
-def seed_of(value: object) -> np.random.Generator:
-    """A generator from a seed, or the generator that was given."""
-    if isinstance(value, np.random.Generator):
-        return value
-    return np.random.default_rng(whole("seed", value, 0, 2**63 - 1))
-
-
 def check_method(method: Method) -> None:
     """Refuse options of a method that no study can use."""
     if method.batch > MOST_BATCH:

@@ -45,6 +45,7 @@ from standout.study.names import readable_names, worker_of
 from standout.study.queries import read_status
 from standout.study.rating import Parts, check_items, check_page
 from standout.study.storage.items import put_items, read_items
+from standout.study.storage.session import Deleted
 from standout.study.storage.store import PATIENCE, Store, open_store
 from standout.study.storage.tokens import read_all
 from standout.study.transaction import Memory, Transaction, behind_commit
@@ -381,10 +382,11 @@ class Study(StudyInterface):
                 with self._store.write() as session:
                     session.lock(self._key)
                     state = self.memory.sync(session)
-                    session.delete_study(
+                    gone = Deleted(
                         self._key, name, session.now, who, why,
                         state.totals.pulls, state.number + 1, state.head.hex(),
                     )  # fmt: skip
+                    session.delete_study(gone)
             finally:
                 self.memory.forget()
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from standout.study.events.event import NO_DIGEST, Event, Kind, make_event
 from standout.study.storage.items import put_items
+from standout.study.storage.session import Deleted
 from standout.study.storage.store import Store, open_store
 from standout.study.storage.tokens import create
 
@@ -60,6 +61,6 @@ def make(place: str | Path, events: int = 60, *, patience: float = 10.0) -> Stor
     with store.write() as session:
         put_items(session, study, {0: {"text": "é"}})
         session.put_snapshot(study, 5, b"\0state", b"\xffrewards", is_alone=True)
-        session.delete_study(gone, "gone", 1.0, "w", "", 0, 2, "ab")
+        session.delete_study(Deleted(gone, "gone", 1.0, "w", "", 0, 2, "ab"))
     create(store, "owner", None, "me")
     return store

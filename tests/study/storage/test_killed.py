@@ -16,6 +16,7 @@ import pytest
 
 from standout.study.storage.items import put_items, read_items
 from standout.study.storage.logins import begin_login, read_logins
+from standout.study.storage.session import Deleted
 from standout.study.storage.store import Store, open_store
 from standout.study.storage.tokens import create, read_all, revoke
 from tests.study.storage.stores import add, chain, last, make, with_study
@@ -30,7 +31,7 @@ def change_all(store: Store) -> None:
 
 def delete(store: Store) -> None:
     with store.write() as session:
-        session.delete_study(1, "a", 1.0, "w", "", 0, 60, "ab")
+        session.delete_study(Deleted(1, "a", 1.0, "w", "", 0, 60, "ab"))
 
 
 def revoke_first(store: Store) -> None:

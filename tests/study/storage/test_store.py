@@ -18,7 +18,7 @@ from standout.errors import (
 )
 from standout.study.events.event import Kind, make_event
 from standout.study.storage.items import count_items, put_items, read_items
-from standout.study.storage.session import BATCH
+from standout.study.storage.session import BATCH, Deleted
 from standout.study.storage.store import Store, open_store
 from tests.study.storage.stores import add, chain, last, make, with_study
 
@@ -80,7 +80,7 @@ def test_events_and_traces_are_only_added(store: Store, statement: str) -> None:
     study, _ = with_study(store, name="gone")
     with_study(store)
     with store.write() as session:
-        session.delete_study(study, "gone", 1.0, "w", "", 0, 3, "ab")
+        session.delete_study(Deleted(study, "gone", 1.0, "w", "", 0, 3, "ab"))
     with pytest.raises(StorageError, match="never"), store.write() as session:
         session.run(statement)
 
@@ -101,7 +101,7 @@ def test_a_deleted_study_leaves_a_line_and_its_id_is_not_given_again(store: Stor
     with store.write() as session:
         put_items(session, other, {0: {"text": "x"}})
         session.put_snapshot(other, 2, b"s", b"r", is_alone=True)
-        session.delete_study(other, "other", 5.0, "eva", "wrong arms", 7, 3, "00ff")
+        session.delete_study(Deleted(other, "other", 5.0, "eva", "wrong arms", 7, 3, "00ff"))
     with store.write() as session:
         assert session.names() == [(first, "first")]
         assert list(session.events(other)) == []

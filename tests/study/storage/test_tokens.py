@@ -8,6 +8,7 @@ import pytest
 
 from standout.errors import StudyError
 from standout.study.storage import logins, tokens
+from standout.study.storage.session import Deleted
 from standout.study.storage.store import Store, open_store
 from tests.study.conftest import Clock
 
@@ -96,7 +97,7 @@ def test_deleting_a_study_revokes_its_tokens_and_their_logins(store: Store, cloc
     logins.begin_login(store, token.id, 60.0)
     login, _ = logins.begin_login(store, other.id, 60.0)
     with store.write() as session:
-        session.delete_study(1, "main", 5.0, "eva", "", 0, 0, "")
+        session.delete_study(Deleted(1, "main", 5.0, "eva", "", 0, 0, ""))
     assert [each.token.revoked for each in kept(store)] == [5.0, None]
     with store.read() as session:
         assert logins.read_logins(session) == {login.id: login}

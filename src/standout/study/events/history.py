@@ -73,16 +73,14 @@ class History:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
 
-def codes_of(state: StudyState, first: int = 1, last: int | None = None) -> dict[str, Any]:
-    """The rewards in a range of places as plain numbers; arms and workers by position."""
-    ledger = state.ledger
-    last = ledger.size if last is None else min(last, ledger.size)
-    part = ledger.part(first, last)
+def _codes(state: StudyState) -> dict[str, Any]:
+    """The ledger as plain numbers; arms and workers by position."""
+    part = state.ledger.part(1, state.ledger.size)
     asked = np.full(len(part["time"]), np.nan)
     told = np.flatnonzero(part["ticket"])
     asked[told] = state.tickets.asked[part["ticket"][told] - 1]
     return {
-        "seq": np.arange(first, last + 1),
+        "seq": np.arange(1, state.ledger.size + 1),
         "time": part["time"].copy(),
         "arm": part["arm"].astype(np.int64),
         "reward": part["value"].copy(),
@@ -96,7 +94,7 @@ def codes_of(state: StudyState, first: int = 1, last: int | None = None) -> dict
 
 def history(state: StudyState) -> History:
     """The whole ledger with names in place of numbers, and the pending pulls."""
-    found = codes_of(state)
+    found = _codes(state)
     names = {"arm": state.arms, "worker": state.ledger.workers, "status": STATUSES}
     for name, texts in names.items():
         found[name] = np.array([*texts, ""], dtype=object)[found[name]]

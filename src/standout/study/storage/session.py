@@ -38,7 +38,6 @@ _EVENTS = (
 )
 _EVENT_OF_KEY = f"SELECT {_EVENT} FROM standout_events WHERE study = ? AND key = ?"
 _HEAD = "SELECT number, digest FROM standout_events WHERE study = ? ORDER BY number DESC LIMIT 1"
-_DELETED = "study, name, time, worker, reason, pulls, events, head"
 
 
 class Deleted(NamedTuple):
@@ -52,6 +51,9 @@ class Deleted(NamedTuple):
     pulls: int
     events: int
     head: str
+
+
+_DELETED = ", ".join(Deleted._fields)
 
 
 def schema(dialect: str) -> list[str]:
@@ -215,25 +217,14 @@ class Session(ABC):
             (study,),
         )
 
-    def delete_study(
-        self,
-        study: int,
-        name: str,
-        time: float,
-        worker: str,
-        reason: str,
-        pulls: int,
-        events: int,
-        head: str,
-    ) -> None:
+    def delete_study(self, gone: Deleted) -> None:
         """Delete a study, record that, and revoke the tokens for it alone."""
-        values = (study, name, time, worker, reason, pulls, events, head)
-        marks = ", ".join("?" for _ in values)
-        self.run(f"INSERT INTO standout_deleted ({_DELETED}) VALUES ({marks})", values)
-        self.revoke_tokens("study", name, time, worker)
+        marks = ", ".join("?" for _ in gone)
+        self.run(f"INSERT INTO standout_deleted ({_DELETED}) VALUES ({marks})", gone)
+        self.revoke_tokens("study", gone.name, gone.time, gone.worker)
         for table in ("standout_events", "standout_snapshots", "standout_items"):
-            self.run(f"DELETE FROM {table} WHERE study = ?", (study,))
-        self.run("DELETE FROM standout_studies WHERE id = ?", (study,))
+            self.run(f"DELETE FROM {table} WHERE study = ?", (gone.study,))
+        self.run("DELETE FROM standout_studies WHERE id = ?", (gone.study,))
 
     def revoke_tokens(self, column: str, value: str, time: float, by: str) -> None:
         """Revoke the tokens with this value in a column, and end their logins."""
