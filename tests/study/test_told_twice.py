@@ -74,6 +74,15 @@ def test_two_at_once_with_one_key(place: str) -> None:
         assert study.verify().problems == ()
 
 
+def test_a_ticket_needs_no_key(place: str) -> None:
+    with make(place) as study:
+        study.tell(study.ask(), 1.0)
+        study.tell(arm="ash", reward=1.0)
+        with study._store.read() as session:
+            has_key = [event.key is not None for event in session.events(study._key)]
+    assert has_key == [False, False, False, True]
+
+
 def test_keys_belong_to_their_study(place: str) -> None:
     one, two = make(place, name="one"), make(place, name="two")
     one.tell(arm="ash", reward=1.0, key="k")

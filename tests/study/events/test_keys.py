@@ -14,22 +14,6 @@ def make() -> Play:
     return Play(problem=Problem(noise="gaussian:1", k=2))
 
 
-def test_the_same_key_counts_once() -> None:
-    play = make()
-    pairs = [("ash", 0.5), ("ash", 0.5), ("elm", -0.0)]
-    assert play.tell_many(pairs, key="plate 1") == Receipt(counted=3)
-    play.now += 5
-    again = play.tell_many([("ash", 0.5), ("ash", 0.5), ("elm", 0.0)], key="plate 1")
-    assert again == Receipt(counted=3, again=True, time=1_000_000.0)
-    for changed in (pairs[:2], [*pairs, ("fir", 1.0)], [("ash", 0.5), ("elm", 0.0)] * 2):
-        with pytest.raises(KeyUsedError, match="to tell 3 other rewards; nothing was changed"):
-            play.tell_many(changed, key="plate 1")
-    assert play.tell_many(pairs).counted == 3
-    assert play.tell_many(pairs, key="plate 2") == Receipt(counted=3)
-    assert play.state.totals.pulls == 9
-    play.check()
-
-
 def test_keys_of_tickets_and_of_repetitions() -> None:
     play = make()
     one, two, three = play.ask(3)
