@@ -237,7 +237,7 @@ def test_the_command_writes_a_whole_file_or_none(tmp_path: Path) -> None:
     place, out = tmp_path / "study.db", tmp_path / "report.html"
     outcome = standout("report", place, "-o", out)
     assert (outcome.code, outcome.out) == (0, "")
-    assert "report in" in outcome.err
+    assert "wrote the report to" in outcome.err
     Page(out.read_text("utf-8"))
     piped = standout("report", place, "--seed", 3)
     assert piped.out.startswith("<!doctype html>")

@@ -37,7 +37,10 @@ class StopReason(StrEnum):
     BUDGET = "budget", "the budget is used up; some arms are undecided"
     STUCK = "stuck", "no arm is left that can be pulled; some arms are undecided"
     RUNNING = "running", "some arms are undecided"
-    ESTIMATE = "estimate", "the answer is as probable as you asked; some arms are undecided"
+    ESTIMATE = (
+        "estimate",
+        "the answer is as probable as you asked (an estimate); some arms are undecided",
+    )
     STOPPED = "stopped", "stopped by hand; some arms are undecided"
     INTERRUPTED = "interrupted", "interrupted; some arms are undecided"
 
