@@ -1,7 +1,6 @@
 -- The tables of a store, version 1. Statements stand apart by an empty line; one that begins
--- with "-- sqlite" or "-- postgresql" is for that database alone. {bytes} is a database's word for
--- binary data; {clustered} keeps rows within the index of their key, which halves what SQLite writes
--- per commit. All times are in seconds since 1970.
+-- with "-- sqlite" or "-- postgresql" is for that database alone, and {bytes} is its word for
+-- binary data. All times are in seconds since 1970.
 
 CREATE TABLE standout_store (
     version INTEGER NOT NULL,
@@ -26,7 +25,7 @@ CREATE TABLE standout_events (
     digest {bytes} NOT NULL,
     body TEXT NOT NULL,
     PRIMARY KEY (study, number)
-) {clustered}
+)
 
 CREATE UNIQUE INDEX standout_events_key ON standout_events (study, key) WHERE key IS NOT NULL
 

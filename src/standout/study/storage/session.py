@@ -25,10 +25,6 @@ TABLES = tuple(
     )
 )  # fmt: skip
 
-_DIALECTS = {
-    "sqlite": ("-- postgresql", {"bytes": "BLOB", "clustered": "WITHOUT ROWID"}),
-    "postgresql": ("-- sqlite", {"bytes": "BYTEA", "clustered": ""}),
-}
 _EVENT = "number, time, kind, worker, key, digest, body"
 _ADD_EVENT = f"INSERT INTO standout_events (study, {_EVENT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _EVENTS = (
@@ -59,10 +55,10 @@ _DELETED = ", ".join(Deleted._fields)
 def schema(dialect: str) -> list[str]:
     """The statements that create the tables, in the dialect `sqlite` or `postgresql`."""
     text = files(__package__).joinpath("schema.sql").read_text("utf-8")
-    other, words = _DIALECTS[dialect]
+    other, binary = ("-- postgresql", "BLOB") if dialect == "sqlite" else ("-- sqlite", "BYTEA")
     return [
         "\n".join(line for line in part.strip().split("\n") if not line.startswith("--"))
-        for part in text.format_map(words).split("\n\n")[1:]
+        for part in text.replace("{bytes}", binary).split("\n\n")[1:]
         if not part.startswith(other)
     ]
 
