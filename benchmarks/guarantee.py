@@ -38,6 +38,7 @@ from standout.core.problem import Side
 from standout.core.run import Run
 from standout.core.state import PULLS, UNDECIDED
 from standout.core.typing import Floats
+from standout.errors import AllOutError
 from standout.results import Ticket
 from standout.simulation.play import play as play_rounds
 from standout.simulation.rewards import rewards_of
@@ -150,12 +151,20 @@ def play_compiled(run: Run, problem: Problem, means: Floats, budget: int, seed: 
 def answer_all(study: Study, measure: Callable[[str], float], *, is_slow: bool) -> None:
     """Answer what is asked in batches; the smaller half of a slow one only after the next."""
     late: list[tuple[Ticket, float]] = []
-    while (tickets := study.ask(BATCH)) or late:
+    while (tickets := asked(study)) or late:
         told = [(ticket, measure(ticket.arm)) for ticket in tickets]
         told.sort(key=lambda answer: -answer[1])
         middle = len(told) // 2 if is_slow else len(told)
         study.tell_many(told[:middle] + late)
         late = told[middle:]
+
+
+def asked(study: Study) -> list[Ticket]:
+    """A batch of tickets, none while the next ones need a reward that is still late."""
+    try:
+        return study.ask(BATCH)
+    except AllOutError:
+        return []
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -165,6 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--delta", type=float, default=0.05)
     parser.add_argument("--arms", type=int, help="number of arms; 3 to 12 by default")
+    parser.add_argument("--noise", choices=NOISES, help="one of them; all by default")
     parser.add_argument("--budget", type=int, default=6000, help="pulls of a run at most")
     parser.add_argument("--seconds", type=float, default=np.inf, help="end after so long")
     parser.add_argument("--sums", type=Path, metavar="FILE", help="add the counts to those there")
@@ -183,6 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             seed = 1_000_000 * given.seed + number
             rng = np.random.default_rng((seed, 0))
             noise = str(rng.choice(NOISES))
+            noise = given.noise or noise
             spread = float(rng.choice(SPREADS[is_rate(noise)]))
             problem = draw_problem(rng, given.delta, noise, spread)
             n = given.arms or int(rng.integers(3, 13))

@@ -1,9 +1,9 @@
 """What it saves to average an interval over several scales, and to bet on bounded rewards.
 
-The first table plays `focus` with one scale and with several to the end, where the
-one scale fits and where it does not; with `--joint`, `focus` and `joint`, and with `--unknown`
-these on Fig. 1 with a scale that they are not told. The second (`--bets`)
-compares the widths of two intervals for bounded rewards on the same rewards.
+The first table plays `focus` with one scale and with several to the end, where the one scale
+fits and where it does not. With `--joint` it plays `focus` and `joint`, with `--unknown` or
+`--heavy` these on Fig. 1 with a scale that they are not told, or with heavy tails. The second
+(`--bets`) compares the widths of two intervals for bounded rewards on the same rewards.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from efficiency import small_rates  # isort: skip
 
 METHODS = {"one scale": "focus:scales=1", "several": "focus"}
 JOINT = {"focus": "focus", "joint": "joint", "combined": "combined"}
-UNKNOWN = {"focus": "focus", "joint": "joint"}
+ENDS = {"focus": "focus", "joint": "joint"}
 LONG = 0.05
 """Part of --runs for instances that take millions of pulls."""
 
@@ -79,6 +79,12 @@ def unknown() -> Cases:
     """Fig. 1, but that no method knows sigma."""
     for gap in (0.6, 0.4, 0.2):
         yield like_fig1(2, gap, "gaussian", 0.5), 1.0
+
+
+def heavy() -> Cases:
+    """Fig. 1 with rewards of Student's t with 3 degrees of freedom, of the same sigma."""
+    for gap in (0.6, 0.4, 0.2):
+        yield like_fig1(2, gap, "heavy:0.5", 0.5), 1.0
 
 
 def compare(methods: dict[str, str], runs: int, seed: int, jobs: int, made: Cases) -> None:
@@ -134,6 +140,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--joint", action="store_true", help="focus and joint")
     parser.add_argument("--unknown", action="store_true", help="focus and joint, sigma unknown")
+    parser.add_argument("--heavy", action="store_true", help="focus and joint, heavy tails")
     parser.add_argument("--bets", action="store_true", help="intervals for bounded rewards")
     chosen = parser.parse_args()
     if chosen.bets:
@@ -142,7 +149,9 @@ def main() -> None:
         methods = JOINT if chosen.joint else METHODS
         made = cases()
         if chosen.unknown:
-            methods, made = UNKNOWN, unknown()
+            methods, made = ENDS, unknown()
+        if chosen.heavy:
+            methods, made = ENDS, heavy()
         compare(methods, chosen.runs, chosen.seed, chosen.jobs, made)
 
 

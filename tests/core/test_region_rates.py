@@ -144,6 +144,7 @@ CASES = [
     ("joint", "gaussian:1", 0.2),
     ("joint", "bernoulli", 0.2),
     ("joint", "gaussian", 0.1),
+    ("joint", "heavy:1", 0.1),
     ("either", "gaussian:1", 0.2),
 ]
 
@@ -169,4 +170,5 @@ def test_every_joint_region_is_covered() -> None:
 
     assert set(EVIDENCE) == {
         IntervalKind.MIXTURE, IntervalKind.BERNOULLI, IntervalKind.BETTING, IntervalKind.STUDENT,
+        IntervalKind.HEAVY,
     }  # fmt: skip

@@ -10,6 +10,8 @@ from scipy.stats import norm, t
 
 from standout.core import robust
 from standout.core.intervals.betting import STRENGTHS, STRONGEST
+from standout.core.intervals.heavy import grid_strength
+from standout.core.joint.heavy_tails import WEIGHTS
 from standout.core.joint.unknown_scale import PARTS, RHOS, SHAPES
 
 
@@ -72,6 +74,44 @@ def _log_ratio(
         centre = (rho * centre + reward) / (rho + 1)
         rho, shape = rho + 1, shape + 0.5
     return value
+
+
+def heavy_tails(
+    rewards: Sequence[float], mean: float, alpha: float, sigma: float, rho: float
+) -> float:
+    """M: the average of all bets against means that are too low and too high."""
+    strongest = grid_strength(0, alpha, sigma)
+    first = round(math.log2(strongest * sigma * math.sqrt(rho))) - 1
+    total = 0.0
+    for j, weight in enumerate(WEIGHTS, start=min(max(first, 0), 12 - len(WEIGHTS))):
+        strength = strongest / 2**j
+        up = math.prod(_catoni_factors(rewards, mean, strength, alpha, sigma))
+        others = [-reward for reward in rewards]
+        down = math.prod(_catoni_factors(others, -mean, strength, alpha, sigma))
+        total += weight * (up + down) / 2
+    return total
+
+
+def _catoni_factors(
+    rewards: Sequence[float], mean: float, strength: float, alpha: float, sigma: float
+) -> list[float]:
+    """The factor of each reward after the first against a mean of at most `mean`."""
+    factors, steps, centres = [], 0.0, 0.0
+    own = grid_strength(3, alpha, sigma)
+    for i in range(1, len(rewards)):
+        centre = rewards[0] if i == 1 else (centres + steps / own) / (i - 1)
+        # Where the parabola in p is least, or at the mean itself.
+        p = max(mean, centre - 1 / strength)
+        most = 1 + strength * (p - centre) + strength**2 * (sigma**2 + (p - centre) ** 2) / 2
+        factors.append(math.exp(psi(strength * (rewards[i] - centre))) / most)
+        steps += psi(own * (rewards[i] - centre))
+        centres += centre
+    return factors
+
+
+def psi(x: float) -> float:
+    """Catoni's bounded influence."""
+    return math.copysign(math.log(1 + abs(x) + x * x / 2), x)
 
 
 def joint(values: Sequence[float], share: float) -> float:

@@ -63,6 +63,8 @@ def naive_joint(run: Run, rewards: list, means: np.ndarray) -> float:
             values.append(naive.bernoulli(drawn, mean, rho))
         elif noise.startswith("bounded"):
             values.append(naive.betting(drawn, mean))
+        elif noise.startswith("heavy"):
+            values.append(naive.heavy_tails(drawn, mean, spec.alpha, spec.sigma, rho))
         elif noise == "gaussian":
             values.append(naive.unknown_scale(drawn, mean, rho))
         else:
@@ -70,7 +72,7 @@ def naive_joint(run: Run, rewards: list, means: np.ndarray) -> float:
     return naive.joint(values, spec.share)
 
 
-NOISES = ("gaussian:0.5", "bernoulli", "bounded:0,1", "gaussian")
+NOISES = ("gaussian:0.5", "bernoulli", "bounded:0,1", "gaussian", "heavy:0.5")
 
 
 @as_python
@@ -85,7 +87,7 @@ def test_costs_are_those_of_the_definition(noise: str) -> None:
         there = rng.uniform(0.02, 0.98, 5)
         found = sum(cost_at(run.spec, run.state, 0, arm, there[arm]) for arm in range(5))
         wanted = naive_joint(run, rewards, there)
-        if noise.startswith("bounded"):  # one of two bets is left out
+        if noise.startswith(("bounded", "heavy")):  # one of two bets is left out
             assert found <= wanted + 1e-9
         else:
             assert found == pytest.approx(wanted, abs=1e-6)

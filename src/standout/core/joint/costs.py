@@ -8,7 +8,9 @@ from standout.core.compile import dispatch, part
 from standout.core.intervals import reward_variance, share_sum
 from standout.core.intervals.bernoulli import bernoulli_centre, bernoulli_evidence
 from standout.core.intervals.betting import betting_evidence
+from standout.core.intervals.heavy import heavy_centre
 from standout.core.intervals.mixture import mixture_evidence
+from standout.core.joint.heavy_tails import heavy_evidence
 from standout.core.joint.unknown_scale import unknown_scale_evidence
 from standout.core.kinds import IntervalKind
 from standout.core.state import SCALE, Spec, State
@@ -91,24 +93,50 @@ def _unknown_scale(spec: Spec, state: State, arm: int, mean: float) -> float:
     return unknown_scale_evidence(state.pulls[arm], squares, off, scaled_rho(spec, state))
 
 
+@part()
+def _at_mean(spec: Spec, state: State, arm: int) -> float:
+    return float(state.origin[arm] + state.sums[arm] / state.pulls[arm])
+
+
+@part()
+def _robust_mean(spec: Spec, state: State, arm: int) -> float:
+    pulls = state.pulls[arm]
+    if pulls < 2:
+        return _at_mean(spec, state, arm)
+    off = heavy_centre(pulls - 1, state.moments, arm, spec.alpha, spec.sigma)
+    return float(state.origin[arm] + off)
+
+
+@part()
+def _heavy_tails(spec: Spec, state: State, arm: int, mean: float) -> float:
+    off = mean - state.origin[arm]
+    guess = state.joint[FOUND, arm]
+    value = math.inf
+    for sign in (1.0, -1.0):
+        if sign * mean <= sign * guess:
+            bet = heavy_evidence(
+                state.pulls[arm], sign, off, state.moments, arm, spec.alpha, spec.sigma,
+                scaled_rho(spec, state),
+            )  # fmt: skip
+            value = min(value, bet)
+    return value
+
+
 EVIDENCE = {
     IntervalKind.MIXTURE: _mixture,
     IntervalKind.BERNOULLI: _bernoulli,
     IntervalKind.BETTING: _betting,
     IntervalKind.STUDENT: _unknown_scale,
+    IntervalKind.HEAVY: _heavy_tails,
 }
 """The evidence of each kind of interval in the joint bet, for any mean. At the true mean it is a
 supermartingale given all rewards of all arms, or a lower bound of one.
 
-For student it differs from the interval's bet, see `standout.core.joint.unknown_scale`.
+For student and heavy it differs from the interval's bet, see `standout.core.joint.unknown_scale`
+and `standout.core.joint.heavy_tails`.
 """
 _evidence = dispatch(lambda spec: EVIDENCE[spec.interval])
 """log M of (spec, state, arm, mean), or a lower bound; it grows away from its minimum."""
-
-
-@part()
-def _at_mean(spec: Spec, state: State, arm: int) -> float:
-    return float(state.origin[arm] + state.sums[arm] / state.pulls[arm])
 
 
 @part()
@@ -118,7 +146,8 @@ def _near_mean(spec: Spec, state: State, arm: int) -> float:
     return float(spec.low + (spec.high - spec.low) * share)
 
 
-_centre = dispatch(lambda spec: _near_mean if spec.interval == IntervalKind.BERNOULLI else _at_mean)
+_CENTRES = {IntervalKind.BERNOULLI: _near_mean, IntervalKind.HEAVY: _robust_mean}
+_centre = dispatch(lambda spec: _CENTRES.get(spec.interval, _at_mean))
 """The mean that minimises the evidence of (spec, state, arm)."""
 
 
