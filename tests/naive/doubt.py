@@ -86,3 +86,34 @@ def chance(arm: Arm, known: Bell) -> float:
         total += weight * stats.norm(middle, spread).sf(known.theta)
         weights += weight
     return float(total / weights)
+
+
+def refined(
+    arms: Sequence[Arm], known: Bell, mad: float, factor: float
+) -> tuple[float, float, list[float]]:
+    """Theta without caution, its doubt, and the square by which each arm's mean moves it.
+
+    `mad` is that of the estimates.
+    """
+    noise = kth_largest([arm.variance / arm.pulls for arm in arms], median_rank(len(arms)))
+    square = known.scale**2
+    share = noise / (noise + square)
+    own = math.sqrt(max(mad**2 - 0.4549 * noise, 0.25 * mad**2))
+    off = share * known.scale / 1.4826 + (1 - share) * own
+    errors = [_square_error(arm, known.variance) for arm in arms]
+    means = [
+        stats.norm(
+            square / (square + error) * (arm.estimate - known.centre),
+            math.sqrt(square * error / (square + error)),
+        )
+        for arm, error in zip(arms, errors, strict=True)
+    ]
+    middle, above, below = ([mean.pdf(at) for mean in means] for at in (0.0, off, -off))
+    around = sum(above) + sum(below)
+    of_median = 1 - factor * (sum(above) - sum(below)) / around
+    moves = [
+        (of_median * m / sum(middle) + factor * (a - b) / around) ** 2
+        for m, a, b in zip(middle, above, below, strict=True)
+    ]
+    doubt = sum(move * mean.var() for move, mean in zip(moves, means, strict=True))
+    return known.centre + factor * off, max(known.doubt, doubt), moves

@@ -23,8 +23,9 @@ GUESS_MEAN, GUESS_AD, GUESS_NOISE, GUESS_LOW, GUESS_UP, GUESS_LOWER_AD, GUESS_UP
 DRAWN_ARM, DRAWN_WAITS, DRAWN_FIRST, DRAWN_PAIRS, DRAWN_SUM, DRAWN_PRODUCTS = range(6)
 # Entries of State.sampled: how many arms make the threshold, and the stage of that sample.
 SIZE, STAGE = 0, 1
-# Rows of State.chance: the rule's chances, as of `counted` pulls, and the best guess's.
-RULED, GUESSED = 0, 1
+# Rows of State.chance: the rule's chances, as of `counted` pulls, and the best guess's; and the
+# squared derivative of theta by each arm's mean.
+RULED, GUESSED, PULLING = 0, 1, 2
 # Entries of State.counters.
 PULLS, ROUNDS, TOUCHED, UNDECIDED, CURSOR = 0, 1, 2, 3, 4
 
@@ -250,7 +251,7 @@ def new_state(
             n_arms if has_stages else 0, sides, crosses, has_squares=n_moments > 0
         ),
         learnt=np.zeros((2 * sides, LEARNT) if learns else (0, 0)),
-        chance=np.zeros((2, n_arms) if learns else (0, 0)),
+        chance=np.zeros((3, n_arms) if learns else (0, 0)),
         counted=np.zeros(n_arms if learns else 0, dtype=np.int64),
         centre=np.zeros(n_arms),
         scratch=np.zeros(n_arms),

@@ -6,9 +6,10 @@ stand out. The expected number of wrong arms is the sum of min(chance, 1 - chanc
 Most pulls keep the numbers of pulls equal, which the median and the MAD need. While there are too
 few pulls for all arms, only a subset is kept equal. The subset is the largest whose arms' noise
 does not exceed the spread of the means, where a pull is most informative about the MAD. The other
-pulls go to the arm with the largest contribution to the sum per pull so far and cost, because an
-arm that is in doubt after s pulls takes about s more to become clear. Each arm is pulled infinitely
-often, so a certificate is reached, only later.
+pulls go to the arm whose next pull reduces the sum most for its cost. A pull makes the arm's own
+mean more precise. It also makes theta more precise if the arm may be the median or one MAD from it,
+and so the verdicts of all arms near theta. Each arm is pulled infinitely often, so a certificate is
+reached, only later.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import numpy as np
 
 from standout.core.compile import part
 from standout.core.rules.base import rule
-from standout.core.state import PULLS, RULED, Spec, State
-from standout.core.threshold.doubt import own_part, pulls_to_see, rule_chances
+from standout.core.state import PULLING, PULLS, RULED, Spec, State
+from standout.core.threshold.doubt import DOUBT, VARIANCE, own_part, pulls_to_see, rule_chances
 from standout.core.typing import Floats
 
 EVEN = 0.6
@@ -99,21 +100,33 @@ def _fewest(
 
 @part()
 def _most_doubtful(spec: Spec, state: State, is_chosen: Floats) -> int:
-    """The arm whose doubt falls most per pull and cost; -1 if no arm in doubt can be pulled.
+    """The arm whose next pull reduces the doubt most for its cost; -1 if there is none.
 
-    The evidence of all arms counts as `pulls_to_see` further pulls of the arm. Doubt that is due to
-    theta does not count, because pulls of the arm do not reduce it.
+    The doubt about an arm grows with the variance of its distance from theta, which is the sum of
+    its own variance and theta's. The evidence of all arms counts as `pulls_to_see` further pulls.
     """
     picked = -1
     best = 0.0
     seen = pulls_to_see(state)
+    whole = 0.0
+    for i in range(spec.n_arms):
+        whole += _doubt(state, i) * (1.0 - own_part(state, state.pulls[i] + seen))
+    if state.learnt[0, DOUBT] > 0.0:
+        whole *= state.learnt[0, VARIANCE] / state.learnt[0, DOUBT]
     for i in range(spec.n_arms):
         if is_chosen[i] > 0.0:
             continue
-        doubt = min(state.chance[RULED, i], 1.0 - state.chance[RULED, i])
         pulls = state.pulls[i] + seen
-        score = doubt * own_part(state, pulls) / (pulls * state.costs[i])
+        score = _doubt(state, i) * own_part(state, pulls)
+        score += whole * state.chance[PULLING, i] / pulls
+        score /= pulls * state.costs[i]
         if score > best:
             best = score
             picked = i
     return picked
+
+
+@part()
+def _doubt(state: State, arm: int) -> float:
+    """The chance that an arm is on the other side than it seems."""
+    return float(min(state.chance[RULED, arm], 1.0 - state.chance[RULED, arm]))

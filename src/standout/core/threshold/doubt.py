@@ -5,7 +5,9 @@ of the means, for answers, is in `standout.core.population`. Here the means come
 distribution around the median; a small share comes from a wider one. Its scale is the posterior
 mean over a grid of scales. Theta is the median + factor * MAD of that distribution, shifted up by
 one or two standard errors: most arms lie below theta, so a theta that is too low would name many
-arms by mistake. No guarantee depends on this.
+arms by mistake. For the rule, theta approaches that of the estimates as their errors get small, and
+its variance comes from the arms that may be the median or one MAD from it. No guarantee depends on
+this.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from standout.core.state import (
     GUESSED,
     LEARNT,
     MEDIAN,
+    PULLING,
     PULLS,
     RULED,
     THRESHOLD_LOWER,
@@ -44,6 +47,8 @@ SHARED = 5.0
 """The common variance of all arms counts as this many pulls, an arm's own as its pulls."""
 GROWTH = 0.05
 """The rule recomputes everything when the pulls have grown by this share."""
+NOISE_PART = 0.4549
+"""Square of the MAD of a standard normal variable."""
 _NORMAL = 1.4826
 
 
@@ -69,6 +74,71 @@ def learn(spec: Spec, state: State, side: int, row: int, caution: float) -> None
     theta += caution * math.sqrt(mine[DOUBT])
     bounds = state.bounds[side]
     mine[THETA] = min(max(theta, bounds[THRESHOLD_LOWER]), bounds[THRESHOLD_UPPER])
+
+
+@part("interval")
+def _refine(spec: Spec, state: State, side: int) -> None:
+    """Theta, its doubt and what moves it, for the rule, as the errors become small.
+
+    A bell's scale is not the MAD of these arms. The smaller the errors are beside it, the more
+    theta is that of the estimates, and its errors those of the arms that may be median or MAD.
+    """
+    mine = state.learnt[2 * side]
+    square = mine[SCALE] ** 2
+    if math.isnan(mine[THETA]) or square == 0.0:
+        return
+    noise = state.guesses[side, GUESS_NOISE]
+    of_bell = noise / (noise + square)
+    factor = state.factors[side]
+    plain = state.guesses[side, GUESS_AD]
+    own = math.sqrt(max(plain * plain - NOISE_PART * noise, 0.25 * plain * plain))
+    mad = of_bell * mine[SCALE] / _NORMAL + (1.0 - of_bell) * own
+    # The densities at the median and at one MAD from it say which arms may be these.
+    middle = 0.0
+    above = 0.0
+    below = 0.0
+    for i in range(spec.n_arms):
+        if state.pulls[i] > 0:
+            middle += _density(spec, state, side, i, 0.0)
+            above += _density(spec, state, side, i, mad)
+            below += _density(spec, state, side, i, -mad)
+    if middle == 0.0 or above + below == 0.0:
+        return
+    of_median = 1.0 - factor * (above - below) / (above + below)
+    doubt = 0.0
+    for i in range(spec.n_arms):
+        if state.pulls[i] > 0:
+            moves = of_median * _density(spec, state, side, i, 0.0) / middle
+            up = _density(spec, state, side, i, mad)
+            moves += factor * (up - _density(spec, state, side, i, -mad)) / (above + below)
+            state.chance[PULLING, i] += moves * moves
+            doubt += moves * moves * _own_square(spec, state, side, i)
+    theta = mine[CENTRE] + factor * mad + CAUTION * math.sqrt(mine[DOUBT])
+    mine[DOUBT] = max(mine[DOUBT], doubt)
+    bounds = state.bounds[side]
+    mine[THETA] = min(max(theta, bounds[THRESHOLD_LOWER]), bounds[THRESHOLD_UPPER])
+
+
+@part("interval")
+def _own_square(spec: Spec, state: State, side: int, arm: int) -> float:
+    """The variance of an arm's mean in the bell."""
+    square = state.learnt[2 * side, SCALE] ** 2
+    error = _square_error(spec, state, 2 * side, arm)
+    return float(square * error / (square + error))
+
+
+@part("interval")
+def _density(spec: Spec, state: State, side: int, arm: int, off: float) -> float:
+    """That an arm's mean in the bell lies so far from the centre."""
+    mine = state.learnt[2 * side]
+    square = mine[SCALE] ** 2
+    error = _square_error(spec, state, 2 * side, arm)
+    if error == 0.0:
+        return 0.0
+    share = square / (square + error)
+    away = share * (state.estimate[side, arm] - mine[CENTRE]) - off
+    own = share * error
+    return math.exp(-0.5 * away * away / own) / math.sqrt(own)
 
 
 @part("interval")
@@ -198,8 +268,10 @@ def rule_chances(spec: Spec, state: State) -> None:
     pulls = state.counters[PULLS]
     is_due = pulls >= state.learnt[0, DUE]
     if is_due:
+        state.chance[PULLING] = 0.0
         for side in range(len(state.signs)):
             learn(spec, state, side, 2 * side, CAUTION)
+            _refine(spec, state, side)
         state.learnt[0, DUE] = math.floor(pulls * (1.0 + GROWTH)) + 1.0
     for i in range(spec.n_arms):
         if is_due or state.pulls[i] != state.counted[i]:
