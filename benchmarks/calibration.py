@@ -3,7 +3,7 @@
 Run it as: python benchmarks/calibration.py [--seed 1] [--runs 1] [--save FILE], or
 sum saved results: python benchmarks/calibration.py FILE ...
 
-It draws populations of 14 kinds (`populations.py`) with 5 to 3,000 arms, and asks for high, low or
+It draws populations of 16 kinds (`populations.py`) with 5 to 3,000 arms, and asks for high, low or
 both outliers. It samples them uniformly and with `focus:goal=anytime`, and computes the chances at
 three budgets. For each kind it prints the expected and the actual wrong arms of the best guess, for
 answers without and with a note. It has four bars for answers without a note:

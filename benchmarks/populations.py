@@ -4,7 +4,8 @@ None of these kinds was used while the estimate was developed. That was done on 
 outliers, gamma, exponential, Weibull, Laplace and normal tails above or around 60 % equal means,
 40 % zeros below a beta distribution or a bell, two halves, two and three groups, three levels,
 lattices, Gumbel, logistic, uniform and triangular means, half a bell, Student's t with another
-number of degrees, and all equal means.
+number of degrees, inverse gamma, and all equal means. Two are near to kinds below: 35 % zeros
+beside a gamma and 50 % zeros beside a Weibull distribution.
 """
 
 from __future__ import annotations

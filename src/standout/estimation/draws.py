@@ -9,12 +9,12 @@ import numpy as np
 from standout.core.population.chain import sample
 from standout.core.population.population import Limits, Population, new_population
 from standout.core.problem import Problem, Side
-from standout.core.typing import Floats
+from standout.core.typing import Flags, Floats
 from standout.estimation.evidence import Readings
 
 STARTS = ((1, False), (4, True), (3, False), (2, True))
 """The number of groups at the start of each chain, and whether they are atoms."""
-MOST_DRAWS, FEWEST_DRAWS = 50, 20
+MOST_DRAWS, FEWEST_DRAWS = 40, 20
 """Draws of a chain, with few and with many arms."""
 DRAW_EFFORT = 20_000
 """The approximate product of arms and draws of a chain."""
@@ -35,6 +35,9 @@ WIDEST_ANGLE = 0.45
 """Width of the widest beta distribution, in angles: wider ones have less than one pseudo-reward."""
 KNOWN_REWARDS = 1e4
 """A known share counts as the mean of this many rewards."""
+TIED = 2.0
+"""Weight of a draw in which more than half of the arms have the same mean: a Dirichlet process
+alone makes that rarer than it is."""
 _GOLDEN = 0.6180339887498949
 _NORMAL = 1.4826
 
@@ -45,11 +48,33 @@ class Draws:
 
     `tails` has one row per draw and one column per arm: the arm's chance to stand out, given the
     others. `thetas` has one row per side. `scales` are standard deviations of the means, in places.
+    `is_tied` marks draws in which more than half of the means are equal. `weights` are 1 or `TIED`.
     """
 
     tails: Floats
     thetas: Floats
     scales: Floats
+    is_tied: Flags
+    weights: Floats
+
+    def mean(self, values: Floats) -> Floats:
+        """The weighted mean over draws, along the first axis."""
+        # Not `@`: the order in which BLAS adds depends on the place of a column.
+        return np.asarray((values.T * self.weights).T.sum(axis=0) / self.weights.sum())
+
+    def quantiles(self, values: Floats, shares: list[float]) -> list[float]:
+        """Weighted quantiles of one value per draw."""
+        order = np.argsort(values, kind="stable")
+        weights = self.weights[order] / self.weights.sum()
+        places = np.cumsum(weights) - 0.5 * weights
+        return [float(each) for each in np.interp(shares, places, values[order])]
+
+    def mean_of_worst(self, values: Floats, share: float) -> float:
+        """The mean of the largest values, of draws that have this share of the weight."""
+        order = np.argsort(-values, kind="stable")
+        weights = self.weights[order] / self.weights.sum()
+        taken = np.clip(share - (np.cumsum(weights) - weights), 0.0, weights)
+        return float((taken * values[order]).sum()) / share
 
 
 def draws_of(readings: Readings, problem: Problem, seed: int) -> Draws:
@@ -70,7 +95,7 @@ def draws_of(readings: Readings, problem: Problem, seed: int) -> Draws:
     starts = STARTS if n <= FEW_CHAINS else STARTS[:2]
     tails = np.empty((size * len(starts), n))
     thetas = np.empty((len(sides), len(tails)))
-    scales = np.empty(len(tails))
+    scales, ties = np.empty(len(tails)), np.empty(len(tails))
     rng = np.random.default_rng(seed)
     for number, (groups, is_of_atoms) in enumerate(starts):
         rows = slice(number * size, (number + 1) * size)
@@ -78,12 +103,19 @@ def draws_of(readings: Readings, problem: Problem, seed: int) -> Draws:
         some = np.empty((len(sides), size))
         sample(
             population, groups, is_of_atoms, np.array(signs), factors, tails[rows], some,
-            scales[rows], rng,
+            scales[rows], ties[rows], rng,
         )  # fmt: skip
         thetas[:, rows] = some
     back = np.empty_like(tails)
     back[:, order] = tails
-    return Draws(back, _restored(thetas, readings, is_mirrored, middle, unit), scales * unit)
+    is_tied = ties > 0.5
+    return Draws(
+        back,
+        _restored(thetas, readings, is_mirrored, middle, unit),
+        scales * unit,
+        is_tied,
+        np.where(is_tied, TIED, 1.0),
+    )
 
 
 def _restored(

@@ -63,7 +63,7 @@ def estimate(
 
 def _chance(draws: Draws, readings: Readings, problem: Problem) -> Floats:
     """Each arm's chance; arms with the same evidence share the mean of theirs."""
-    chance = np.clip(draws.tails, 0.0, 1.0).mean(axis=0)
+    chance = np.clip(draws.mean(np.clip(draws.tails, 0.0, 1.0)), 0.0, 1.0)
     if any(problem.factor_of(side) < 1 for side in problem.sides()):
         # Pseudo-counts: few draws never give a chance of exactly 0 or 1.
         chance = (chance * len(draws.tails) + 0.5) / (len(draws.tails) + 1.0)
@@ -86,7 +86,7 @@ def _result(
 ) -> Chances:
     lists = lists_of(chance, false_share)
     seen = np.isfinite(readings.error)
-    likely = [_likely(thetas, seen) for thetas in draws.thetas]
+    likely = [_likely(draws, thetas, seen) for thetas in draws.thetas]
 
     def named(places: Ints) -> tuple[str, ...]:
         return tuple(arms[i] for i in places.tolist())
@@ -109,9 +109,9 @@ def _result(
     )
 
 
-def _likely(thetas: Floats, seen: Flags) -> Threshold:
+def _likely(draws: Draws, thetas: Floats, seen: Flags) -> Threshold:
     """The interval that probably contains a threshold; unbounded before the first reward."""
     if not seen.any():
         return Threshold(-np.inf, np.inf, np.nan)
-    low, middle, high = np.quantile(thetas, [OUTSIDE, 0.5, 1.0 - OUTSIDE]).tolist()
+    low, middle, high = draws.quantiles(thetas, [OUTSIDE, 0.5, 1.0 - OUTSIDE])
     return Threshold(low, high, middle)

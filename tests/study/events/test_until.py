@@ -84,7 +84,7 @@ def test_what_a_look_saw_is_no_longer_so(by: str) -> None:
 
 def test_a_promise_that_is_made_later_is_looked_at_at_once() -> None:
     play, rng = make(None), np.random.default_rng(1)
-    for _ in range(20):
+    for _ in range(60):
         assert not step(play, rng, 5).look_due
     play.set({"until": "errors=5"})
     play.look()

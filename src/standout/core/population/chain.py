@@ -40,13 +40,15 @@ def sample(
     tails: FloatRows,
     thetas: FloatRows,
     scales: Floats,
+    ties: Floats,
     rng: np.random.Generator,
 ) -> None:
     """Run a chain that begins with groups of equal size; the rows of `tails` are its draws.
 
     The arms must be in an order in which the first arms represent all arms. Row r of `tails`
     receives each arm's chance to stand out in draw r, row s of `thetas` the thresholds of side s.
-    `scales` receives the standard deviation of the means.
+    `scales` receives the standard deviation of the means, `ties` the share of arms in the largest
+    atom.
     """
     n = len(population.place)
     used = min(n, FIRST)
@@ -63,6 +65,7 @@ def sample(
         for side in range(len(signs)):
             thetas[side, row] = judge(population, factors[side], signs[side], tails[row])
         scales[row] = _deviation(population.means)
+        ties[row] = _largest_atom(population) / n
 
 
 @part()
@@ -76,6 +79,16 @@ def _deviation(values: Floats) -> float:
     for value in values:
         squares += (value - mean) ** 2
     return math.sqrt(squares / len(values))
+
+
+@part()
+def _largest_atom(population: Population) -> int:
+    """The number of arms in the atom that has the most."""
+    most = 0
+    for slot in range(int(population.now[GROUPS])):
+        if population.width[slot] == 0.0:
+            most = max(most, population.counts[slot])
+    return most
 
 
 @part()
@@ -100,6 +113,7 @@ def _begin(
     population.counts[:] = 0
     population.centre[:] = 0.0
     population.width[:] = 0.0
+    population.slope[:] = 0
     for arm in range(n):
         population.noise[arm] = population.variance[arm]
         population.group[arm] = -1

@@ -3,6 +3,8 @@
 - In a bell of normal means, an estimate is normal; the bell's variance adds to its own.
 - In a beta distribution, the counts of ones and zeros are beta-binomial. Its mean is
   p = sin(centre)^2; its pseudo-rewards are such that the angles have a spread of about `width`.
+- On a slope, the estimate is the edge plus an exponential distance plus a normal error. For 0/1
+  rewards, the likelihood is approximated by a normal density of the angle.
 - In an atom, the estimate has only its own noise.
 """
 
@@ -29,6 +31,9 @@ FEWEST = 1e-6
 """The smallest pseudo-count of a beta distribution."""
 _STIRLING = 7.0
 _HALF_LOG_TWO_PI = 0.9189385332046727
+_HALF_LOG_PI = 0.5723649429247001
+_LOG_TWO = 0.6931471805599453
+_SQRT_HALF = 0.7071067811865476
 
 
 @part()
@@ -61,7 +66,7 @@ def prepare(population: Population, slot: int) -> None:
     one = math.sin(population.centre[slot]) ** 2
     cached[LOG_ONE, slot] = math.log(max(one, LEAST))
     cached[LOG_ZERO, slot] = math.log(max(1.0 - one, LEAST))
-    if population.width[slot] == 0.0:
+    if population.width[slot] == 0.0 or population.slope[slot] != 0:
         return
     total = pretended(population, slot)
     ones = max(one * total, FEWEST)
@@ -83,7 +88,7 @@ def copy_prepared(population: Population, source: int, target: int) -> None:
         return
     for row in range(len(population.cached)):
         population.cached[row, target] = population.cached[row, source]
-    if population.is_tabled and population.width[source] > 0.0:
+    if population.is_tabled and population.width[source] > 0.0 and population.slope[source] == 0:
         for row in range(3):
             rising = population.tables[3 * source + row]
             copied = population.tables[3 * target + row]
@@ -103,6 +108,8 @@ def _rise(population: Population, row: int, start: float) -> None:
 def fit(population: Population, arm: int, slot: int) -> float:
     """The marginal log likelihood of an arm's rewards in a prepared group."""
     width = population.width[slot]
+    if population.slope[slot] != 0:
+        return _slope_fit(population, arm, slot)
     if population.is_binary:
         return _binary_fit(population, arm, slot)
     variance = max(population.noise[arm] + width * width, population.finest)
@@ -110,6 +117,43 @@ def fit(population: Population, arm: int, slot: int) -> float:
         return 0.0
     off = population.place[arm] - population.centre[slot]
     return float(-0.5 * (math.log(variance) + off * off / variance))
+
+
+@part()
+def _slope_fit(population: Population, arm: int, slot: int) -> float:
+    """An exponential distribution plus a normal error, in the constants of the other fits."""
+    variance = square_error(population, arm)
+    if variance == math.inf:
+        return 0.0
+    width = population.width[slot]
+    deviation = math.sqrt(variance)
+    off = population.slope[slot] * (population.place[arm] - population.centre[slot])
+    found = log_erfcx((deviation / width - off / deviation) * _SQRT_HALF)
+    found += _HALF_LOG_TWO_PI - _LOG_TWO - math.log(width) - 0.5 * off * off / variance
+    if population.is_binary:
+        found += population.peak[arm]
+    return float(found)
+
+
+@part()
+def square_error(population: Population, arm: int) -> float:
+    """The squared error of an arm's place, as a slope takes it."""
+    if population.is_binary:
+        rewards = population.ones[arm] + population.zeros[arm]
+        return 0.25 / rewards if rewards > 0.0 else math.inf
+    return float(max(population.noise[arm], population.finest))
+
+
+@part()
+def log_erfcx(x: float) -> float:
+    """log(exp(x^2) erfc(x)): to 1e-7."""
+    if x < -4.0:
+        return x * x + _LOG_TWO
+    if x < 10.0:
+        return x * x + math.log(math.erfc(x))
+    inverse = 0.5 / (x * x)
+    series = 1.0 - inverse * (1.0 - 3.0 * inverse * (1.0 - 5.0 * inverse))
+    return math.log(series / x) - _HALF_LOG_PI
 
 
 @part()

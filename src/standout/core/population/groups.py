@@ -3,7 +3,8 @@
 Each arm leaves its group and joins a random one. The probability of a group is proportional to the
 arm's likelihood in it, times its number of arms (for an empty group, times the concentration).
 Then Metropolis steps move each group's centre and width; a centre with a normal posterior is drawn
-directly. The concentration and the share of atoms are drawn, too.
+directly. A group may also change its shape: atom, bell or slope. The concentration and the share of
+atoms are drawn, too.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from standout.core.population.population import (
     Population,
 )
 
-CONCENTRATIONS = (0.5, 1.0, 2.0, 4.0)
+CONCENTRATIONS = (1.0, 2.0, 4.0, 8.0)
 """Possible concentrations, with equal prior probabilities."""
 MOVES = 2
 """Number of moves of each group per step."""
@@ -34,6 +35,10 @@ TRIES = 20
 """Attempts to draw a place before the nearest possible one is used."""
 BELLS = 2.0
 """The prior of the share of atoms is Beta(1, BELLS)."""
+SLOPES = 0.3
+"""Prior share of slopes among the groups that are not atoms."""
+RESHAPED = 0.25
+"""Probability to propose another shape when a group moves and stays a bell or a slope."""
 SHORTEST, LONGEST = 0.02, 1.5
 """Limits of the step length for the logarithm of a width."""
 
@@ -56,7 +61,7 @@ def step(population: Population, used: int, rng: np.random.Generator) -> None:
 
 @part()
 def draw_group(population: Population, slot: int, rng: np.random.Generator) -> None:
-    """Draw a group from the prior: a place, and an atom or a bell of some width."""
+    """Draw a group from the prior: a place, and an atom, a bell or a slope of some width."""
     place = population.middle
     for _ in range(TRIES):
         place = population.middle + population.reach * rng.standard_normal()
@@ -64,8 +69,10 @@ def draw_group(population: Population, slot: int, rng: np.random.Generator) -> N
             break
     population.centre[slot] = min(max(place, population.low), population.high)
     population.width[slot] = 0.0
+    population.slope[slot] = 0
     if rng.random() >= population.now[ATOMS]:
         population.width[slot] = _any_width(population, rng)
+        population.slope[slot] = _any_slope(rng)
     population.counts[slot] = 0
     prepare(population, slot)
 
@@ -77,9 +84,18 @@ def _any_width(population: Population, rng: np.random.Generator) -> float:
 
 
 @part()
+def _any_slope(rng: np.random.Generator) -> int:
+    """0 for a bell; 1 for a slope that falls to the right, -1 for one that falls to the left."""
+    if rng.random() >= SLOPES:
+        return 0
+    return 1 if rng.random() < 0.5 else -1
+
+
+@part()
 def _copy_group(population: Population, source: int, target: int) -> None:
     population.centre[target] = population.centre[source]
     population.width[target] = population.width[source]
+    population.slope[target] = population.slope[source]
     population.counts[target] = population.counts[source]
     copy_prepared(population, source, target)
 
@@ -175,17 +191,21 @@ def _list_members(population: Population, used: int) -> None:
 
 @part()
 def _move(population: Population, slot: int, rng: np.random.Generator) -> None:
-    """Move a group's centre and width."""
+    """Move a group's centre and width, and change its shape."""
     error = _square_error(population, slot)
+    present = _fit_of(population, slot, slot)
     for turn in range(MOVES):
-        if population.is_binary:
-            _move_centre(population, slot, error, rng)
+        if population.is_binary or population.slope[slot] != 0:
+            present = _move_centre(population, slot, error, present, rng)
         else:
             _draw_centre(population, slot, rng)
+            present = _fit_of(population, slot, slot)
         if population.width[slot] > 0.0:
-            _move_width(population, slot, error, 1.0 + 2.0 * turn, rng)
+            present = _move_width(population, slot, error, 1.0 + 2.0 * turn, present, rng)
         if rng.random() < 0.5:
-            _switch(population, slot, rng)
+            present = _switch(population, slot, present, rng)
+        elif population.width[slot] > 0.0 and rng.random() < RESHAPED:
+            present = _reshape(population, slot, present, rng)
 
 
 @part()
@@ -208,11 +228,27 @@ def _fit_of(population: Population, slot: int, tried: int) -> float:
 
 
 @part()
-def _propose(population: Population, slot: int, centre: float, width: float) -> None:
+def _propose(population: Population, slot: int, centre: float, width: float, slope: int) -> None:
     population.centre[TRY] = centre
     population.width[TRY] = width
+    population.slope[TRY] = slope
     population.counts[TRY] = population.counts[slot]
     prepare(population, TRY)
+
+
+@part()
+def _accept(
+    population: Population, slot: int, odds: float, present: float, rng: np.random.Generator
+) -> float:
+    """Make the group what is proposed, or not; how well it fits then.
+
+    `odds` is the log ratio of all but the fits, and `present` the fit before.
+    """
+    found = _fit_of(population, slot, TRY)
+    if math.log(rng.random()) < odds + found - present:
+        _copy_group(population, TRY, slot)
+        return found
+    return present
 
 
 @part()
@@ -232,21 +268,21 @@ def _draw_centre(population: Population, slot: int, rng: np.random.Generator) ->
 
 
 @part()
-def _move_centre(population: Population, slot: int, error: float, rng: np.random.Generator) -> None:
-    """Make two Metropolis steps, a long and a short one, of a beta distribution's place."""
+def _move_centre(
+    population: Population, slot: int, error: float, present: float, rng: np.random.Generator
+) -> float:
+    """Make two Metropolis steps, a long and a short one, of a group's place."""
     size = population.counts[slot]
     deviation = math.sqrt((error + population.width[slot] ** 2) / size)
-    present = _fit_of(population, slot, slot) + _prior_of_place(population, slot)
     for turn in range(2):
         length = 1.5 if turn == 0 else 0.5
         centre = population.centre[slot] + length * deviation * rng.standard_normal()
         if not population.low <= centre <= population.high:
             continue
-        _propose(population, slot, centre, population.width[slot])
-        found = _fit_of(population, slot, TRY) + _prior_of_place(population, TRY)
-        if math.log(rng.random()) < found - present:
-            _copy_group(population, TRY, slot)
-            present = found
+        _propose(population, slot, centre, population.width[slot], population.slope[slot])
+        odds = _prior_of_place(population, TRY) - _prior_of_place(population, slot)
+        present = _accept(population, slot, odds, present, rng)
+    return present
 
 
 @part()
@@ -263,37 +299,58 @@ def _length(error: float, width: float, size: int, stretch: float) -> float:
 
 @part()
 def _move_width(
-    population: Population, slot: int, error: float, stretch: float, rng: np.random.Generator
-) -> None:
-    """Make a Metropolis-Hastings step of a bell's width."""
+    population: Population,
+    slot: int,
+    error: float,
+    stretch: float,
+    present: float,
+    rng: np.random.Generator,
+) -> float:
+    """Make a Metropolis-Hastings step of a bell's or a slope's width."""
     size = population.counts[slot]
     width = population.width[slot]
     length = _length(error, width, size, stretch)
     move = length * rng.standard_normal()
     proposed = width * math.exp(move)
     if not population.narrowest < proposed < population.widest:
-        return
+        return present
     back = _length(error, proposed, size, stretch)
     odds = math.log(length / back) - 0.5 * move * move * (1.0 / back**2 - 1.0 / length**2)
-    _propose(population, slot, population.centre[slot], proposed)
-    odds += _fit_of(population, slot, TRY) - _fit_of(population, slot, slot)
-    if math.log(rng.random()) < odds:
-        _copy_group(population, TRY, slot)
+    _propose(population, slot, population.centre[slot], proposed, population.slope[slot])
+    return _accept(population, slot, odds, present, rng)
 
 
 @part()
-def _switch(population: Population, slot: int, rng: np.random.Generator) -> None:
-    """Propose to turn a bell into an atom, or an atom into a bell of some width."""
+def _switch(population: Population, slot: int, present: float, rng: np.random.Generator) -> float:
+    """Propose to turn a group into an atom, or an atom into a bell or a slope of some width."""
     atoms = population.now[ATOMS]
     odds = math.log(atoms / (1.0 - atoms))
     width = 0.0
+    slope = 0
     if population.width[slot] == 0.0:
         width = _any_width(population, rng)
+        slope = _any_slope(rng)
         odds = -odds
-    _propose(population, slot, population.centre[slot], width)
-    odds += _fit_of(population, slot, TRY) - _fit_of(population, slot, slot)
-    if math.log(rng.random()) < odds:
-        _copy_group(population, TRY, slot)
+    _propose(population, slot, population.centre[slot], width, slope)
+    return _accept(population, slot, odds, present, rng)
+
+
+@part()
+def _reshape(population: Population, slot: int, present: float, rng: np.random.Generator) -> float:
+    """Make a bell a slope, or a slope a bell, of the same mean and standard deviation."""
+    width = population.width[slot]
+    slope = 0
+    odds = math.log(SLOPES / (1.0 - SLOPES))
+    if population.slope[slot] == 0:
+        slope = 1 if rng.random() < 0.5 else -1
+    else:
+        odds = -odds
+    centre = population.centre[slot] + (population.slope[slot] - slope) * width
+    if not population.low <= centre <= population.high:
+        return present
+    _propose(population, slot, centre, width, slope)
+    odds += _prior_of_place(population, TRY) - _prior_of_place(population, slot)
+    return _accept(population, slot, odds, present, rng)
 
 
 @part()

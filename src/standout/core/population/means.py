@@ -17,7 +17,7 @@ import numpy as np
 
 from standout.core.compile import part
 from standout.core.order import quickselect
-from standout.core.population.fit import FEWEST, log_gamma, pretended
+from standout.core.population.fit import FEWEST, log_erfcx, log_gamma, pretended, square_error
 from standout.core.population.population import Population
 from standout.core.typing import Floats
 
@@ -46,6 +46,8 @@ def _draw_share(population: Population, arm: int, slot: int, rng: np.random.Gene
     share = math.sin(population.centre[slot]) ** 2
     if population.width[slot] == 0.0:
         return share
+    if population.slope[slot] != 0:
+        return math.sin(_draw_on_slope(population, arm, slot, rng)) ** 2
     total = pretended(population, slot)
     one = rng.standard_gamma(max(share * total, FEWEST) + population.ones[arm])
     zero = rng.standard_gamma(max((1.0 - share) * total, FEWEST) + population.zeros[arm])
@@ -56,11 +58,61 @@ def _draw_share(population: Population, arm: int, slot: int, rng: np.random.Gene
 def _draw_normal(population: Population, arm: int, slot: int, rng: np.random.Generator) -> float:
     if population.noise[arm] == 0.0:
         return float(population.place[arm])
+    if population.slope[slot] != 0:
+        return _draw_on_slope(population, arm, slot, rng)
     middle, deviation = _normal(population, arm, slot)
     if deviation == 0.0:
         return middle
     drawn = middle + deviation * rng.standard_normal()
     return float(min(max(drawn, population.low), population.high))
+
+
+@part()
+def _on_slope(population: Population, arm: int, slot: int) -> tuple[float, float]:
+    """The normal distribution that, above 0, is that of an arm's distance from a slope's edge."""
+    variance = square_error(population, arm)
+    off = population.slope[slot] * (population.place[arm] - population.centre[slot])
+    return off - variance / population.width[slot], math.sqrt(variance)
+
+
+@part()
+def _draw_on_slope(population: Population, arm: int, slot: int, rng: np.random.Generator) -> float:
+    """Draw the place of an arm's mean, given that its group is a slope."""
+    if square_error(population, arm) == math.inf:
+        off = population.width[slot] * rng.standard_exponential()
+    else:
+        middle, deviation = _on_slope(population, arm, slot)
+        off = middle + deviation * _normal_above(-middle / deviation, rng)
+    drawn = population.centre[slot] + population.slope[slot] * off
+    return float(min(max(drawn, population.low), population.high))
+
+
+@part()
+def _normal_above(bar: float, rng: np.random.Generator) -> float:
+    """A standard normal variable that is known to be above a bar (Robert 1995)."""
+    if bar < 0.5:
+        while True:
+            drawn = rng.standard_normal()
+            if drawn >= bar:
+                return drawn
+    rate = 0.5 * (bar + math.sqrt(bar * bar + 4.0))
+    while True:
+        drawn = bar + rng.standard_exponential() / rate
+        if rng.random() <= math.exp(-0.5 * (drawn - rate) ** 2):
+            return drawn
+
+
+@part()
+def _slope_tail(population: Population, arm: int, slot: int, bar: float) -> float:
+    """P(distance from the edge > bar) of an arm on a slope."""
+    if bar <= 0.0:
+        return 1.0
+    if square_error(population, arm) == math.inf:
+        return math.exp(-bar / population.width[slot])
+    middle, deviation = _on_slope(population, arm, slot)
+    far = (bar - middle) / deviation * math.sqrt(0.5)
+    edge = -middle / deviation * math.sqrt(0.5)
+    return math.exp(min(log_erfcx(far) - far * far - log_erfcx(edge) + edge * edge, 0.0))
 
 
 @part()
@@ -139,6 +191,15 @@ def tail(population: Population, arm: int, sign: float, bar: float) -> float:
     slot = population.group[arm]
     if population.noise[arm] == 0.0 or population.width[slot] == 0.0:
         return 1.0 if sign * population.means[arm] > bar else 0.0
+    if population.slope[slot] != 0:
+        place = sign * bar
+        if population.is_binary:
+            place = math.asin(math.sqrt(min(max(place, 0.0), 1.0)))
+        if not population.low < place < population.high:
+            return 1.0 if (place <= population.low) == (sign > 0.0) else 0.0
+        slope = population.slope[slot]
+        beyond = _slope_tail(population, arm, slot, slope * (place - population.centre[slot]))
+        return beyond if slope * sign > 0.0 else 1.0 - beyond
     if population.is_binary:
         share = math.sin(population.centre[slot]) ** 2
         total = pretended(population, slot)

@@ -35,7 +35,9 @@ class Population(Struct):
     0: known); `tail` its degrees of freedom and `noise` the variance in the present draw. For
     rewards of 0 and 1 (`is_binary`) places are angles asin(sqrt(mean)) and `ones` and `zeros`
     are counted. The first `used` arms are sampled. Groups 0, 1, ... have arms; the `EMPTY`
-    next ones have none. A `width` of 0 is an atom.
+    next ones have none. A `width` of 0 is an atom. A `slope` of 1 or -1 is an exponential
+    distribution of that width to the right or the left of `centre`, and 0 a bell. `peak` turns a
+    density of angles into a likelihood of ones and zeros.
     """
 
     is_binary: bool
@@ -53,12 +55,14 @@ class Population(Struct):
     noise: Floats
     ones: Floats
     zeros: Floats
+    peak: Floats
     group: Ints
     members: Ints
     counts: Ints
     starts: Ints
     centre: Floats
     width: Floats
+    slope: Ints
     scores: Floats
     cached: FloatRows
     tables: FloatRows
@@ -84,6 +88,16 @@ class Limits(NamedTuple):
     finest: float
 
 
+def _peaks(ones: Floats, zeros: Floats) -> Floats:
+    """The log of the likelihood's ratio to a normal density of the angle of the share of ones."""
+    rewards = ones + zeros
+    share = (ones + 0.375) / (rewards + 0.75)
+    with np.errstate(divide="ignore"):
+        error = 0.5 / np.sqrt(rewards)
+    found = ones * np.log(share) + zeros * np.log1p(-share) + np.log(error)
+    return np.where(rewards > 0, found, 0.0)
+
+
 def new_population(
     place: Floats,
     variance: Floats,
@@ -107,12 +121,14 @@ def new_population(
         noise=variance.copy(),
         ones=np.ascontiguousarray(ones),
         zeros=np.ascontiguousarray(zeros),
+        peak=_peaks(ones, zeros),
         group=np.full(n, -1, dtype=np.int64),
         members=np.zeros(n, dtype=np.int64),
         counts=np.zeros(SLOTS, dtype=np.int64),
         starts=np.zeros(SLOTS + 1, dtype=np.int64),
         centre=np.zeros(SLOTS),
         width=np.zeros(SLOTS),
+        slope=np.zeros(SLOTS, dtype=np.int64),
         scores=np.zeros(SLOTS),
         cached=np.zeros((GAMMAS + 1, SLOTS)),
         tables=np.zeros((3 * SLOTS, most + 1) if is_tabled else (0, 0)),
