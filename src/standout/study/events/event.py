@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 
-ENGINE = 7
+ENGINE = 8
 """Increased by every change of the code that changes the verdicts or the end of a replay."""
 NO_DIGEST = b"\0" * 32
 """The digest before the first event."""
