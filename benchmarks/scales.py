@@ -33,6 +33,7 @@ ENDS = {"focus": "focus", "joint": "joint"}
 LONG = 0.05
 """Part of --runs for instances that take millions of pulls."""
 
+MANY = {"joint": "joint", "combined": "combined"}
 Cases = Iterator[tuple[InstanceFamily, float]]
 Law = Callable[[np.random.Generator, int], Floats]
 LAWS: dict[str, Law] = {
@@ -85,6 +86,21 @@ def heavy() -> Cases:
     """Fig. 1 with rewards of Student's t with 3 degrees of freedom, of the same sigma."""
     for gap in (0.6, 0.4, 0.2):
         yield like_fig1(2, gap, "heavy:0.5", 0.5), 1.0
+
+
+def random_questions(seed: int, count: int = 10) -> Cases:
+    """Normal means of 50 to 150 arms with a random k; none of them is near the threshold."""
+    rng = np.random.default_rng(seed)
+    while count > 0:
+        means = rng.normal(0.0, 1.0, int(rng.integers(50, 151)))
+        k = float(rng.uniform(1.5, 2.5))
+        off = means - robust.threshold(means, k * MAD_SCALE)
+        if abs(off).min() < 0.1 or not (off > 0.0).any():
+            continue
+        name = f"{means.size} arms, k = {k:.2f}, gap {abs(off).min():.2f}"
+        noise = parse_noise("gaussian:0.5")
+        yield FixedFamily(Instance(name, NumberedArms(means.size), means, noise), default_k=k), 1.0
+        count -= 1
 
 
 def compare(methods: dict[str, str], runs: int, seed: int, jobs: int, made: Cases) -> None:
@@ -141,6 +157,7 @@ def main() -> None:
     parser.add_argument("--joint", action="store_true", help="focus and joint")
     parser.add_argument("--unknown", action="store_true", help="focus and joint, sigma unknown")
     parser.add_argument("--heavy", action="store_true", help="focus and joint, heavy tails")
+    parser.add_argument("--random", action="store_true", help="joint and combined, normal means")
     parser.add_argument("--bets", action="store_true", help="intervals for bounded rewards")
     chosen = parser.parse_args()
     if chosen.bets:
@@ -152,6 +169,8 @@ def main() -> None:
             methods, made = ENDS, unknown()
         if chosen.heavy:
             methods, made = ENDS, heavy()
+        if chosen.random:
+            methods, made = MANY, random_questions(chosen.seed)
         compare(methods, chosen.runs, chosen.seed, chosen.jobs, made)
 
 

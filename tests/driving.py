@@ -15,7 +15,7 @@ from standout.core.run import Run, start_state
 from standout.core.state import NEVER, State
 
 # As plain Python, whole runs with these proofs take minutes; see tests/core/joint and crossing.
-PROVING = ("combined", "crossing", "joint")
+PROVING = ("combined", "joint")
 PLAYED = {name: METHODS[name] for name in METHODS if IS_COMPILED or name not in PROVING}
 NAMES = list(PLAYED)
 VARIANTS = [*PLAYED.values()] + [

@@ -42,9 +42,7 @@ SUBSETS = tuple(
 SAMPLED = ("focus (sample)", "focus:goal=anytime (sample)")
 MEAN_STD = ("rr", "wrr")
 JOINT = (
-    ("joint", "joint:batch=7", "joint:interval=beta-binomial", "combined", "crossing")
-    if IS_COMPILED
-    else ()
+    ("joint", "joint:batch=7", "joint:interval=beta-binomial", "combined") if IS_COMPILED else ()
 )
 """Intervals alone say nothing of these: they need rewards. As plain Python they take minutes."""
 LABELS = PLAIN + SUBSETS + SAMPLED + MEAN_STD

@@ -80,10 +80,7 @@ class Hand:
 
     def _given(self) -> PriorFacts:
         facts: dict[str, dict[str, Any]] = {"costs": {}, "prior": {}, "known": {}}
-        if (
-            self.label.startswith(("focus", "joint", "combined", "crossing"))
-            and self.rng.random() < 0.4
-        ):
+        if self.label.startswith(("focus", "joint", "combined")) and self.rng.random() < 0.4:
             count = self.rng.randint(1, len(self.arms))
             self.known = set(self.rng.sample(self.arms, count))
             facts["known"] = {arm: self.tape.means[int(arm)] for arm in self.known}

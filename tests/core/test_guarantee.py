@@ -149,8 +149,6 @@ def test_right_with_probability_one_minus_delta(case: Case, name: str) -> None:
         pytest.skip("no different from bernoulli rewards for this method")
     if name == "combined" and case.noise not in ("bernoulli", "gaussian:0.15"):
         pytest.skip("long to compile; both its parts, focus and joint, are tested")
-    if name == "crossing" and case.noise in ("gaussian", "heavy:0.15"):
-        pytest.skip("joint by another name for this noise")
     if method.rho is not None:  # It is told how many arms stand out, not beyond what.
         outliers = robust.outliers(np.array(case.means), case.problem.factor, case.side)
         method = replace(method, rho=1 - float(outliers.mean()))

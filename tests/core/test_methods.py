@@ -16,8 +16,7 @@ def test_the_registry() -> None:
     assert DEFAULT_METHOD in METHODS
     assert all(name == method.name for name, method in METHODS.items())
     assert all(method.summary and method.reference for method in METHODS.values())
-    assert METHODS["crossing"].rule is METHODS["joint"].rule
-    rules = [method.rule.number for name, method in METHODS.items() if name != "crossing"]
+    rules = [method.rule.number for method in METHODS.values()]
     rules.append(parse_method("focus:goal=anytime").rule.number)
     assert len(set(rules)) == len(rules)
 
@@ -43,7 +42,7 @@ def test_parse(text: str, changes: dict[str, object]) -> None:
 
 
 BAD = [
-    ("", "no method ''; choose from focus, ade, combined, crossing, gold, joint, random, .*wrr"),
+    ("", "no method ''; choose from focus, ade, combined, gold, joint, random, .*wrr"),
     ("ucb", "no method 'ucb'"),
     ("random:batch", "'batch' must look like batch=5"),
     ("random:batch=many", "batch"),
@@ -88,9 +87,7 @@ def test_a_label_is_read_back(
 
 
 def test_a_joint_bet_goes_with_its_own_rule() -> None:
-    with pytest.raises(
-        MethodError, match="random has no joint range; combined, crossing and joint have"
-    ):
+    with pytest.raises(MethodError, match="random has no joint range; combined and joint have"):
         replace(METHODS["random"], range=RangeKind.JOINT)
 
 

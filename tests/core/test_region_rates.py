@@ -13,8 +13,8 @@ A test fails with probability 1e-4 if the rate is exactly `nominal`, and surely 
 what was seen. An alpha that is SPOILT times too large gives about 1.5 times the nominal rate, which
 fails with probability .999; the last test shows it.
 
-The two events of `combined` come from the same rewards and often fail together, so their union has
-less power: with SPOILT it reached .97 of the nominal rate. Each event alone has the power above.
+The events of `combined` are these two and that of the crossing bet, which is counted in
+`tests/core/crossing/test_validity.py`; it divides delta among them (`test_combined.py`).
 
 A further region is one kernel `left(spec, state, means)` and one entry in `REGIONS`.
 """
@@ -73,12 +73,6 @@ def joint_left(spec, state, means):  # type: ignore[no-untyped-def]
 
 
 @kernel("interval")
-def either_left(spec, state, means):  # type: ignore[no-untyped-def]
-    """Whether one of the two events of `combined` has failed."""
-    return boxes_left(spec, state, means) or joint_left(spec, state, means)
-
-
-@kernel("interval")
 def turn(spec, state, rewards, amount, rng):  # type: ignore[no-untyped-def]
     """Pull every arm so often."""
     for arm in range(spec.n_arms):
@@ -102,7 +96,6 @@ def any_box(spec: Spec) -> float:
 REGIONS = {
     "boxes": Region("focus", boxes_left, any_box),
     "joint": Region("joint", joint_left, lambda spec: spec.joint_delta),
-    "either": Region("combined", either_left, lambda spec: any_box(spec) + spec.joint_delta),
 }
 SCALES = 5
 """Scales of the joint bet."""
@@ -145,7 +138,6 @@ CASES = [
     ("joint", "bernoulli", 0.2),
     ("joint", "gaussian", 0.1),
     ("joint", "heavy:1", 0.1),
-    ("either", "gaussian:1", 0.2),
 ]
 
 

@@ -99,7 +99,7 @@ def test_it_opens_again_from_events_and_from_a_snapshot(
 @pytest.mark.parametrize("name", METHODS)
 def test_methods_that_judge_all_arms_together_have_no_room(name: str, tmp_path: Path) -> None:
     method, problem = METHODS[name], Problem(noise="bernoulli")
-    if name in ("joint", "combined", "crossing", "gold", "rr", "wrr", "ade"):
+    if name in ("joint", "combined", "gold", "rr", "wrr", "ade"):
         with pytest.raises(MethodError, match="judges all arms together"):
             Study.create(tmp_path / "s.db", ARMS, problem, method.name, room=9)
         return

@@ -29,7 +29,7 @@ MOST_JOINT = 300
 JOINT_SHARE = 5.0
 MANY_SHARE = 0.8
 """See `joint_share`."""
-MEANS_PART = 0.2
+MEANS_PART = 0.25
 """If there is a crossing bet: share of the joint bets' delta for the bet on the means."""
 JOINT_RHO = 3.0
 """Times the rho of single intervals. What an arm has to learn, about log(pulls / rho) / 2, is paid
@@ -115,7 +115,7 @@ class Method:
                 f"scales must be a whole number from 1 to {MOST_SCALES}, not {self.scales}"
             )
         if self.range == RangeKind.JOINT and self.fallback is None:
-            raise MethodError(f"{self.name} has no joint range; combined, crossing and joint have")
+            raise MethodError(f"{self.name} has no joint range; combined and joint have")
         if self.rho is not None and self.range != RangeKind.GAPS:
             raise MethodError(f"{self.name} has no rho option; gold has")
         if self.rho is not None and not 0.5 < self.rho < 1:

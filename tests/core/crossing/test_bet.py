@@ -42,7 +42,7 @@ def told(
 ) -> tuple[Run, list[np.ndarray]]:
     """A run with a stage that began after its first rewards, and the rewards."""
     noise = problem.noise.spec()
-    run = Run(problem, [str(i) for i in range(len(means))], "crossing", rng)
+    run = Run(problem, [str(i) for i in range(len(means))], "combined", rng)
     rewards = [np.zeros(0) for _ in means]
     for number in range(rounds):
         for arm in range(len(means)):

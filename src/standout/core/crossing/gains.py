@@ -27,8 +27,8 @@ from standout.core.kinds import IntervalKind
 from standout.core.state import Spec, State
 from standout.core.typing import Floats
 
-KAPPA = 4.0
-"""Shrinkage: at a distance of two standard errors the bet's mean is half way to the estimate."""
+KAPPA = 6.0
+"""Shrinkage: at a distance of 2.4 standard errors the bet's mean is half way to the estimate."""
 _NEAR = 1e-9
 """The smallest distance of a probability from 0 and 1."""
 _MOST_STAKE = 0.5

@@ -7,16 +7,19 @@ import math
 from standout.core.compile import part
 from standout.core.crossing.record import STAGES
 from standout.core.crossing.tables import close_batches
-from standout.core.state import PULLS, Spec, State
+from standout.core.state import PULLS, UNDECIDED, Spec, State
 
-PARTS = (0.7, 0.2, 0.1)
+PARTS = (0.75, 0.2, 0.05)
 """Each stage's share of the crossing bet's delta."""
 _RATIO = 3.0
 """Growth of pulls from the beginning of a stage to the beginning of the next."""
 LEAST_PULLS = 12.0
 """Pulls per arm from which the first stage may begin."""
-LEAST_EVIDENCE = 2.0
-"""Nats against the cheapest alternative from which the first stage may begin."""
+HALF = 0.5
+"""The first stage begins when this share of the arms is decided. A stage that begins too early bets
+on poor estimates; one that begins too late wastes the pulls before it."""
+LEAST_EVIDENCE = 1.0
+"""It also begins when the bet in use has this many nats against the cheapest alternative."""
 
 
 @part()
@@ -26,7 +29,8 @@ def is_due(spec: Spec, state: State, evidence: float) -> bool:
     if bet.begun[0] == STAGES:
         return False
     if bet.begun[0] == 0:
-        enough = evidence >= LEAST_EVIDENCE
+        decided = spec.n_arms - state.counters[UNDECIDED]
+        enough = decided >= HALF * spec.n_arms or evidence >= LEAST_EVIDENCE
         return bool(enough and state.counters[PULLS] >= LEAST_PULLS * spec.n_arms)
     return bool(state.counters[PULLS] >= bet.due[0])
 

@@ -42,6 +42,8 @@ BOUND, TRIED = 9, 10
 TUNED = 15
 SKIPPED = 16
 """Nonzero for arms whose flip is not bounded now."""
+CHEAPEST = 25
+"""The cost of the cheapest flip that was found for each arm."""
 
 _ROUNDS = 3
 _GAIN = 1e-3

@@ -15,6 +15,7 @@ from standout.core.crossing.stages import begin_stage, is_due
 from standout.core.crossing.tables import close_batches
 from standout.core.joint.bounds import (
     BOUND,
+    CHEAPEST,
     IN,
     OUT,
     SKIPPED,
@@ -28,7 +29,6 @@ from standout.core.joint.pricing import (
     log_bet_part,
     prepare,
     price,
-    price_plainly,
 )
 from standout.core.joint.region import find_root, joint_limit, narrow_sides
 from standout.core.kinds import Verdict
@@ -60,7 +60,7 @@ DEPTH = JOINT_BOXES - 2
 """The largest number of waiting boxes; two more are the whole range and the current box."""
 _MOST_BOXES = 4000
 """The number of boxes after which a proof is postponed to the next round."""
-_SOME_BOXES = 200
+_SOME_BOXES = 600
 """The same for a proof for a subset of the arms."""
 _AMPLE = 0.05
 """A proof for all arms starts this many nats above the limit, where it takes fewer boxes."""
@@ -77,6 +77,8 @@ _FOLLOW = 1.01
 """Growth of pulls after which the neighbourhood of an alternative is searched again."""
 _PROVE = 1.01
 """Growth of pulls from a postponed proof to the next attempt."""
+_EARLY_BETS = (0, 2)
+"""Bets on the means that refute flips of clear arms early."""
 _PROVE_SOME = 1.2
 """Growth of pulls until a proof for a subset of the arms is tried again."""
 _MARGIN = 1.0
@@ -110,6 +112,9 @@ def certify(spec: Spec, state: State) -> None:
             state.alternatives[2 * side + IN, COST] = -np.inf
             continue
         _certify_side(spec, state, side, root)
+    if not pulls < state.alternatives[0, PROVE_SOME]:
+        state.alternatives[0, PROVE_SOME] = _PROVE_SOME * pulls
+        _certify_some(spec, state)
     _settle(spec, state)
     if state.counters[UNDECIDED] == 0:
         narrow_sides(spec, state)  # For display at the end; no verdict depends on it.
@@ -134,13 +139,9 @@ def _certify_side(spec: Spec, state: State, side: int, root: Floats) -> None:
             row[FOLLOW] = _FOLLOW * pulls
             _follow(spec, state, side, way, row, root)
         ample = limit + _AMPLE if spec.crosses else limit
-        if ample <= row[COST] < np.inf:
-            if not pulls < row[PROVE]:
-                row[PROVE] = _PROVE * pulls
-                _prove(spec, state, side, way, row, root, 0.0, _MOST_BOXES)
-        elif spec.crosses and row[COST] < np.inf and not pulls < row[PROVE_SOME]:
-            row[PROVE_SOME] = _PROVE_SOME * pulls
-            _prove(spec, state, side, way, row, root, max(row[MARGIN], _MARGIN), _SOME_BOXES)
+        if ample <= row[COST] < np.inf and not pulls < row[PROVE]:
+            row[PROVE] = _PROVE * pulls
+            _prove(spec, state, side, way, row, root)
 
 
 @part("interval")
@@ -155,10 +156,8 @@ def _choose_bet(spec: Spec, state: State) -> None:
     if not np.isfinite(found[COST]):
         return
     node = state.boxes[DEPTH + 1]
-    if spec.crosses and is_due(spec, state, np.inf):
-        evidence = _plain_evidence(spec, state, row // 2, row % 2, found, node)
-        if is_due(spec, state, evidence):
-            begin_stage(spec, state)
+    if spec.crosses and is_due(spec, state, found[COST]):
+        begin_stage(spec, state)
     best = now
     most = -np.inf
     for bet in range(BETS):
@@ -178,21 +177,6 @@ def _choose_bet(spec: Spec, state: State) -> None:
         for other in range(len(state.alternatives)):
             state.alternatives[other, FOLLOW] = 0.0
             state.alternatives[other, PROVE] = 0.0
-
-
-@part("interval")
-def _plain_evidence(
-    spec: Spec, state: State, side: int, way: int, found: Floats, node: Floats
-) -> float:
-    """The likelihood ratio against the cheapest alternative, in nats."""
-    node[Y] = found[Y]
-    node[Z] = found[Z]
-    price_plainly(spec, state, side, way, found[AT_MEDIAN], found[AT_MAD])
-    for a in range(spec.n_arms):
-        state.joint[SKIPPED, a] = 0.0
-    theta = state.bounds[side, THRESHOLD]
-    arm = sharpen(state, spec.n_arms, side, way, theta, node, np.inf)
-    return float(state.joint[BOUND, arm]) if arm >= 0 else np.inf
 
 
 @part()
@@ -280,39 +264,97 @@ def _try(
 
 
 @part("interval")
-def _prove(
-    spec: Spec,
-    state: State,
-    side: int,
-    way: int,
-    row: Floats,
-    root: Floats,
-    margin: float,
-    most: int,
-) -> None:
-    """Certify the arms whose flips are rejected in the whole box; store cheaper alternatives.
+def _certify_some(spec: Spec, state: State) -> None:
+    """Certify arms that are far from a flip, while others are near one.
 
-    With a margin, only arms whose cost at the alternative exceeds the limit by the margin are
-    tried; the other arms would need many boxes.
+    The bet in use is best against the cheapest alternative of all. Flips of clear arms are often
+    refuted earlier by bets on the means.
     """
+    used = int(state.alternatives[0, SCALE])
+    for bet in range(BETS):
+        if not is_bet(spec, state, bet) or bet not in (used, *_EARLY_BETS):
+            continue
+        use_scale(state, bet)
+        for side in range(len(state.signs)):
+            prepare(spec, state, side)
+            root = state.boxes[DEPTH]
+            if find_root(spec, state, side, root):
+                _prove_some(spec, state, side, OUT, root)
+                _prove_some(spec, state, side, IN, root)
+    use_scale(state, used)
+
+
+@part("interval")
+def _prove_some(spec: Spec, state: State, side: int, way: int, root: Floats) -> None:
+    """Certify the arms whose flips cost more than the limit by a margin, if few boxes show it.
+
+    The proof for an arm near the limit would take many boxes, so such arms are left out. The margin
+    grows after a failed proof.
+    """
+    if not _has_flippable(spec, state, side, way):
+        return
+    row = state.alternatives[2 * side + way]
     limit = joint_limit(spec, state)
-    skipped = state.joint[SKIPPED]
+    margin = max(row[MARGIN], _MARGIN)
+    _find_cheapest(spec, state, side, way, root)
+    for a in range(spec.n_arms):
+        is_far = state.joint[CHEAPEST, a] >= limit + margin
+        state.joint[SKIPPED, a] = 0.0 if is_far else 1.0
+    if not _has_targets(spec, state, side, way):
+        return
+    # The alternative belongs to the bet in use, so this search must not replace it.
+    cost = row[COST]
+    row[COST] = -np.inf
+    is_proved = _search(spec, state, side, way, row, root, limit, _SOME_BOXES)
+    row[COST] = cost
+    if is_proved:
+        row[MARGIN] = 0.7 * margin
+        _note_proof(spec, state, side, way, row)
+    elif _has_targets(spec, state, side, way):
+        row[MARGIN] = min(2.0 * margin, _MOST_MARGIN)
+
+
+@part("interval")
+def _find_cheapest(spec: Spec, state: State, side: int, way: int, root: Floats) -> None:
+    """Set CHEAPEST to the cost of each arm's cheapest flip on a grid of (median, MAD)."""
+    theta = state.bounds[side, THRESHOLD]
+    node = state.boxes[DEPTH + 1]
+    node[Y] = 0.0
+    node[Z] = 0.0
+    for a in range(spec.n_arms):
+        state.joint[CHEAPEST, a] = np.inf
+        state.joint[SKIPPED, a] = 0.0
+    for i in range(_GRID * _GRID):
+        m = root[0] + (i // _GRID + 0.5) / _GRID * (root[1] - root[0])
+        d = root[2] + (i % _GRID + 0.5) / _GRID * (root[3] - root[2])
+        price(spec, state, side, way, m, m, d, d)
+        sharpen(state, spec.n_arms, side, way, theta, node, np.inf)
+        for a in range(spec.n_arms):
+            state.joint[CHEAPEST, a] = min(state.joint[CHEAPEST, a], state.joint[BOUND, a])
+
+
+@part("interval")
+def _prove(spec: Spec, state: State, side: int, way: int, row: Floats, root: Floats) -> None:
+    """Certify the arms whose flips are rejected in the whole box; store cheaper alternatives."""
+    limit = joint_limit(spec, state)
     box = state.boxes[DEPTH + 1]
     box[Y] = row[Y]
     box[Z] = row[Z]
     _evaluate(spec, state, side, way, row[AT_MEDIAN], row[AT_MAD], box)
     for a in range(spec.n_arms):
-        skipped[a] = 0.0 if state.joint[BOUND, a] >= limit + margin else 1.0
+        state.joint[SKIPPED, a] = 0.0 if state.joint[BOUND, a] >= limit else 1.0
     if not _has_targets(spec, state, side, way):
         return
-    if not _search(spec, state, side, way, row, root, limit, most):
-        if margin > 0.0 and _has_targets(spec, state, side, way):
-            row[MARGIN] = min(2.0 * margin, _MOST_MARGIN)
-        return
-    if margin > 0.0:
-        row[MARGIN] = 0.7 * margin
+    if _search(spec, state, side, way, row, root, limit, _MOST_BOXES):
+        _note_proof(spec, state, side, way, row)
+
+
+@part()
+def _note_proof(spec: Spec, state: State, side: int, way: int, row: Floats) -> None:
+    """Certify the arms that are not skipped."""
+    theta = state.bounds[side, THRESHOLD]
     for a in range(spec.n_arms):
-        if skipped[a] == 0.0 and is_flippable(state, side, way, a, state.bounds[side, THRESHOLD]):
+        if state.joint[SKIPPED, a] == 0.0 and is_flippable(state, side, way, a, theta):
             if way == OUT:
                 state.verdict[a] = _OUTLIER
             else:

@@ -27,7 +27,6 @@ from standout.core.crossing.cells import (
 )
 from standout.core.crossing.stages import is_running, log_stage_part
 from standout.core.crossing.tables import bring_up_to_date
-from standout.core.intervals import reward_variance
 from standout.core.joint.bounds import (
     HIGH,
     HIGH_KEEN,
@@ -127,48 +126,3 @@ def _price_cells(
         for row in range(_ROWS):
             rows[row, a] = min(rows[row, a], MOST)
             rows[OWN + row, a] = min(rows[OWN + row, a], MOST)
-
-
-@part("interval")
-def price_plainly(spec: Spec, state: State, side: int, way: int, m: float, d: float) -> None:
-    """As `price`, for one median and MAD, by the likelihood ratio, which is not a valid bet."""
-    factor = state.factors[side]
-    rows = state.joint
-    for a in range(spec.n_arms):
-        low = _plain(spec, state, side, a, -np.inf, m)
-        high = _plain(spec, state, side, a, m, np.inf)
-        rows[LOW, a] = low
-        rows[HIGH, a] = high
-        rows[ON_MEDIAN, a] = max(low, high)
-        edge = m + factor * d
-        if way == OUT:
-            edge = _plain(spec, state, side, a, -np.inf, edge - spec.tolerance)
-            rows[LOW_KEEN, a] = _plain(spec, state, side, a, -np.inf, m - d)
-            rows[HIGH_KEEN, a] = _plain(spec, state, side, a, m + d, np.inf)
-            rows[OWN + LOW_KEEN, a] = rows[LOW_KEEN, a]
-            rows[OWN + LOW, a] = low
-            rows[OWN + HIGH, a] = max(high, edge)
-            rows[OWN + HIGH_KEEN, a] = max(rows[HIGH_KEEN, a], edge)
-        else:
-            edge = _plain(spec, state, side, a, edge + spec.tolerance, np.inf)
-            rows[LOW_KEEN, a] = _plain(spec, state, side, a, m - d, m)
-            rows[HIGH_KEEN, a] = _plain(spec, state, side, a, m, m + d)
-            rows[OWN + LOW_KEEN, a] = MOST
-            rows[OWN + LOW, a] = MOST
-            rows[OWN + HIGH, a] = edge
-            rows[OWN + HIGH_KEEN, a] = max(rows[HIGH_KEEN, a], edge) if factor < 1.0 else MOST
-
-
-@part("interval")
-def _plain(spec: Spec, state: State, side: int, arm: int, lower: float, upper: float) -> float:
-    """Nats against a mean between `lower` and `upper`, for normal rewards."""
-    estimate = state.estimate[side, arm]
-    if state.costs[arm] == np.inf:
-        return 0.0 if lower <= estimate <= upper else MOST
-    if state.pulls[arm] == 0 or lower <= estimate <= upper:
-        return 0.0
-    off = min(abs(estimate - lower), abs(estimate - upper))
-    variance = reward_variance(spec, state, arm)
-    return float(
-        min(MOST, state.pulls[arm] * off * off / (2.0 * variance)) if variance > 0 else MOST
-    )

@@ -1,13 +1,14 @@
-"""combined: focus while verdicts come easily, then joint; both certificates hold throughout.
+"""combined: all certificates together; the rule is first that of focus, then that of joint.
 
-Half of delta is spent on the arms' own intervals, half on the joint bet (`standout.core.joint`).
-Each certificate holds on its own event: all intervals contain their means, and the true means stay
-in the joint region. By the union bound both events hold together with probability at least
-1 - delta. Then a verdict of either certificate is right, at any time and for any choice of arms. So
-an arm may be certified by either. Halving delta costs a certificate log 2 nats.
+A part of delta is spent on the arms' own intervals, the rest on bets on all means together: the bet
+on the means (`standout.core.joint`) and the crossing bet (`standout.core.crossing`). Each of them
+holds on its own event: all intervals contain their means, and the true means stay in the region of
+the bet. By the union bound all events hold together with probability at least 1 - delta. Then a
+verdict by any of them is right, at any time and for any choice of arms.
 
 The two rules have different goals: focus decides the next arms soon, joint ends the run soon. The
-rule is that of focus until the share FIRST of the arms is decided, then that of joint.
+rule is that of focus until half of the arms are decided. The crossing bet begins when the rule
+changes, because it gains little from the pulls of focus.
 
 Why it ends: the number of decided arms never falls, so the rule changes at most once, and each of
 the two ends from any state.
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from standout.core.crossing.stages import HALF
 from standout.core.kinds import RangeKind
 from standout.core.method import Method
 from standout.core.rules.base import rule
@@ -27,14 +29,12 @@ from standout.core.state import UNDECIDED, Spec, State
 
 _focus = FOCUS[0].rule.choose
 _joint = JOINT[0].rule.choose
-FIRST = 0.7
-"""Share of the arms that are decided before the rule changes."""
 
 
 @rule("interval")
 def choose(spec: Spec, state: State, rng: np.random.Generator) -> int:
     """The choice of focus; later, that of joint."""
-    if state.counters[UNDECIDED] > (1.0 - FIRST) * spec.n_arms:
+    if state.counters[UNDECIDED] > (1.0 - HALF) * spec.n_arms:
         return int(_focus(spec, state, rng))
     return int(_joint(spec, state, rng))
 
@@ -50,10 +50,11 @@ METHODS = (
         keeps_decisions=True,
         intersects=True,
         refines=True,
-        box_part=0.5,
+        crosses=True,
+        box_part=0.15,
         spares_known=True,
         growth=0.05,
-        summary="the early verdicts of focus, then the rule and the bet of joint",
+        summary="intervals and bets on all means together; early verdicts like focus, an early end",
         reference="standout, docs/combined.md",
     ),
 )

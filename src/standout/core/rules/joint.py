@@ -209,24 +209,6 @@ def _take_best(spec: Spec, state: State) -> int:
 
 METHODS = (
     Method(
-        name="crossing",
-        rule=choose,
-        fallback=FOCUS[0],
-        anytime=anytime,
-        interval=None,
-        range=RangeKind.JOINT,
-        keeps_decisions=True,
-        intersects=True,
-        refines=True,
-        crosses=True,
-        box_part=0.25,
-        narrows_many=True,
-        spares_known=True,
-        growth=0.05,
-        summary="joint with a second bet, on the cells that the median and the MAD make",
-        reference="standout, docs/crossing.md",
-    ),
-    Method(
         name="joint",
         rule=choose,
         fallback=FOCUS[0],
