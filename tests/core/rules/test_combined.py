@@ -9,8 +9,11 @@ from standout import METHODS, Problem
 from standout.core.compile import IS_COMPILED
 from standout.core.engine import begin_round
 from standout.core.method import MOST_JOINT
-from standout.core.run import NO_LIMIT, Run
-from standout.core.state import ROUNDS, State, copy_state
+from standout.core.run import NO_LIMIT, Run, start_state
+from standout.core.state import PULLS, ROUNDS, UNDECIDED, State, copy_state
+from standout.simulation import default_problem, parse_instance
+from standout.simulation.play import play
+from standout.simulation.rewards import rewards_of
 
 COMBINED = METHODS["combined"]
 
@@ -65,3 +68,31 @@ def test_its_rule_is_that_of_focus_then_that_of_joint() -> None:
                 run.tell(arm, float(rng.normal(means["abcde".index(arm)], 0.3)))
         run.update()
     assert seen == {"focus", "joint"}
+
+
+def decided_after(pulls: int, method: str, run: int) -> tuple[int, bool]:
+    """The number of certain arms of Fig. 1 at this point, and whether the crossing bet runs."""
+    family, chosen = parse_instance("fig1:gap=0.4"), METHODS[method]
+    problem = default_problem(family)
+    rng = np.random.default_rng((71, run))
+    drawn = family.draw(rng)
+    state = start_state(problem, chosen, drawn.n_arms, rng)
+    spec = chosen.spec(problem, drawn.n_arms)
+    rewards = rewards_of(drawn.means, drawn.noise, drawn.sigmas)
+    nothing, guesses = np.zeros(0, dtype=np.int64), np.zeros((0, drawn.n_arms), dtype=np.bool_)
+    while state.counters[UNDECIDED] > 0 and state.counters[PULLS] < pulls:
+        play(spec, state, rewards, pulls, 1000, nothing, 0, guesses, rng, rng)
+    return drawn.n_arms - int(state.counters[UNDECIDED]), bool(state.crossing.begun[0] > 0)
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="whole runs take too long as plain Python")
+def test_clear_arms_are_certain_before_focus_has_them() -> None:
+    """10.2 arms on average, where focus has 8.9 (200 runs of another seed, each +- .1).
+
+    The difference of 30 runs is below 0 with probability 1e-4.
+    """
+    ours = [decided_after(500, "combined", run) for run in range(30)]
+    theirs = [decided_after(500, "focus", run) for run in range(30)]
+    assert np.mean([count for count, _ in ours]) > np.mean([count for count, _ in theirs])
+    # The crossing bet begins when half of the 17 arms are decided, a moment later at most.
+    assert all(begun for count, begun in ours if count >= 12)
