@@ -1,4 +1,4 @@
-"""Ask and tell with `joint`, as multiples of the times with `focus`.
+"""Ask and tell with `joint` or `combined`, as multiples of the times with `focus`.
 
 It measures the processor time of single asks and tells in studies on SQLite, after 40 pulls per
 arm. For 17 arms it also plays a whole study to its end, which includes the proofs.
@@ -6,6 +6,7 @@ arm. For 17 arms it also plays a whole study to its end, which includes the proo
 
 from __future__ import annotations
 
+import argparse
 import math
 import tempfile
 import time
@@ -22,7 +23,7 @@ ARMS = (17, 105, 300)
 PAST = 40
 PAIRS = 400
 MOST = 1.5
-"""The largest time of an ask with `joint`, as a multiple of that with `focus`."""
+"""The largest time of an ask with the other method, as a multiple of that with `focus`."""
 
 
 def measure(means: Floats, noise: str, method: str, past: int, pairs: float) -> Floats:
@@ -54,24 +55,27 @@ def measure(means: Floats, noise: str, method: str, past: int, pairs: float) -> 
     return np.array([np.mean(asks), np.mean(tells), np.max(tells)])
 
 
-def compare(title: str, means: Floats, noise: str, past: int, pairs: float) -> None:
-    measure(means, noise, "joint", 1, 1)  # Compile.
-    focus, joint = (measure(means, noise, name, past, pairs) for name in ("focus", "joint"))
-    report(f"{title}: joint's ask, over focus's", joint[0] / focus[0], "times", MOST)
-    report(f"{title}: joint's tell, over focus's", joint[1] / focus[1], "times")
-    slowest = 1000 * joint[2]
-    print(
-        f"{'':<12}(ask {1000 * joint[0]:.2f} ms, tell {1000 * joint[1]:.2f}, slowest {slowest:.1f})"
-    )
+def compare(
+    title: str, means: Floats, noise: str, other: str, past: int = PAST, pairs: float = PAIRS
+) -> None:
+    measure(means, noise, other, 1, 1)  # Compile.
+    focus, theirs = (measure(means, noise, name, past, pairs) for name in ("focus", other))
+    report(f"{title}: {other}'s ask, over focus's", theirs[0] / focus[0], "times", MOST)
+    report(f"{title}: {other}'s tell, over focus's", theirs[1] / focus[1], "times")
+    ask, tell, slowest = 1000 * theirs
+    print(f"{'':<12}(ask {ask:.2f} ms, tell {tell:.2f}, slowest {slowest:.1f})")
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--method", default="joint", help="the other method")
+    other = parser.parse_args().method
     rng = np.random.default_rng(1)
     for n_arms in ARMS:
-        compare(f"{n_arms} arms, gaussian", rng.normal(0, 1, n_arms), "gaussian:0.5", PAST, PAIRS)
-        compare(f"{n_arms} arms, 0 or 1", rng.beta(4, 6, n_arms), "bernoulli", PAST, PAIRS)
+        compare(f"{n_arms} arms, gaussian", rng.normal(0, 1, n_arms), "gaussian:0.5", other)
+        compare(f"{n_arms} arms, 0 or 1", rng.beta(4, 6, n_arms), "bernoulli", other)
     fig1 = parse_instance("fig1:gap=0.6").draw(rng).means
-    compare("Fig. 1 to the end", fig1, "gaussian:0.5", 0, math.inf)
+    compare("Fig. 1 to the end", fig1, "gaussian:0.5", other, 0, math.inf)
     end()
 
 
