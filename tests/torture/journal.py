@@ -126,7 +126,7 @@ class Journal:
         return self._serial
 
     def loose(self, key: str) -> None:
-        """The network has copies of what has this key, or lost an answer to it."""
+        """There are copies of the request with this key, or an answer to it was lost."""
         self._write("loose", key)
 
     def new_change(self, kind: str, void: float | None = None) -> Change:
@@ -157,6 +157,11 @@ class Journal:
         self._write("fault", f"worker {self.number}: {text}", since, time.monotonic())
 
 
+def request_of(study: str, ticket: int | None) -> str:
+    """What a telling without a key is known by."""
+    return f"{study}: ticket {ticket}"
+
+
 @dataclass
 class Sent:
     """A reward as sent, and how its telling ended; moments by the clock that never jumps."""
@@ -169,6 +174,11 @@ class Sent:
     begin: float = 0.0
     end: float = math.inf
     since: float = 0.0
+
+    @property
+    def request(self) -> str:
+        """What a copy of its request is known by: the key, or else the ticket."""
+        return self.key or request_of(self.study, self.ticket)
 
 
 @dataclass
@@ -187,7 +197,7 @@ class Changed:
 class Journals:
     """All that the workers wrote down; changes by their reasons.
 
-    `loose` are the keys of requests that the network repeated, or lost the answer to; `gaps` are
+    `loose` are the requests that came again, or that an answer to was lost; `gaps` are
     times of which all may be gone because a backup was restored.
     """
 

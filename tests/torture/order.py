@@ -121,10 +121,11 @@ def _changed(name: str, log: Log, journals: Journals) -> Iterator[Call]:
 def _latest_end(one: Sent | Changed, journals: Journals) -> float:
     """By when the log had what was sent; infinite if that is not known.
 
-    What was acknowledged may have gone with a restored backup, and a copy of the request that
-    the network made may have come after that.
+    What was acknowledged may have gone with a restored backup, and a copy of the request may have
+    come after that: one that the network made, or a worker that told it twice on purpose.
     """
-    is_copied = one.key in journals.loose and journals.may_be_gone(one.begin, one.end)
+    request = one.request if isinstance(one, Sent) else one.key
+    is_copied = request in journals.loose and journals.may_be_gone(one.begin, one.end)
     return one.end if one.how == ACKNOWLEDGED and not is_copied else math.inf
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from standout.study.events.event import Event
-from tests.torture.journal import ACKNOWLEDGED, OPEN, Journals, Seen, Sent
+from tests.torture.journal import ACKNOWLEDGED, OPEN, Journals, Seen, Sent, request_of
 from tests.torture.order import BEHIND, Bounds, Call, Log, check_order, out_of_order, read_log
 
 
@@ -103,6 +103,9 @@ def test_a_copy_of_a_request_may_come_after_a_restored_backup() -> None:
         return check_order("main", LOG, Journals(sent=both, loose=loose, gaps=gaps))
 
     assert faults_of({"a"}, [(0.5, 1.5)]) == []
+    first.key, first.ticket = None, 7
+    assert faults_of({request_of("main", 7)}, [(0.5, 1.5)]) == []
+    first.key = "a"
     assert len(faults_of(set(), [(0.5, 1.5)])) == 1
     assert len(faults_of({"a"}, [])) == 1
 

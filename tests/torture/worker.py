@@ -30,6 +30,7 @@ from tests.torture.journal import (
     Journal,
     Row,
     Seen,
+    request_of,
 )
 from tests.torture.machine import Disk
 from tests.torture.studies import MEANS, MENDED
@@ -268,6 +269,7 @@ class Worker:
         found, key = self.tell(pairs)
         if found is None:
             return
+        self.journal.loose(key or request_of(self.study.name, tickets[0].id))
         again = self.surely(
             lambda: self.study.tell_many(pairs, worker=self.name, key=key), since, KeyError
         )
