@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from standout import METHODS, Problem
 from standout.core.intervals.heavy import SIZE, heavy_step
 from standout.core.joint.heavy_tails import WEIGHTS, heavy_evidence
 from tests.naive import joint as naive
@@ -98,13 +97,3 @@ def test_a_rule_that_sees_rewards_wins_nothing(law: str, sign: float) -> None:
         values.append(2 * math.exp(value))  # this half of the bets has half of the capital
     assert np.mean(values) > 0.6
     assert (np.mean(values) - 1) / (np.std(values) / math.sqrt(len(values))) < 4
-
-
-@pytest.mark.parametrize("n_arms", [3, 300, 301, 19_999])
-def test_there_is_a_joint_bet(n_arms: int) -> None:
-    problem = Problem(noise="heavy:1", delta=0.1)
-    spec = METHODS["joint"].spec(problem, n_arms)
-    assert 0 < spec.share < 1
-    assert spec.flips == (n_arms <= 300)
-    assert not spec.crosses
-    assert spec.joint_delta + spec.alpha * n_arms == pytest.approx(0.1)

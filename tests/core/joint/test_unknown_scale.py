@@ -119,9 +119,10 @@ def test_scales_far_apart() -> None:
     assert certified > 60
 
 
+@pytest.mark.parametrize("noise", ["gaussian", "heavy:1"])
 @pytest.mark.parametrize("n_arms", [3, 300, 301, 19_999])
-def test_there_is_a_joint_bet(n_arms: int) -> None:
-    problem = Problem(noise="gaussian", delta=0.1)
+def test_there_is_a_joint_bet(n_arms: int, noise: str) -> None:
+    problem = Problem(noise=noise, delta=0.1)
     spec = METHODS["joint"].spec(problem, n_arms)
     assert 0 < spec.share < 1
     assert spec.flips == (n_arms <= 300)
