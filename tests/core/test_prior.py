@@ -95,11 +95,16 @@ def test_arms_that_cannot_be_decided(means: dict[str, float]) -> None:
         with pytest.warns(UndecidableWarning, match="look the same"):
             found = identify(Lab(means, 0.3, seed=seed), list(means), PROBLEM, budget=30_000)
         assert found.undecided
+        # The anytime rule leaves one equal arm off the median more often at the very end, so that
+        # the note is missing in 5 of 20 runs with the MAD 0. The early warning never is.
+        with pytest.warns(UndecidableWarning, match="look the same"):
+            found = identify(
+                Lab(means, 0.3, seed=seed), list(means), PROBLEM, "focus", budget=30_000
+            )
+        assert found.undecided
         notes.append(found.note or "")
-    # At the very end one of the equal arms may lie more than two standard errors from the median by
-    # chance: in 5 of 20 runs of other seeds with the MAD 0. So 2 notes are missing in a quarter of
-    # such sets of seeds, and 3 in 1 of 20.
-    assert sum("tolerance" in note for note in notes) >= 2
+    # At the very end an arm may seem to differ by chance: in 1 of 20 runs with other seeds.
+    assert sum("tolerance" in note for note in notes) >= 3
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         problem = Problem(noise="gaussian:0.3", k=2, tolerance=0.2)
