@@ -34,8 +34,8 @@ PULLS, ROUNDS, TOUCHED, UNDECIDED, CURSOR = 0, 1, 2, 3, 4
 # its cost; the multipliers of its bound; the arm that it flips; the pulls at which to follow it, to
 # try a proof and to narrow the threshold again; the threshold's end in the joint region (the upper
 # end for the first direction, the lower end for the second); in the first row only, the bet in use
-# and the pulls at which to try another; the pulls at which to try a proof for a subset of the arms
-# again, and the nats beyond the limit that these arms must cost.
+# and the pulls at which to try another bet, and a proof for a subset of the arms; in each row, the
+# nats beyond the limit that the arms of such a proof must cost.
 AT_MEDIAN, AT_MAD, RESTART, COST, Y, Z, FLIPPED, FOLLOW, PROVE, NARROW, BEYOND = range(11)
 SCALE, RESCALE, PROVE_SOME, MARGIN = 11, 12, 13, 14
 JOINT_ROWS = 26
